@@ -1,0 +1,66 @@
+"""ragmeter measures retrieval-augmented generation: fast, offline, honest about its uncertainty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BaseScorer",
+    "ContextRecall",
+    "EditDistanceEvaluator",
+    "Evaluation",
+    "EvaluationResult",
+    "Metric",
+    "QAPair",
+    "RAGResult",
+    "ResponseEvaluator",
+    "RunFolder",
+    "column",
+    "evaluate",
+    "get_metric",
+    "metric",
+]
+
+#: Where each public name lives. Nothing is imported before it is used: `import ragmeter` costs next to nothing.
+_HOMES = {
+    "BaseScorer": "ragmeter.registry",
+    "ContextRecall": "ragmeter.evaluators.context_recall",
+    "EditDistanceEvaluator": "ragmeter.evaluators.edit_distance",
+    "Evaluation": "ragmeter.api",
+    "EvaluationResult": "ragmeter.evaluators.base",
+    "Metric": "ragmeter.registry",
+    "QAPair": "ragmeter.evaluators.base",
+    "RAGResult": "ragmeter.evaluators.base",
+    "ResponseEvaluator": "ragmeter.evaluators.response",
+    "RunFolder": "ragmeter.store",
+    "column": "ragmeter.registry",
+    "evaluate": "ragmeter.api",
+    "get_metric": "ragmeter.registry:get",
+    "metric": "ragmeter.registry",
+}
+
+if TYPE_CHECKING:
+    from ragmeter.api import Evaluation, evaluate
+    from ragmeter.evaluators.base import EvaluationResult, QAPair, RAGResult
+    from ragmeter.evaluators.context_recall import ContextRecall
+    from ragmeter.evaluators.edit_distance import EditDistanceEvaluator
+    from ragmeter.evaluators.response import ResponseEvaluator
+    from ragmeter.registry import BaseScorer, Metric, column, metric
+    from ragmeter.registry import get as get_metric
+    from ragmeter.store import RunFolder
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'ragmeter' has no attribute {name!r}")
+    module, _, attribute = home.partition(":")
+    return getattr(import_module(module), attribute or name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

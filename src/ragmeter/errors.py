@@ -1,0 +1,77 @@
+"""Everything that ragmeter raises on purpose.
+
+    RagmeterError
+    ├── InputError            a file or a frame that can't be read as it stands
+    │   └── ColumnError       a column is missing, or two could be meant
+    ├── UsageError            the call is at fault, not the data
+    │   └── UnknownNameError  no such metric, evaluator or language (says what was perhaps meant)
+    ├── OutputError           a file or a folder can't be written
+    └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
+
+Each one carries what a person needs to mend it: where it happened, what was found, and what to do.
+The command line prints it in one piece and leaves with `exit_code`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class RagmeterError(Exception):
+    """The root of the tree. `hint` says what to do about it."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+
+class InputError(RagmeterError):
+    """A file or a frame that can't be read as it stands."""
+
+    def __init__(self, message: str, *, file: str = "", line: int | None = None, hint: str = "") -> None:
+        place = f"{file}, line {line}" if file and line is not None else file
+        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        self.file = file
+        self.line = line
+
+
+class ColumnError(InputError):
+    """A column is missing, or two could be meant."""
+
+
+class UsageError(RagmeterError):
+    """The call is at fault, not the data."""
+
+
+class UnknownNameError(UsageError):
+    """No such metric, evaluator or language."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
+        close = did_you_mean(name, known)
+        super().__init__(f"unknown {kind} {name!r}{close}", hint=hint)
+        self.name = name
+
+
+class OutputError(RagmeterError):
+    """A file or a folder can't be written."""
+
+
+class MissingExtraError(RagmeterError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional package", hint=f"install it: pip install 'ragmeter[{extra}]'")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The nearest known names as the end of a sentence, or nothing."""
+    by_fold = {candidate.casefold(): candidate for candidate in known}
+    close = difflib.get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.6)
+    return f": did you mean {', '.join(by_fold[c] for c in close)}?" if close else ""

@@ -1,0 +1,79 @@
+"""The grammar of names: `ndcg@10`, `rouge_l_score[language=es]`, `mypkg.scorers.MyScorer`.
+
+A name is a metric's only identity: it is the argument, the column and the key in the summary, and
+parsing what is printed gives an equal metric back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragmeter.errors import UsageError
+
+_NAME = re.compile(r"(?P<base>[^\W\d][\w.:]*)(?:@(?P<k>\d+))?(?:\[(?P<settings>.*)\])?", re.DOTALL)
+_SETTING = re.compile(r'\s*(?P<key>\w+)\s*=\s*(?P<value>"(?:[^"\\]|\\.)*"|[^",\[\]]*?)\s*(?:,|$)', re.DOTALL)
+_BARE = re.compile(r"[\w.+/:-]+")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name taken apart: its base, and its settings still as text."""
+
+    base: str
+    settings: Mapping[str, str]
+
+
+def parse(text: str) -> Name:
+    """Take a name apart. A cut-off, `@10`, is the setting `k`."""
+    match = _NAME.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(
+            f"{text!r} is not a metric's name", hint="names look like token_f1, ndcg@10 or rouge_l_score[language=es]"
+        )
+    settings: dict[str, str] = {}
+    if match["k"] is not None:
+        settings["k"] = match["k"]
+    rest = match["settings"] or ""
+    position = 0
+    while position < len(rest):
+        setting = _SETTING.match(rest, position)
+        if setting is None or setting["key"] in settings:
+            raise UsageError(f"can't read the settings in {text!r}", hint="write them as [name=value,name=value]")
+        value = setting["value"]
+        settings[setting["key"]] = json.loads(value) if value.startswith('"') else value
+        position = setting.end()
+    return Name(match["base"], settings)
+
+
+def render(base: str, settings: Mapping[str, Any]) -> str:
+    """Put a name together. Settings stand in the order given."""
+    cut = f"@{settings['k']}" if settings.get("k") is not None else ""
+    inside = ",".join(f"{key}={_value(value)}" for key, value in settings.items() if key != "k")
+    return f"{base}{cut}[{inside}]" if inside else f"{base}{cut}"
+
+
+def _value(value: Any) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def split(text: str) -> list[str]:
+    """Names separated by commas, where a comma inside brackets or quotes separates nothing."""
+    names, depth, quoted, current = [], 0, False, ""
+    previous = ""
+    for character in text:
+        if character == '"' and previous != "\\":
+            quoted = not quoted
+        elif not quoted:
+            depth += (character == "[") - (character == "]")
+        if character == "," and depth == 0 and not quoted:
+            names.append(current)
+            current = ""
+        else:
+            current += character
+        previous = character
+    return [name.strip() for name in (*names, current) if name.strip()]

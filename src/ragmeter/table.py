@@ -1,0 +1,119 @@
+"""The run's table: its column names, the batches it flows in, and the blocks that metrics see.
+
+A batch is a handful of rows as they were read: a dict of equally long columns. A block is what a metric
+computes on: the rows that have every column it needs, with one line per (row, reference) pair where it
+needs references, and with the derived columns (tokens, stems ...) memoised beside the given ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, compress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Scores = npt.NDArray[np.float64]
+Column = list[Any]
+
+QID = "qid"
+TEXT_COLUMNS = ("qid", "question", "answer", "error", "session_id", "system_name")
+LIST_COLUMNS = ("reference", "relevant", "retrieved", "contexts")
+NAMED_COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS)
+
+#: Empty means missing here: without a gold answer or a gold document there is nothing to compare with.
+#: An empty list of *retrieved* documents is an answer like any other, and a bad one.
+_EMPTY_IS_MISSING = frozenset({"reference", "relevant"})
+
+SCORED = "scored"
+UNDEFINED = "undefined"
+TARGET_ERROR = "target_error"
+NO_RESULT = "no_result"
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some consecutive rows.
+
+    `lines` says where each row begins in its file, where there is a file; `causes` why a row as a whole has failed,
+    where some have.
+    """
+
+    columns: dict[str, Column]
+    lines: Sequence[int] = field(default_factory=tuple)
+    causes: Sequence[str | None] = field(default_factory=tuple)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What a metric returns in place of a number for a row that it could not score."""
+
+    cause: str
+
+
+def outcomes(columns: Mapping[str, Column], needs: Sequence[str], rows: int) -> list[str]:
+    """For each row `scored`, or why a metric that needs these columns can't score it."""
+    found = [SCORED] * rows
+    for name in needs:
+        column = columns.get(name)
+        if column is None:
+            return [f"no_{name}"] * rows
+        if name in _EMPTY_IS_MISSING:
+            if not all(column):
+                found = [was if value else f"no_{name}" for value, was in zip(column, found, strict=True)]
+        elif None in column:
+            found = [f"no_{name}" if value is None else was for value, was in zip(column, found, strict=True)]
+    return found
+
+
+def row_causes(batch: Batch) -> list[str | None]:
+    """Why each row has failed before any metric saw it, or nothing where no row has."""
+    errors = batch.columns.get("error")
+    if errors is None or not any(errors):
+        return list(batch.causes)
+    known = batch.causes or [None] * len(batch)
+    return [cause or (TARGET_ERROR if error else None) for cause, error in zip(known, errors, strict=True)]
+
+
+class Block:
+    """Complete rows for one set of needed columns, ready for metrics."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        """`columns` holds just what is needed, with nothing missing; `reference` as one list per row."""
+        self.columns: dict[str, Sequence[Any]] = dict(columns)
+        self.rows = len(next(iter(columns.values()), ()))
+        self.memo: dict[Hashable, Any] = {}
+        self._firsts: npt.NDArray[np.int64] | None = None  # where each row's pairs begin, if some row has several
+        references = columns.get("reference")
+        if references is not None:
+            self._pair(references)
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Column], needs: Sequence[str], found: Sequence[str]) -> Block:
+        """The rows of `columns` whose outcome is `scored`."""
+        if found.count(SCORED) == len(found):
+            return cls({name: columns[name] for name in needs})
+        keep = [outcome == SCORED for outcome in found]
+        return cls({name: list(compress(columns[name], keep)) for name in needs})
+
+    def _pair(self, references: Sequence[Sequence[str]]) -> None:
+        counts = np.fromiter(map(len, references), np.int64, self.rows)
+        self.columns["reference"] = list(chain.from_iterable(references))
+        if self.rows and counts.max() > 1:
+            self._firsts = np.cumsum(counts) - counts
+            which = np.repeat(np.arange(self.rows), counts).tolist()
+            for name, column in self.columns.items():
+                if name != "reference":
+                    self.columns[name] = [column[i] for i in which]
+
+    def best(self, scores: Scores, lower_is_better: bool) -> Scores:
+        """One score per row from one score per pair: the best over the row's references."""
+        if self._firsts is None or len(scores) == self.rows:
+            return scores
+        best = np.fmin if lower_is_better else np.fmax  # these pass over NaN: a pair that failed never wins
+        return np.asarray(best.reduceat(scores, self._firsts), dtype=np.float64)
