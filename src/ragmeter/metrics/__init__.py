@@ -1,0 +1,5 @@
+"""The metrics that come with ragmeter. Importing this package declares them."""
+
+from ragmeter.metrics import ranking, text
+
+__all__ = ["ranking", "text"]

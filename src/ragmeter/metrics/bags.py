@@ -1,0 +1,119 @@
+"""Two sides of many pairs as arrays of ids, and what their items have in common.
+
+The two sides are a reference's words and an answer's, or the gold documents and the retrieved ones: the arithmetic is
+the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Ids of all the references' items, then of all the answers'. Text `t` has `ids[starts[t]:starts[t + 1]]`.
+
+    With `n` pairs, texts 0 to n - 1 are the references, n to 2n - 1 the answers.
+    """
+
+    ids: Ids
+    starts: Ids
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of texts there are."""
+        return (len(self.starts) - 1) // 2
+
+    @cached_property
+    def lengths(self) -> Ids:
+        """How many items each text has."""
+        return np.diff(self.starts)
+
+    @property
+    def reference_lengths(self) -> Ids:
+        """How many items each reference has."""
+        return self.lengths[: self.pairs]
+
+    @property
+    def answer_lengths(self) -> Ids:
+        """How many items each answer has."""
+        return self.lengths[self.pairs :]
+
+    @property
+    def pair_lengths(self) -> Ids:
+        """How many items both sides of each pair have together."""
+        return self.reference_lengths + self.answer_lengths
+
+    @property
+    def pair_of_item(self) -> Ids:
+        """Which pair each item belongs to."""
+        return np.repeat(np.tile(np.arange(self.pairs), 2), self.lengths)
+
+
+@dataclass(frozen=True)
+class Bags:
+    """The items of each pair grouped by equality. A group has `reference_counts` and `answer_counts` members.
+
+    `order` lists the items group by group: in each group first the reference's, then the answer's, each in the order
+    of the text. `firsts` says where each group begins in it.
+    """
+
+    sides: Sides
+    order: Ids
+    firsts: Ids
+    pair: Ids
+    reference_counts: Ids
+    answer_counts: Ids
+
+    @cached_property
+    def overlap(self) -> Ids:
+        """How many items the two sides of each pair share, duplicates counted."""
+        return self.per_pair(np.minimum(self.reference_counts, self.answer_counts)).astype(np.int64)
+
+    def per_pair(self, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """The sum over each pair's groups."""
+        weights = np.asarray(values, dtype=np.float64)
+        return np.asarray(np.bincount(self.pair, weights, self.sides.pairs), dtype=np.float64)
+
+
+def bags(sides: Sides) -> Bags:
+    """Group the items of each pair by sorting them once by (pair, id, place)."""
+    ids, total = sides.ids, len(sides.ids)
+    pair = sides.pair_of_item
+    kinds = int(ids.max()) + 1 if total else 1
+    place_bits = total.bit_length()
+    if sides.pairs * kinds < 1 << (63 - place_bits):
+        key = (pair * kinds + ids) << place_bits | np.arange(total)
+        key.sort(kind="stable")  # both sides come in the order of pairs, which this kind of sort makes use of
+        order = key & ((1 << place_bits) - 1)
+        group = key >> place_bits
+    else:  # a text so long that the three numbers don't fit into one
+        order = np.lexsort((ids, pair))
+        group = pair[order] * kinds + ids[order]
+    firsts = np.flatnonzero(np.diff(group, prepend=-1))
+    in_reference = np.concatenate([[0], np.cumsum(order < sides.starts[sides.pairs])])
+    bounds = np.append(firsts, total)
+    reference_counts = np.diff(in_reference[bounds])
+    return Bags(sides, order, firsts, group[firsts] // kinds, reference_counts, np.diff(bounds) - reference_counts)
+
+
+def ranges(firsts: Ids, counts: Ids) -> Ids:
+    """`first, first + 1 ...`, `count` numbers for each first, in one array."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.repeat(firsts - (ends - counts), counts) + np.arange(total)
+
+
+def share(
+    part: npt.NDArray[Any], whole: npt.NDArray[Any], empty: float | npt.NDArray[Any] = 0.0
+) -> npt.NDArray[np.float64]:
+    """`part / whole`, and `empty` where the whole is nothing."""
+    some = whole > 0
+    return np.where(some, part / np.where(some, whole, 1), empty)

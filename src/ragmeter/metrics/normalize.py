@@ -1,0 +1,133 @@
+"""Text before it is compared: folding, words and languages.
+
+Folding is NFC, casefold, NFC again, with quotes and apostrophes made one. It is applied to single words, never to
+whole columns: a block of texts has few distinct words.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Self
+
+import regex
+import Stemmer
+
+from ragmeter.errors import UnknownNameError
+
+#: What people and keyboards write for an apostrophe or a quotation mark.
+_QUOTES = str.maketrans(dict.fromkeys("’‘‛ʼ՚＇`´′", "'") | dict.fromkeys("“”„‟«»″＂", '"'))
+
+#: Scripts that put no space between words: there, a character with its marks is the unit.
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+
+#: A word is a run of letters, marks, digits and underscores. An apostrophe stays inside a word (don't), a point or a
+#: comma inside a number (3.5, 1,000).
+_WORD = regex.compile(
+    rf"""
+    [\p{{L}}&&[{_UNSPACED}]]\p{{M}}*
+  | (?: \p{{N}}+ (?:[.,]\p{{N}}+)* | [[\p{{L}}\p{{M}}_]--[[{_UNSPACED}]&&\p{{L}}]]+ (?:'(?=\p{{L}}))? )+
+    """,
+    regex.VERBOSE | regex.VERSION1,
+)
+
+_CODES = {
+    "ar": "arabic",
+    "ca": "catalan",
+    "cs": "czech",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "eo": "esperanto",
+    "es": "spanish",
+    "et": "estonian",
+    "eu": "basque",
+    "fa": "persian",
+    "fi": "finnish",
+    "fr": "french",
+    "ga": "irish",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "hy": "armenian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "ne": "nepali",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "st": "sesotho",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+    "yi": "yiddish",
+}
+#: Languages without inflection to strip, whose words are compared as they stand.
+_UNSTEMMED = {"zh": "chinese", "ja": "japanese", "th": "thai"}
+AUTO = "auto"
+
+
+class Language(str):
+    """A language's code, from its code or its English name: `es`, `Spanish` and `spanish` are one."""
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The language of that code or name, or an error that says what was perhaps meant."""
+        wanted = text.strip().casefold()
+        base = wanted.replace("_", "-").split("-")[0]
+        languages = known_languages()
+        if wanted == AUTO or base in languages:
+            return cls(AUTO if wanted == AUTO else base)
+        for code, name in languages.items():
+            if wanted == name:
+                return cls(code)
+        raise UnknownNameError(
+            "language",
+            text,
+            [*languages, *languages.values()],
+            hint="known are: " + ", ".join(languages) + "; without a language, words are compared unstemmed",
+        )
+
+
+def known_languages() -> dict[str, str]:
+    """Code and name of every language that has rules here."""
+    available = set(Stemmer.algorithms())
+    named = {code: name for code, name in _CODES.items() if name in available}
+    unnamed = {name: name for name in available - set(_CODES.values())}  # `porter`, and what a newer Snowball brings
+    return named | dict(sorted(unnamed.items())) | _UNSTEMMED
+
+
+def stemmer(language: str) -> Stemmer.Stemmer | None:
+    """The Snowball stemmer of a language, or None if it needs none. A stemmer belongs to one thread."""
+    if language in _UNSTEMMED:
+        return None
+    return Stemmer.Stemmer(_CODES.get(language, language))
+
+
+def fold(text: str) -> str:
+    """The form in which texts are compared."""
+    if text.isascii():
+        return text.lower().replace("`", "'")
+    text = unicodedata.normalize("NFC", text).translate(_QUOTES)
+    # A capital dotted İ folds to an i with a dot above, which no Turkish writer types in lower case.
+    return unicodedata.normalize("NFC", text.casefold().replace("i\u0307", "i"))
+
+
+def words(folded: str) -> list[str]:
+    """The words of a folded text."""
+    found: list[str] = _WORD.findall(folded)
+    return found
+
+
+def strip_accents(folded: str) -> str:
+    """The text without the accents of the alphabets that have them; vowel signs of other scripts stay."""
+    if folded.isascii():
+        return folded
+    decomposed = unicodedata.normalize("NFD", folded)
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f"))

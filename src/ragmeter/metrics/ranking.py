@@ -1,0 +1,277 @@
+"""Metrics that compare the retrieved documents with the gold ones.
+
+The order in which documents were given is their rank. Chunks stand for their document, which counts once, at its
+first rank. A row without gold documents is not scored; one that retrieved nothing scores 0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ragmeter.errors import UsageError
+from ragmeter.metrics.bags import Ids, Sides, bags, share
+from ragmeter.registry import column, metric
+from ragmeter.table import Scores
+
+#: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for the documents `<urn:uuid:X>` and `X`.
+_CHUNK_MARK = "::chunk-"
+_CHUNK_ID = r"^(?:doc-)?(.+)::chunk-\d+$"
+
+
+class Pattern(str):
+    """A regular expression that finds the document's id in a chunk's id: its first group, or all that it matches."""
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Pattern:
+        """The pattern, if it is one."""
+        try:
+            re.compile(text)
+        except re.error as error:
+            raise UsageError(f"{text!r} is not a regular expression: {error}") from None
+        return cls(text)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Where the gold documents were found: one entry per hit, row by row and in the order of rank."""
+
+    row: Ids
+    rank: Ids
+    gold: Ids
+    retrieved: Ids
+
+    def hits(self, k: int | None = None) -> Ids:
+        """How many gold documents each row has among its first k."""
+        return np.bincount(self.row if k is None else self.row[self.rank <= k], minlength=len(self.gold))
+
+    def total(self, values: Scores, k: int | None = None) -> Scores:
+        """The sum of a value per hit over each row's first k documents."""
+        within = slice(None) if k is None else self.rank <= k
+        return np.asarray(np.bincount(self.row[within], values[within], len(self.gold)), dtype=np.float64)
+
+
+@column
+def ranked(relevant: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]], *, doc_id: str | None) -> Ranked:
+    """The ranks at which each row's gold documents were retrieved."""
+    rows = len(relevant)
+    counts = np.fromiter(chain(map(len, relevant), map(len, retrieved)), np.int64, 2 * rows)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    names = pa.array(list(chain(chain.from_iterable(relevant), chain.from_iterable(retrieved))), pa.large_string())
+    groups = bags(Sides(_documents(names, doc_id), starts))
+
+    found = groups.answer_counts > 0
+    wanted = groups.reference_counts > 0
+    first_place = groups.order[(groups.firsts + groups.reference_counts)[found]]
+    is_first = np.zeros(int(starts[-1]), dtype=np.int64)
+    is_first[first_place] = 1
+    before = np.concatenate([[0], np.cumsum(is_first)])
+    hit = wanted[found]
+    row, place = groups.pair[found][hit], first_place[hit]
+    in_order = np.argsort(place, kind="stable")
+    row, place = row[in_order], place[in_order]
+    rank = before[place] - before[starts[rows + row]] + 1
+    return Ranked(
+        row,
+        rank,
+        gold=np.bincount(groups.pair[wanted], minlength=rows),
+        retrieved=np.bincount(groups.pair[found], minlength=rows),
+    )
+
+
+def _documents(names: Any, pattern: str | None) -> Ids:
+    """A number for each id, the same for the same document."""
+    encoded = names.dictionary_encode()
+    distinct = encoded.dictionary
+    if pattern is not None:
+        search = re.compile(pattern).search
+        matches = ((name, search(name)) for name in distinct.to_pylist())
+        documents = [name if match is None else match[1 if match.re.groups else 0] or name for name, match in matches]
+        distinct = pa.array(documents, pa.large_string())
+    elif pc.any(pc.match_substring(distinct, _CHUNK_MARK)).as_py():
+        distinct = pc.replace_substring_regex(distinct, _CHUNK_ID, r"\1")
+    else:
+        return np.asarray(encoded.indices.to_numpy(), dtype=np.int64)
+    documents_of_names = distinct.dictionary_encode().indices.to_numpy()
+    return np.asarray(documents_of_names[encoded.indices.to_numpy()], dtype=np.int64)
+
+
+@metric(direction="higher")
+def context_recall(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
+    """Share of the gold documents that were retrieved, at any rank.
+
+    **Formula.** `|retrieved ∩ gold| / |gold|`, over distinct documents.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** when everything retrieved is handed to the generator. **Not** to compare systems that retrieve different
+    numbers of documents: more always helps. There use `recall@k`.
+    """
+    return share(ranked.hits(), ranked.gold)
+
+
+@metric(direction="higher")
+def context_precision(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
+    """Share of the retrieved documents that are gold documents.
+
+    **Formula.** `|retrieved ∩ gold| / |retrieved|`, over distinct documents.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** when irrelevant context costs money or misleads the generator. **Not** when there are only one or two
+    gold documents and ten are always retrieved: it can't exceed 0.2 then.
+    """
+    return share(ranked.hits(), ranked.retrieved)
+
+
+@metric(direction="higher")
+def context_f1(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
+    """Harmonic mean of context precision and recall.
+
+    **Formula.** `2PR / (P + R)` = `2 |retrieved ∩ gold| / (|retrieved| + |gold|)`.
+
+    **Edge cases.** Nothing retrieved, or nothing in common: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** when the number of retrieved documents varies and both sides matter. **Not** where precision says
+    nothing (see `context_precision`).
+    """
+    return share(2 * ranked.hits(), ranked.retrieved + ranked.gold)
+
+
+@metric(direction="higher")
+def ndcg(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
+    """Normalised discounted cumulative gain: are the gold documents at the top?
+
+    **Formula.** `DCG@k / IDCG@k` with binary gain: `DCG` sums `1 / log2(rank + 1)` over the gold documents within the
+    first k, `IDCG` is the same for an ideal ranking of *all* gold documents, cut at k. Without k, the whole list.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** to compare retrievers and rerankers, where order matters. **Not** when the generator sees all k
+    documents anyway: there recall is the question.
+    """
+    limit = int(min(ranked.gold.max(initial=0), k or math.inf))
+    ideal = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(limit) + 2))])
+    return share(ranked.total(1 / np.log2(ranked.rank + 1), k), ideal[np.minimum(ranked.gold, limit)])
+
+
+@metric(direction="higher")
+def recall(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
+    """Share of the gold documents among the first k.
+
+    **Formula.** `|first k ∩ gold| / |gold|`. Without k it is `context_recall`.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** with the k that the generator sees. **Not** with a k below the number of gold documents: 1 is out of
+    reach then.
+    """
+    return share(ranked.hits(k), ranked.gold)
+
+
+@metric(direction="higher")
+def precision(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
+    """Share of gold documents among the first k.
+
+    **Formula.** `|first k ∩ gold| / k`; the divisor is k even if fewer were retrieved, as trec_eval has it. Without k
+    it is `context_precision`.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** when there are many gold documents. **Not** with one or two: it can't exceed their number over k.
+    """
+    return share(ranked.hits(k), ranked.retrieved if k is None else np.full_like(ranked.gold, k))
+
+
+@metric(direction="higher", binary=True)
+def hit(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
+    """1 if at least one gold document is among the first k, else 0.
+
+    **Formula.** `|first k ∩ gold| > 0`. Without k, anywhere in the list.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** when one good document is enough to answer. **Not** for questions that need several: it is blind to
+    the second.
+    """
+    return (ranked.hits(k) > 0).astype(np.float64)
+
+
+@metric(direction="higher")
+def mrr(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
+    """Reciprocal rank of the first gold document; its mean over the rows is the MRR.
+
+    **Formula.** `1 / rank` of the first gold document within the first k, or 0 if there is none.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** when only the first good document matters. **Not** for questions that need several.
+    """
+    first = np.concatenate([np.ones(min(1, len(ranked.row)), dtype=bool), np.diff(ranked.row) > 0])
+    return ranked.total(first / ranked.rank, k)
+
+
+@metric(direction="higher", name="map")
+def average_precision(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
+    """Average precision; its mean over the rows is the MAP.
+
+    **Formula.** The sum of `precision@rank` over the ranks of the gold documents found (within the first k), divided
+    by the number of *all* gold documents.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** for one figure over the whole ranking with several gold documents. **Not** if you must explain it to
+    people in a minute: `recall@k` and `mrr` are easier to read.
+    """
+    place = np.arange(len(ranked.row))
+    begins = np.searchsorted(ranked.row, ranked.row)  # hits are in the order of rows, so this finds each row's first
+    return share(ranked.total((place - begins + 1) / ranked.rank, k), ranked.gold)
+
+
+@metric(direction="none", bounds=(0, math.inf))
+def retrieved_docs_count(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
+    """Number of distinct documents retrieved.
+
+    **Formula.** `|retrieved|`.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`), like its neighbours.
+
+    **Use it** to see whether chunks of few documents fill the list. **Not** as a quality.
+    """
+    return ranked.retrieved.astype(np.float64)
+
+
+@metric(direction="none", bounds=(0, math.inf))
+def gold_docs_count(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
+    """Number of distinct gold documents.
+
+    **Formula.** `|gold|`.
+
+    **Edge cases.** No gold documents: not scored (`no_relevant`).
+
+    **Use it** to read precision and `recall@k` rightly: both are bounded by it. **Not** as a quality.
+    """
+    return ranked.gold.astype(np.float64)
+
+
+@metric(direction="higher", bounds=(0, math.inf))
+def correct_docs_count(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
+    """Number of distinct gold documents that were retrieved.
+
+    **Formula.** `|retrieved ∩ gold|`.
+
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+
+    **Use it** beside the two other counts. **Not** to compare questions with different numbers of gold documents.
+    """
+    return ranked.hits().astype(np.float64)

@@ -1,0 +1,304 @@
+"""Metrics that compare an answer's text with a reference's. Several references: the best one counts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz import process
+from rapidfuzz.distance import LCSseq, Levenshtein
+
+from ragmeter.metrics.bags import Bags, Ids, Sides, ranges, share
+from ragmeter.metrics.normalize import Language
+from ragmeter.metrics.tokens import Chunks
+from ragmeter.registry import column, metric
+from ragmeter.table import Scores
+
+#: Smooth idf over two documents of a term that stands in only one of them; a term in both weighs 1.
+_RARE = math.log(3 / 2) + 1
+
+_SURROGATES, _LAST_CODE_POINT = (0xD800, 0xE000), 0x10FFFF
+
+
+@column
+def edits(reference: Sequence[str], answer: Sequence[str]) -> Ids:
+    """The Levenshtein distance of each pair, after NFC."""
+    distances = process.cpdist(_nfc(reference), _nfc(answer), scorer=Levenshtein.distance, dtype=np.int64, workers=1)
+    return np.asarray(distances, dtype=np.int64)
+
+
+@column
+def longest(reference: Sequence[str], answer: Sequence[str]) -> Ids:
+    """The length of the longer text of each pair, in characters after NFC."""
+    lengths = [np.fromiter(map(len, _nfc(side)), np.int64, len(side)) for side in (reference, answer)]
+    return np.maximum(*lengths)
+
+
+@column
+def lcs(stems: Sides) -> Ids:
+    """The length of the longest common subsequence of the stems of each pair."""
+    texts = _as_strings(stems)
+    found = process.cpdist(
+        texts[: stems.pairs], texts[stems.pairs :], scorer=LCSseq.similarity, dtype=np.int64, workers=1
+    )
+    return np.asarray(found, dtype=np.int64)
+
+
+@column
+def identical(chunks: Chunks) -> npt.NDArray[np.bool_]:
+    """Whether the two texts of each pair are the same in their plain form."""
+    plain = chunks.plain
+    same: npt.NDArray[np.bool_] = plain.reference_lengths == plain.answer_lengths
+    which = np.flatnonzero(same)
+    counts = plain.reference_lengths[which]
+    reference = plain.ids[ranges(plain.starts[which], counts)]
+    answer = plain.ids[ranges(plain.starts[which + plain.pairs], counts)]
+    same[np.repeat(which, counts)[reference != answer]] = False
+    return same
+
+
+@metric(direction="lower", bounds=(0, math.inf))
+def edit_distance(edits: Ids) -> Scores:
+    """Levenshtein distance: the fewest single characters to insert, delete or replace to turn one text into the other.
+
+    **Formula.** The minimum number of edits, each costing 1, between the two texts after Unicode NFC. Case, accents,
+    punctuation and white space count.
+
+    **Edge cases.** Both empty: 0. One empty: the length of the other.
+
+    **Use it** for short texts that should be reproduced to the letter: codes, titles, extracted fields.
+    **Not** for answers in free words: a right answer with a longer explanation is far away.
+    """
+    return edits.astype(np.float64)
+
+
+@metric(direction="lower")
+def normalized_distance(edits: Ids, longest: Ids) -> Scores:
+    """Edit distance as a share of the longer text: 0 is identical, 1 has nothing in common.
+
+    **Formula.** `edit_distance / max(len(reference), len(answer))`, lengths in characters after NFC.
+
+    **Edge cases.** Both empty: 0. One empty: 1.
+
+    **Use it** to compare edit distances across texts of different length.
+    **Not** for answers in free words (see `edit_distance`).
+    """
+    return edits / np.maximum(longest, 1)
+
+
+@metric(direction="higher", binary=True)
+def exact_match(identical: npt.NDArray[np.bool_]) -> Scores:
+    """1 if the texts are the same after normalisation, else 0.
+
+    **Formula.** Equality after folding (NFC, case, quotes), without accents, and with white space stripped at the ends
+    and made one space inside. Punctuation counts.
+
+    **Edge cases.** Both empty: 1. One empty: 0.
+
+    **Use it** for questions with one short right answer.
+    **Not** for answers in sentences: there it is almost always 0.
+    """
+    return identical.astype(np.float64)
+
+
+@metric(direction="higher")
+def token_f1(token_bags: Bags, identical: npt.NDArray[np.bool_]) -> Scores:
+    """Harmonic mean of token precision and recall, duplicates counted (the SQuAD way).
+
+    **Formula.** `2PR / (P + R)`, with `P = common / answer tokens` and `R = common / reference tokens`; a word that
+    stands twice on both sides is common twice. Tokens are folded words; no stemming, no article rule.
+
+    **Edge cases.** Both empty: 1. No tokens on one side: 0; on neither (only punctuation): 1 if identical, else 0.
+
+    **Use it** for short factual answers: it gives part marks where exact match gives none.
+    **Not** where word order or meaning decides: "A beat B" and "B beat A" score 1.
+    """
+    return share(2 * token_bags.overlap, token_bags.sides.pair_lengths, empty=identical)
+
+
+@metric(direction="higher")
+def token_precision(token_bags: Bags, identical: npt.NDArray[np.bool_]) -> Scores:
+    """Share of the answer's tokens that stand in the reference, duplicates counted.
+
+    **Formula.** `common / answer tokens`.
+
+    **Edge cases.** Both empty: 1. No tokens on one side: 0; on neither (only punctuation): 1 if identical, else 0.
+
+    **Use it** to see whether an answer adds words that the reference lacks.
+    **Not** alone: an answer of one right word has precision 1.
+    """
+    return share(token_bags.overlap, token_bags.sides.answer_lengths, empty=identical)
+
+
+@metric(direction="higher")
+def token_recall(token_bags: Bags, identical: npt.NDArray[np.bool_]) -> Scores:
+    """Share of the reference's tokens that stand in the answer, duplicates counted.
+
+    **Formula.** `common / reference tokens`.
+
+    **Edge cases.** Both empty: 1. No tokens on one side: 0; on neither (only punctuation): 1 if identical, else 0.
+
+    **Use it** to see whether a long answer holds the reference, whatever else it says.
+    **Not** alone: an answer that lists every word has recall 1.
+    """
+    return share(token_bags.overlap, token_bags.sides.reference_lengths, empty=identical)
+
+
+@metric(direction="higher")
+def rouge_l_score(lcs: Ids, stems: Sides, *, language: Language | None = None) -> Scores:
+    """ROUGE-L: F-measure of the longest common subsequence of words.
+
+    **Formula.** With `L` the length of the longest common subsequence: `2L / (reference words + answer words)`, the
+    harmonic mean of `rouge_l_precision` and `rouge_l_recall`. With a language, words are stemmed first.
+
+    **Edge cases.** No words on a side: 0, also when both are empty.
+
+    **Use it** where the order of words should matter: summaries, steps, longer answers.
+    **Not** for right answers put in another order: it takes them apart.
+    """
+    return share(2 * lcs, stems.pair_lengths)
+
+
+@metric(direction="higher")
+def rouge_l_precision(lcs: Ids, stems: Sides, *, language: Language | None = None) -> Scores:
+    """ROUGE-L precision: the longest common subsequence as a share of the answer.
+
+    **Formula.** `L / answer words` (see `rouge_l_score`).
+
+    **Edge cases.** No words on a side: 0.
+
+    **Use it** to see how much of an answer is the reference, in order. **Not** alone: short answers win.
+    """
+    return share(lcs, stems.answer_lengths)
+
+
+@metric(direction="higher")
+def rouge_l_recall(lcs: Ids, stems: Sides, *, language: Language | None = None) -> Scores:
+    """ROUGE-L recall: the longest common subsequence as a share of the reference.
+
+    **Formula.** `L / reference words` (see `rouge_l_score`).
+
+    **Edge cases.** No words on a side: 0.
+
+    **Use it** to see whether a long answer holds the reference, in order. **Not** alone: long answers win.
+    """
+    return share(lcs, stems.reference_lengths)
+
+
+@metric(direction="higher")
+def meteor_score(token_bags: Bags, stem_bags: Bags, *, language: Language | None = None) -> Scores:
+    """METEOR: recall-heavy overlap of words and stems, less a penalty for broken order.
+
+    **Formula.** Words are matched exactly, then the rest by stem (with a language), the last occurrences first, as
+    NLTK does. With `m` matches in `c` runs that are adjacent on both sides: `P = m / answer words`, `R = m / reference
+    words`, `F = PR / (0.9 P + 0.1 R)`, and the score is `F (1 - 0.5 (c / m)^3)`. WordNet synonyms are not used.
+
+    **Edge cases.** No match, or no words on a side: 0. An identical text of one word: 0.5, of ten: 0.9995; identical
+    texts reach 1 only in the limit.
+
+    **Use it** for longer answers where inflected forms should count, in any Snowball language.
+    **Not** for one-word answers: the order penalty alone halves a perfect one.
+    """
+    sides = token_bags.sides
+    reference, answer = _last_matches(token_bags)
+    matched = np.zeros(len(sides.ids), dtype=bool)
+    matched[reference] = matched[answer] = True
+    more_reference, more_answer = _last_matches(stem_bags, without=matched)
+    partner = np.full(len(sides.ids), -1)
+    partner[answer] = reference
+    partner[more_answer] = more_reference
+
+    places = np.flatnonzero(partner >= 0)  # matched words of all answers, in the order of the texts
+    pair = sides.pair_of_item[places]
+    adjacent = (np.diff(places) == 1) & (np.diff(partner[places]) == 1) & (np.diff(pair) == 0)
+    begins = np.concatenate([np.ones(min(1, len(places)), dtype=bool), ~adjacent])
+    matches = np.bincount(pair, minlength=sides.pairs)
+    runs = np.bincount(pair[begins], minlength=sides.pairs)
+
+    precision = share(matches, sides.answer_lengths)
+    recall = share(matches, sides.reference_lengths)
+    mean = share(precision * recall, 0.9 * precision + 0.1 * recall)
+    return mean * (1 - 0.5 * share(runs, matches) ** 3)
+
+
+@metric(direction="higher")
+def cosine_similarity(stem_bags: Bags, *, language: Language | None = None) -> Scores:
+    """Cosine of the TF-IDF vectors of the two texts, fitted on just these two.
+
+    **Formula.** Raw term counts times smooth idf, `ln((1 + 2) / (1 + df)) + 1`, l2-normalised, as scikit-learn
+    defines it: a term of both texts weighs 1, of one text 1.405. With a language, terms are stems.
+
+    **Edge cases.** No words on a side: 0, also when both are empty.
+
+    **Use it** as a soft overlap that forgives order and length. **Not** as a measure of meaning: with two documents
+    the idf says little, and synonyms score 0. For meaning use an embedding.
+    """
+    reference = stem_bags.reference_counts.astype(np.float64)
+    answer = stem_bags.answer_counts.astype(np.float64)
+    weight = np.where((reference > 0) & (answer > 0), 1.0, _RARE**2)
+    dot = stem_bags.per_pair(reference * answer)
+    norms = stem_bags.per_pair(reference**2 * weight) * stem_bags.per_pair(answer**2 * weight)
+    return np.minimum(share(dot, np.sqrt(norms)), 1.0)
+
+
+@metric(direction="higher")
+def average_score(
+    cosine_similarity: Scores,
+    rouge_l_score: Scores,
+    exact_match: Scores,
+    token_f1: Scores,
+    meteor_score: Scores,
+    *,
+    language: Language | None = None,
+) -> Scores:
+    """Mean of cosine_similarity, rouge_l_score, exact_match, token_f1 and meteor_score.
+
+    **Formula.** The plain mean of the five scores of the row.
+
+    **Edge cases.** Those of the five: both texts empty gives 0.4.
+
+    **Use it** for a first glance, as in earlier tools. **Not** to decide: the five overlap, and exact match alone
+    takes a fifth off every answer in free words. Read the single scores.
+    """
+    return (cosine_similarity + rouge_l_score + exact_match + token_f1 + meteor_score) / 5
+
+
+def _nfc(texts: Sequence[str]) -> list[str]:
+    return [
+        text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+        for text in texts
+    ]
+
+
+def _as_strings(stems: Sides) -> list[str]:
+    """Each text's stems as a string of one character each, the form that rapidfuzz is fastest on."""
+    ids = stems.ids
+    if len(ids) and int(ids.max()) >= _LAST_CODE_POINT - 0x1000:
+        ids = np.unique(ids, return_inverse=True)[1]
+    first, after = _SURROGATES
+    code_points = np.where(ids < first, ids, ids + (after - first)).astype("<u4")
+    text = code_points.tobytes().decode("utf-32-le")
+    bounds = stems.starts.tolist()
+    return [text[begin:end] for begin, end in itertools.pairwise(bounds)]
+
+
+def _last_matches(bags: Bags, without: npt.NDArray[np.bool_] | None = None) -> tuple[Ids, Ids]:
+    """Equal items of both sides paired from the last backwards: places on the reference's side, and on the answer's."""
+    order, firsts = bags.order, bags.firsts
+    references, answers = bags.reference_counts, bags.answer_counts
+    if without is not None:
+        left = ~without[order]
+        before = np.concatenate([[0], np.cumsum(left)])
+        middles = firsts + references
+        ends = middles + answers
+        references, answers = before[middles] - before[firsts], before[ends] - before[middles]
+        order, firsts = order[left], before[firsts]
+    matches = np.minimum(references, answers)
+    which = np.flatnonzero(matches)
+    firsts, references, answers, matches = firsts[which], references[which], answers[which], matches[which]
+    middles = firsts + references
+    return order[ranges(middles - matches, matches)], order[ranges(middles + answers - matches, matches)]
