@@ -1,0 +1,153 @@
+"""Which column means what, and its cells in the form that the table has them.
+
+People call one thing by many names. A file that was given as the reference may call the gold answer `answer`; in a
+file of results that is the system's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
+from ragmeter.io.cells import NotAListError, as_list, as_text, as_texts, is_clean
+from ragmeter.io.source import Source
+from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, TEXT_COLUMNS, Batch, Column
+
+Role = Literal["both", "results", "reference"]
+
+_GOLD_ANSWER = (
+    "reference", "references", "ground_truth", "ground_truths", "golden_answer", "golden_answers", "gold_answer",
+    "gold_answers", "gt_answer", "reference_answer", "expected_answer", "expected_output", "ans_full",
+)  # fmt: skip
+_GOLD_DOCUMENTS = ("relevant", "relevant_ids", "gold_doc_ids", "gold_document_ids", "golden_doc_ids", "gold_docs")
+_FOUND_DOCUMENTS = ("retrieved", "retrieved_ids", "retrieved_doc_ids", "retrieved_document_ids", "retrieved_docs")
+_SHARED = {
+    "qid": ("qid", "question_id", "query_id", "interaction_id", "id"),
+    "question": ("question", "query", "user_input"),
+    "session_id": ("session_id",),
+}
+_OF_RESULTS = {
+    "answer": ("answer", "generated_answer", "actual_response", "agent_response", "response", "prediction"),
+    "contexts": ("contexts", "retrieved_contexts", "context"),
+    "error": ("error",),
+    "system_name": ("system_name", "system"),
+}
+_ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
+    "both": _SHARED
+    | _OF_RESULTS
+    | {
+        "reference": _GOLD_ANSWER,
+        "relevant": (*_GOLD_DOCUMENTS, "document_ids"),
+        "retrieved": (*_FOUND_DOCUMENTS, "doc_ids"),
+    },
+    "results": _SHARED | _OF_RESULTS | {"retrieved": (*_FOUND_DOCUMENTS, "doc_ids", "document_ids")},
+    "reference": _SHARED
+    | {"reference": (*_GOLD_ANSWER, "answer"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
+}
+#: A column of one of these names holds a list in every cell. Under another name a gold answer is a text.
+_PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answers"})
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A source whose columns bear the table's names and whose cells have the table's types."""
+
+    source: Source
+    role: Role
+    mapping: Mapping[str, str]
+
+    def batches(self) -> Iterator[Batch]:
+        """Its rows. The first batch fixes the columns."""
+        names: dict[str, str] | None = None
+        for batch in self.source.batches():
+            if names is None:
+                names = recognise(list(batch.columns), self.role, self.mapping, self.source.name)
+            yield Batch({name: self._column(name, title, batch) for title, name in names.items()}, batch.lines)
+
+    def _column(self, name: str, title: str, batch: Batch) -> Column:
+        column = batch.columns.get(title)
+        if column is None:
+            return [None] * len(batch)
+        if name == "reference" and title not in _PLURAL:
+            return [[value] for value in column] if is_clean(column) else [_reference(value) for value in column]
+        if name in LIST_COLUMNS:
+            return [self._list(value, name, title, line) for value, line in zip(column, batch.lines, strict=True)]
+        if is_clean(column):
+            return column
+        if name in TEXT_COLUMNS:
+            self._refuse_structure(column, title, batch.lines)
+        return as_texts(column)
+
+    def _refuse_structure(self, column: Column, title: str, lines: Sequence[int]) -> None:
+        for value, line in zip(column, lines, strict=True):
+            if isinstance(value, dict | list):
+                kind = "an object" if isinstance(value, dict) else "a list"
+                raise InputError(f"{title!r} is {kind}, a text is expected", file=self.source.name, line=line)
+
+    def _list(self, value: object, name: str, title: str, line: int) -> list[str] | None:
+        try:
+            return as_list(value, strict=name != "contexts")
+        except NotAListError as error:
+            raise InputError(
+                f"column {title!r}: {error}",
+                file=self.source.name,
+                line=line,
+                hint="write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']",
+            ) from None
+
+
+def _reference(value: object) -> list[str] | None:
+    """One gold answer, or several in a list, as a list."""
+    if isinstance(value, list | tuple):
+        return [as_text(item) or "" for item in value if item is not None]
+    text = as_text(value)
+    return None if text is None else [text]
+
+
+def recognise(titles: Sequence[str], role: Role, mapping: Mapping[str, str], file: str) -> dict[str, str]:
+    """The table's name for each title of a file: what the user says, then what people commonly call it.
+
+    What is not recognised keeps its own title, unless the table uses that name for something else.
+    """
+    found: dict[str, str] = {}
+    for name, aliases in _ALIASES[role].items():
+        title = mapping.get(name)
+        if title is not None and title in titles:
+            found[title] = name
+        elif title is None:
+            present = [alias for alias in aliases if alias in titles and alias not in mapping.values()]
+            if len(present) > 1 and present[0] != name:
+                raise ColumnError(
+                    f"{' and '.join(map(repr, present))} could each be the {name}",
+                    file=file,
+                    hint=f"say which one: --column {name}={present[0]}",
+                )
+            if present:
+                found.setdefault(present[0], name)
+    taken = set(found.values())
+    for title in titles:
+        if title not in found:
+            found[title] = title if title not in taken and title not in NAMED_COLUMNS else f"{role}.{title}"
+    return {title: found[title] for title in titles}
+
+
+def check_mapping(mapping: Mapping[str, str]) -> None:
+    """Refuse a mapping to a name that the table does not know."""
+    for name in mapping:
+        if name not in NAMED_COLUMNS:
+            raise UsageError(
+                f"--column {name}={mapping[name]}: there is no column {name!r}{did_you_mean(name, NAMED_COLUMNS)}",
+                hint=f"the table's columns are {', '.join(NAMED_COLUMNS)}",
+            )
+
+
+def missing_column(needed: str, wanted_by: str, titles: Sequence[str], file: str) -> ColumnError:
+    """The error for a column that is needed and not there."""
+    close = did_you_mean(needed, titles)
+    return ColumnError(
+        f"{wanted_by} needs the column {needed!r}, and there is none{close}",
+        file=file,
+        hint=f"found are {', '.join(titles)}; if one of them is meant, add --column {needed}=ITS_NAME",
+    )

@@ -1,0 +1,91 @@
+"""The inputs of an evaluation: results, perhaps a reference beside them, and how they come together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragmeter.errors import ColumnError, did_you_mean
+from ragmeter.io.columns import Typed, check_mapping, missing_column
+from ragmeter.io.join import JoinCounts, joined, rows_of
+from ragmeter.io.source import Source, open_source
+from ragmeter.registry import Metric
+from ragmeter.table import Batch
+
+
+@dataclass
+class Data:
+    """The results and, perhaps, the reference: where they come from and how their columns are called."""
+
+    results: Source
+    reference: Source | None
+    mapping: dict[str, str]
+    counts: JoinCounts
+
+    @classmethod
+    def open(
+        cls,
+        results: Any,
+        reference: Any = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        encoding: str | None = None,
+        quotes: bool = True,
+    ) -> Data:
+        """Find both, and fail now if one is not there."""
+        mapping = dict(columns or {})
+        check_mapping(mapping)
+        gold = None if reference is None else open_source(reference, encoding=encoding, quotes=quotes)
+        return cls(open_source(results, encoding=encoding, quotes=quotes), gold, mapping, JoinCounts())
+
+    def batches(self, metrics: Sequence[Metric] = ()) -> Iterator[Batch]:
+        """The joined rows, once it is sure that they have what the metrics need."""
+        if self.reference is None:
+            rows = rows_of(Typed(self.results, "both", self.mapping))
+        else:
+            results = Typed(self.results, "results", self.mapping)
+            rows = joined(results, Typed(self.reference, "reference", self.mapping), self.counts)
+        first = True
+        for batch in rows:
+            if first:
+                self._check(batch, metrics)
+                first = False
+            yield batch
+
+    def _check(self, batch: Batch, metrics: Sequence[Metric]) -> None:
+        """Every column that the user names is there, and every one that a metric needs."""
+        sources = [source for source in (self.results, self.reference) if source is not None]
+        if self.mapping:
+            titles = [title for source in sources for title in next(source.batches()).columns]
+            for name, title in self.mapping.items():
+                if title not in titles:
+                    raise ColumnError(
+                        f"--column {name}={title}: there is no column {title!r}{did_you_mean(title, titles)}",
+                        file=sources[0].name,
+                        hint=f"found are {', '.join(titles)}",
+                    )
+        for metric in metrics:
+            for needed in metric.needs:
+                if needed not in batch.columns:
+                    source = sources[-1] if needed in ("reference", "relevant") else sources[0]
+                    titles = list(next(source.batches()).columns)
+                    raise missing_column(needed, metric.name, titles, source.name)
+
+    def signature(self) -> dict[str, Any]:
+        """What identifies the inputs."""
+        sources = {"results": self.results, "reference": self.reference}
+        return {
+            role: file_signature(source.path) if source.path else {"object": source.name}
+            for role, source in sources.items()
+            if source is not None
+        }
+
+
+def file_signature(path: Path) -> dict[str, Any]:
+    """What identifies an input file: its name, size and content."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}

@@ -1,0 +1,130 @@
+"""CSV and TSV, read strictly: a row that does not fit is an error with its line, never a guess."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Iterator
+from itertools import accumulate, chain, islice
+from typing import Any, BinaryIO, TextIO
+
+from ragmeter.errors import InputError
+from ragmeter.io import quick
+from ragmeter.io.batches import CHARACTERS, ROWS
+from ragmeter.table import Batch
+
+csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the default of 128 KiB is less than one retrieved context
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+def read(stream: BinaryIO, encoding: str, *, name: str, delimiter: str, quotes: bool) -> Iterator[Batch]:
+    """Batches of a delimited file with a header. `quotes`: a cell may stand in double quotes, as RFC 4180 has it."""
+    rest = quick.Rest()
+    if quotes and encoding == "utf-8-sig":
+        for batch in quick.read(stream, delimiter, rest):
+            yield Batch(dict(zip(_header(list(batch.columns), name), batch.columns.values(), strict=True)), batch.lines)
+    buffered = io.BufferedReader(_Continued(rest.pending, stream), 1 << 20)
+    text = io.TextIOWrapper(buffered, encoding=encoding, newline="")
+    yield from _read_strictly(text, name, delimiter, quotes, rest.header, rest.line - 1)
+
+
+def _read_strictly(
+    text: TextIO, name: str, delimiter: str, quotes: bool, header: list[str] | None, lines_before: int
+) -> Iterator[Batch]:
+    reader = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE, strict=True)
+    rows: list[list[str]] = []
+    line, step = lines_before + 1, 64
+    try:
+        header = _header(header or next(reader, []), name)
+        while True:
+            rows, line = [], lines_before + reader.line_num + 1
+            rows.extend(islice(reader, step))  # what was read before an error stays in the list
+            if not rows:
+                return
+            yield _batch(header, rows, _lines(rows, line), name)
+            size = sum(map(len, chain.from_iterable(rows)))
+            step = max(1, min(ROWS, 64 * len(rows), len(rows) * CHARACTERS // (size + 1)))
+    except csv.Error as error:
+        raise _malformed(str(error), name, _lines(rows, line)[-1], delimiter) from None
+
+
+class _Continued(io.RawIOBase):
+    """A stream with some bytes put back in front of it."""
+
+    def __init__(self, before: bytes, stream: BinaryIO) -> None:
+        self._before = before
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = len(buffer)
+        data, self._before = self._before[:size], self._before[size:]
+        data = data or self._stream.read(size)
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _lines(rows: list[list[str]], first: int) -> list[int]:
+    """The line on which each row begins, and the one after the last: a cell may hold line breaks."""
+    breaks = [sum(len(_BREAK.findall(cell)) for cell in row if "\n" in cell or "\r" in cell) for row in rows]
+    return list(accumulate((1 + count for count in breaks), initial=first))
+
+
+def _whole(rows: list[list[str]], lines: list[int], header: list[str], name: str) -> tuple[list[list[str]], list[int]]:
+    """The rows less the blank lines, which are no rows; any other row of the wrong length is an error."""
+    kept, places = [], []
+    for row, line in zip(rows, lines[:-1], strict=True):
+        if row and len(row) != len(header):
+            raise _ragged(row, header, name, line)
+        if row:
+            kept.append(row)
+            places.append(line)
+    return kept, [*places, lines[-1]]
+
+
+def _header(row: list[str], name: str) -> list[str]:
+    names = [cell.strip() or f"unnamed_{place}" for place, cell in enumerate(row, 1)]
+    twice = sorted({each for each in names if names.count(each) > 1})
+    if twice:
+        raise InputError(f"the header has {', '.join(map(repr, twice))} more than once", file=name, line=1)
+    return names
+
+
+def _batch(header: list[str], rows: list[list[str]], lines: list[int], name: str) -> Batch:
+    if set(map(len, rows)) != {len(header)}:
+        rows, lines = _whole(rows, lines, header, name)
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in header]
+    for title, column in zip(header, columns, strict=True):
+        if "\0" in "".join(column):
+            line = next(line for line, cell in zip(lines, column, strict=False) if "\0" in cell)
+            raise InputError(
+                f"a NUL byte in column {title!r}",
+                file=name,
+                line=line,
+                hint="the file may be damaged, or UTF-16: then add --encoding utf-16",
+            )
+    return Batch(dict(zip(header, columns, strict=True)), lines[: len(rows)])
+
+
+def _ragged(row: list[str], header: list[str], name: str, line: int) -> InputError:
+    return InputError(
+        f"{len(row)} cells where the header has {len(header)}",
+        file=name,
+        line=line,
+        hint="a cell that holds the separator or a line break must stand in double quotes",
+    )
+
+
+def _malformed(message: str, name: str, line: int, delimiter: str) -> InputError:
+    hint = 'write a quote inside a quoted cell twice (""); if quotes have no meaning in this file, add --no-quotes'
+    if "unexpected end of data" in message:
+        return InputError("a quote that opens in this row is never closed", file=name, line=line, hint=hint)
+    if "expected after" in message:
+        separator = "tab" if delimiter == "\t" else "comma"
+        return InputError(f"a {separator} is expected after a closing quote", file=name, line=line, hint=hint)
+    return InputError(message, file=name, line=line, hint=hint)

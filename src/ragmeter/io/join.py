@@ -1,0 +1,174 @@
+"""Results and references as one table, joined by qid.
+
+Both sides' rows without a partner stay in the table: a question that the system never answered is not left out of
+the count, it is a row that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ragmeter.errors import ColumnError, InputError
+from ragmeter.io.batches import ROWS
+from ragmeter.io.columns import Typed
+from ragmeter.table import NO_RESULT, QID, Batch, Column
+
+#: How many unmatched ids are named; the others are counted.
+_NAMED = 20
+
+
+@dataclass
+class Unmatched:
+    """Rows of one side that have no partner on the other: their number, and the first few ids."""
+
+    count: int = 0
+    qids: list[str] = field(default_factory=list)
+
+    def add(self, qids: Sequence[str]) -> None:
+        """Count these, and keep the first ones' names."""
+        self.count += len(qids)
+        self.qids.extend(qids[: _NAMED - len(self.qids)])
+
+
+@dataclass
+class JoinCounts:
+    """What the join found, known when all batches have been read."""
+
+    matched: int = 0
+    results_only: Unmatched = field(default_factory=Unmatched)
+    reference_only: Unmatched = field(default_factory=Unmatched)
+
+
+def rows_of(results: Typed) -> Iterator[Batch]:
+    """The rows of a single source. Without a qid column, a row's number is its qid."""
+    seen = _Seen(results)
+    number = 1
+    for batch in results.batches():
+        if QID in batch.columns:
+            seen.check(batch)
+        else:
+            batch.columns = {QID: [str(n) for n in range(number, number + len(batch))], **batch.columns}
+        number += len(batch)
+        yield batch
+
+
+def joined(results: Typed, reference: Typed, counts: JoinCounts) -> Iterator[Batch]:
+    """The rows of both sources, those of the results first and in their order."""
+    gold = _Reference(reference)
+    seen = _Seen(results)
+    columns: list[str] = []
+    for batch in results.batches():
+        _require_qid(batch, results)
+        seen.check(batch)
+        yield _with_reference(batch, gold, counts)
+        columns = columns or list(batch.columns)
+    if counts.matched == 0:
+        raise InputError(
+            f"{results.source.name} and {reference.source.name} have no qid in common",
+            hint=f"qids are {_examples(counts.results_only.qids)} in the first and {_examples(list(gold.rows))} in the "
+            "second; to join by another column, for example the question, add --column qid=question",
+        )
+    yield from gold.unused(columns, counts)
+
+
+def _with_reference(batch: Batch, gold: _Reference, counts: JoinCounts) -> Batch:
+    qids = batch.columns[QID]
+    places = [gold.rows.get(qid) for qid in qids]
+    alone = [qid for qid, place in zip(qids, places, strict=True) if place is None]
+    counts.results_only.add(alone)
+    counts.matched += len(qids) - len(alone)
+    columns = dict(batch.columns)
+    for name, column in gold.columns.items():
+        given = columns.get(name)
+        joined = [None if place is None else column[place] for place in places]
+        if given is None or name in ("reference", "relevant"):
+            columns[name] = joined
+        elif None in given:
+            columns[name] = [one if one is not None else other for one, other in zip(given, joined, strict=True)]
+    gold.used.update(place for place in places if place is not None)
+    batch.columns = columns
+    return batch
+
+
+class _Reference:
+    """The reference, held whole: results come in any order."""
+
+    def __init__(self, typed: Typed) -> None:
+        self.columns: dict[str, Column] = {}
+        self.rows: dict[str, int] = {}
+        self.used: set[int] = set()
+        for batch in typed.batches():
+            _require_qid(batch, typed)
+            before = len(self.rows)
+            for place, (qid, line) in enumerate(zip(batch.columns[QID], batch.lines, strict=True), before):
+                if self.rows.setdefault(qid, place) != place:
+                    raise _duplicate(qid, typed, line)
+            for name, column in batch.columns.items():
+                self.columns.setdefault(name, []).extend(column)
+
+    def unused(self, columns: Sequence[str], counts: JoinCounts) -> Iterator[Batch]:
+        """The questions that no result answers, as rows that failed."""
+        left = [place for place in self.rows.values() if place not in self.used]
+        for begin in range(0, len(left), ROWS):
+            places = left[begin : begin + ROWS]
+            missing: list[Any] = [None] * len(places)
+            given = {name: [column[place] for place in places] for name, column in self.columns.items()}
+            batch = Batch({name: given.get(name, missing) for name in columns}, causes=[NO_RESULT] * len(places))
+            counts.reference_only.add(batch.columns[QID])
+            yield batch
+
+
+class _Seen:
+    """Says if a qid comes twice, in 8 bytes a row: hashes are compared, and only a match sends for the names."""
+
+    def __init__(self, typed: Typed) -> None:
+        self._typed = typed
+        self._hashes = np.empty(0, np.int64)
+
+    def check(self, batch: Batch) -> None:
+        qids = batch.columns[QID]
+        if None in qids:
+            line = batch.lines[qids.index(None)]
+            raise InputError("the qid is missing", file=self._typed.source.name, line=line)
+        new = np.sort(np.fromiter(map(hash, qids), np.int64, len(qids)))
+        place = np.searchsorted(self._hashes, new)
+        within = place < len(self._hashes)
+        suspect = bool((new[1:] == new[:-1]).any() or (self._hashes[place[within]] == new[within]).any())
+        if suspect:
+            self._name_duplicate()
+        self._hashes = np.insert(self._hashes, place, new)
+
+    def _name_duplicate(self) -> None:
+        """Read again from the start and compare the ids themselves: equal hashes alone prove nothing."""
+        seen: set[str] = set()
+        for batch in self._typed.batches():
+            for qid, line in zip(batch.columns[QID], batch.lines, strict=True):
+                if qid in seen:
+                    raise _duplicate(qid, self._typed, line)
+                seen.add(qid)
+
+
+def _duplicate(qid: str, typed: Typed, line: int) -> InputError:
+    return InputError(
+        f"the qid {qid!r} stands here for the second time",
+        file=typed.source.name,
+        line=line,
+        hint="each row needs a qid of its own; if another column tells rows apart, add --column qid=ITS_NAME",
+    )
+
+
+def _require_qid(batch: Batch, typed: Typed) -> None:
+    if QID not in batch.columns:
+        raise ColumnError(
+            "results and reference are joined by qid, and there is no such column",
+            file=typed.source.name,
+            hint=f"found are {', '.join(batch.columns)}; name one that both have, for example --column qid=question",
+        )
+
+
+def _examples(qids: Sequence[str]) -> str:
+    return ", ".join(repr(qid) for qid in qids[:3]) or "none"

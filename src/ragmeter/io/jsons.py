@@ -1,0 +1,69 @@
+"""JSON and JSON Lines."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO, NoReturn, TextIO
+
+from ragmeter.errors import InputError
+from ragmeter.io.batches import batches_of_records
+from ragmeter.table import Batch
+
+#: Where a document that is an object keeps its rows.
+_ROW_KEYS = ("results", "rows", "data", "records")
+
+
+def read_lines(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Batch]:
+    """One object a line; empty lines are passed over."""
+    return batches_of_records(_records(io.TextIOWrapper(stream, encoding, newline="\n"), name))
+
+
+def _records(text: TextIO, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(text, 1):
+        if not line.isspace():
+            yield number, _object(_parse(line, name, number), name, number)
+
+
+def read_document(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Batch]:
+    """One document: a list of objects, or an object with such a list under `results`, `rows`, `data` or `records`."""
+    document = _parse(io.TextIOWrapper(stream, encoding).read(), name, None)
+    if isinstance(document, dict):
+        document = next((document[key] for key in _ROW_KEYS if isinstance(document.get(key), list)), document)
+    if not isinstance(document, list):
+        raise InputError(
+            f"a list of objects is expected, and this is {_kind(document)}",
+            file=name,
+            hint=f"an object may hold the list under {', '.join(_ROW_KEYS)}",
+        )
+    return batches_of_records((number, _object(row, name, number)) for number, row in enumerate(document, 1))
+
+
+def _parse(text: str, name: str, line: int | None) -> Any:
+    def refuse(constant: str) -> NoReturn:
+        raise InputError(f"{constant} is not JSON", file=name, line=line, hint="write null for a missing value")
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        found = f", found {text[error.pos : error.pos + 20]!r}" if error.pos < len(text) else ", the text ends there"
+        where = line if line is not None else error.lineno
+        raise InputError(
+            f"this is not JSON: {error.msg} at column {error.colno}{found}", file=name, line=where
+        ) from None
+    except RecursionError:
+        raise InputError("the JSON is nested too deeply", file=name, line=line) from None
+    except ValueError as error:  # a number with thousands of digits
+        raise InputError(f"this JSON can't be read: {error}", file=name, line=line) from None
+
+
+def _object(value: Any, name: str, line: int) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"each row is an object, and this is {_kind(value)}", file=name, line=line)
+    return value
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,37 @@
+"""Parquet files and Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ragmeter.errors import InputError
+from ragmeter.io.batches import ROWS
+from ragmeter.table import Batch
+
+__all__ = ["ROWS", "batches_of_arrow", "read"]
+
+
+def read(path: Path) -> Iterator[Batch]:
+    """Batches of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            if file.metadata.num_rows == 0:
+                raise InputError("the file has no rows", file=str(path))
+            yield from batches_of_arrow(file.iter_batches(batch_size=ROWS))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"this is not a readable Parquet file: {error}", file=str(path)) from None
+
+
+def batches_of_arrow(batches: Iterable[Any]) -> Iterator[Batch]:
+    """Arrow's record batches as ours. Lines count rows from 1."""
+    line = 1
+    for batch in batches:
+        columns = {name: column.to_pylist() for name, column in zip(batch.schema.names, batch.columns, strict=True)}
+        yield Batch(columns, range(line, line + batch.num_rows))
+        line += batch.num_rows

@@ -1,0 +1,166 @@
+"""From a path or a frame to batches of raw rows, whatever the format.
+
+The format is told by the name's ending, compression by the file's first bytes. Nothing is guessed about the cells:
+text stays text, so `007`, `NA` and `None` come through as they stand.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from ragmeter.errors import InputError, UsageError
+from ragmeter.io import delimited, jsons, parquet
+from ragmeter.io.batches import batches_of_records
+from ragmeter.table import Batch
+
+_COMPRESSED = {".gz", ".zst", ".zstd"}
+_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+FORMATS = "csv, tsv, json, jsonl or parquet, plain or compressed (.gz, .zst)"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something to read rows from. `batches()` reads it from the start each time it is called."""
+
+    name: str
+    path: Path | None
+    batches: Callable[[], Iterator[Batch]]
+
+
+def stem(path: Path) -> str:
+    """A file's name without its endings, for naming what is made from it."""
+    return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
+
+
+def open_source(data: Any, *, encoding: str | None = None, quotes: bool = True) -> Source:
+    """A source for a path, a list of dicts, or a pandas, polars or Arrow frame."""
+    if isinstance(data, str | Path):
+        return _open_file(Path(data), encoding, quotes)
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow"):
+        return Source("the frame", None, partial(_read_frame, data))
+    if isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
+        return Source("the list", None, lambda: batches_of_records(enumerate(data, 1)))
+    raise UsageError(
+        f"can't read rows from {type(data).__name__}",
+        hint="give a path, a list of dicts, or a pandas, polars or Arrow frame",
+    )
+
+
+def _open_file(path: Path, encoding: str | None, quotes: bool) -> Source:
+    name = str(path)
+    if not path.exists():
+        raise InputError("there is no such file", file=name, hint=f"the current folder is {Path.cwd()}")
+    if path.is_dir():
+        raise InputError("this is a folder, a file is expected", file=name)
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except LookupError:
+            raise UsageError(f"unknown encoding {encoding!r}", hint="try utf-8, latin-1, cp1252 or utf-16") from None
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    ending = next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
+    if ending == ".parquet":
+        return Source(name, path, partial(parquet.read, path))
+    if ending in _DELIMITERS:
+        read = partial(delimited.read, name=name, delimiter=_DELIMITERS[ending], quotes=quotes)
+    elif ending in (".jsonl", ".ndjson"):
+        read = partial(jsons.read_lines, name=name)
+    elif ending == ".json":
+        read = partial(jsons.read_document, name=name)
+    else:
+        raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=f"known are {FORMATS}")
+    return Source(name, path, partial(_read_text, path, encoding or "utf-8-sig", read))
+
+
+def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterator[Batch]]) -> Iterator[Batch]:
+    """The batches of a text file, with what can go wrong below the format said in its own words."""
+    name = str(path)
+    try:
+        with _binary(path) as stream:
+            found = False
+            for batch in read(stream, encoding):
+                if len(batch):
+                    found = True
+                    yield batch
+    except UnicodeDecodeError as error:
+        raise _encoding_error(path, encoding, error) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"the compressed file is damaged: {error}", file=name) from None
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror or error}", file=name) from None
+    if not found:
+        raise InputError("the file has no rows", file=name, hint="at least one row of data is needed")
+
+
+@contextmanager
+def _binary(path: Path) -> Iterator[BinaryIO]:
+    with path.open("rb") as plain:
+        magic = plain.read(4)
+        plain.seek(0)
+        if magic[:2] == b"\x1f\x8b":
+            yield cast(BinaryIO, gzip.GzipFile(fileobj=plain))
+        elif magic == b"\x28\xb5\x2f\xfd":
+            yield cast(BinaryIO, io.BufferedReader(_Arrow(pa.CompressedInputStream(plain, "zstd")), 1 << 20))
+        else:
+            yield plain
+
+
+class _Arrow(io.RawIOBase):
+    """An Arrow stream as Python's own kind, which text can be decoded from."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> InputError:
+    """Find the byte that does not decode. Read again from the start, since a decoder knows only its last few."""
+    with _binary(path) as stream:
+        head = stream.read(2)
+    if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return InputError("the file is UTF-16, not UTF-8", file=str(path), hint="add --encoding utf-16")
+    offset = 0
+    with _binary(path) as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as found:
+                byte = f"byte 0x{line[found.start]:02x} at offset {offset + found.start}"
+                return InputError(
+                    f"{byte} is not {encoding.removesuffix('-sig')}",
+                    file=str(path),
+                    line=number,
+                    hint="say which encoding it is, for example --encoding latin-1 or --encoding cp1252",
+                )
+            offset += len(line)
+    return InputError(f"the file is not {encoding}: {error.reason}", file=str(path), hint="say which with --encoding")
+
+
+def _read_frame(frame: Any) -> Iterator[Batch]:
+    try:
+        table = frame.to_arrow() if hasattr(frame, "to_arrow") else pa.table(frame)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+        raise InputError(
+            f"the frame can't be read: {error}", hint="a column may mix types: make it text with .astype(str)"
+        ) from None
+    if table.num_rows == 0:
+        raise InputError("the frame has no rows")
+    yield from parquet.batches_of_arrow(table.to_batches(max_chunksize=parquet.ROWS))

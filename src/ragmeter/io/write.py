@@ -1,0 +1,88 @@
+"""Writing files whole or not at all, and cells that no spreadsheet will run."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ragmeter.errors import OutputError
+
+FORMATS = ("tsv", "csv", "jsonl", "parquet")
+_DELIMITERS = {"tsv": "\t", "csv": ","}
+_FORMULA = re.compile(r"^\s*[=+\-@\t\r|%]")
+_NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+
+
+@contextmanager
+def replacing(*paths: Path) -> Iterator[list[Path]]:
+    """Temporary paths to write to; they take the places of `paths` when all is done, and vanish if it is not."""
+    temporary = [path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in paths]
+    try:
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        for each in temporary:
+            with each.open("rb") as file:
+                os.fsync(file.fileno())
+        for each, path in zip(temporary, paths, strict=True):
+            each.replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"can't write {error.filename or paths[0]}: {error.strerror or error}",
+            hint="choose another folder with --output-dir, or make room",
+        ) from error
+    finally:
+        for each in temporary:
+            each.unlink(missing_ok=True)
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that can't be written to before any work is done for it."""
+    present = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    if not present.is_dir() or not os.access(present, os.W_OK):
+        raise OutputError(f"can't write into {folder}", hint="choose another folder with --output-dir")
+
+
+def write_rows(
+    path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]], file_format: str, *, guard: bool = True
+) -> None:
+    """Rows in one of the formats. Numbers are written in full; a missing cell is empty, or null where that exists."""
+    if file_format in _DELIMITERS:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=_DELIMITERS[file_format], lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows([_cell(value, guard) for value in row] for row in rows)
+    elif file_format == "jsonl":
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            for row in rows:
+                file.write(dumps(dict(zip(columns, row, strict=True))) + "\n")
+    else:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        held = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in columns]
+        pq.write_table(pa.table(dict(zip(columns, held, strict=True))), path)
+
+
+def dumps(value: Any, *, indent: int | None = None) -> str:
+    """JSON that every reader takes: no NaN, text as it is."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def guarded(text: str) -> str:
+    """The text, with a quote before it if a spreadsheet would take it for a formula. Plain numbers are harmless."""
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.match(text) else text
+
+
+def _cell(value: Any, guard: bool) -> Any:
+    if isinstance(value, str):
+        return guarded(value) if guard else value
+    if isinstance(value, list | dict):
+        return dumps(value)
+    return value
