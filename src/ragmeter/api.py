@@ -1,0 +1,212 @@
+"""What a notebook calls, and what the command line is made of."""
+
+from __future__ import annotations
+
+import platform
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import ragmeter
+from ragmeter import registry
+from ragmeter.engine import score_batches, watched
+from ragmeter.errors import UsageError
+from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
+from ragmeter.io.data import Data
+from ragmeter.io.source import stem
+from ragmeter.io.write import check_writable, replacing, write_rows
+from ragmeter.metrics.normalize import Language
+from ragmeter.registry import BaseScorer, Metric
+from ragmeter.stats.summary import MetricSummary
+from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder
+from ragmeter.table import Batch
+
+RUNS = Path("runs")
+EVALUATION_RESULTS = Path("data/evaluation_results")
+MetricLike = str | Metric | type[BaseScorer] | BaseScorer
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate()` returns: summaries by metric, the rows, and the folder if the run was kept."""
+
+    metrics: dict[str, MetricSummary]
+    rows: Any
+    summary: dict[str, Any]
+    folder: RunFolder | None
+
+    def __getitem__(self, metric: str) -> MetricSummary:
+        return self.metrics[registry.get(metric).name]
+
+    def __repr__(self) -> str:
+        lines = [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
+        return "\n".join([f"<Evaluation of {self.summary['n_rows']} rows>", *lines])
+
+
+def evaluate(
+    results: Any,
+    reference: Any = None,
+    *,
+    metrics: str | Iterable[MetricLike],
+    language: str | None = None,
+    doc_id_pattern: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
+    quotes: bool = True,
+    run: str | None = None,
+    output_dir: str | Path = RUNS,
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Score results against references and summarise the scores.
+
+    `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
+    them alone may hold both the answers and the references. `columns` maps the table's names to yours:
+    `{"answer": "generated_answer"}`. With `run`, the run is kept as `output_dir/run`.
+    """
+    language = language if language is None else Language.parse(language)
+    chosen = registry.get_all(metrics, language=language, doc_id=doc_id_pattern)
+    data = Data.open(results, reference, columns=columns, encoding=encoding, quotes=quotes)
+    batches = data.batches(chosen)
+    if progress is not None:
+        batches = watched(batches, progress)
+    if run is None:
+        with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
+            path = Path(scratch) / ROWS
+            found, summary = _score(batches, chosen, path, data)
+            import pyarrow.parquet as pq
+
+            return Evaluation(found, pq.read_table(path), summary, None)
+    if run in ("", ".", "..") or re.search(r"[/\\\0]", run):
+        raise UsageError(f"{run!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
+    check_writable(Path(output_dir))
+    with NewRun(Path(output_dir) / run) as new:
+        found, summary = _score(batches, chosen, new.folder / ROWS, data)
+        folder = new.finish(_manifest(chosen, data, run), {"run": run, **summary})
+        return Evaluation(found, _Lazily(folder), folder.summary(), folder)
+
+
+class _Lazily:
+    """The rows of a stored run, read when they are asked for."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._table: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._table is None:
+            self._table = self._folder.rows()
+        return getattr(self._table, name)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What an evaluator found, and the two files that it was written to."""
+
+    result: EvaluationResult
+    files: tuple[Path, Path]
+    join: dict[str, Any]
+
+
+def run_evaluators(
+    chosen: Sequence[Evaluator],
+    results: str | Path,
+    reference: str | Path | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
+    quotes: bool = True,
+    output_dir: str | Path = EVALUATION_RESULTS,
+    output_prefix: str | None = None,
+    output_format: str = "tsv",
+    guard: bool = True,
+) -> list[Written]:
+    """Run evaluators on files, and write for each one an aggregated file and a file of rows.
+
+    They are called `{prefix}.{Evaluator}.evaluation.aggregated.tsv` and `.rows.tsv`; the prefix is the name of the
+    results file. Nothing is written unless every evaluator came to its end.
+    """
+    data = Data.open(results, reference, columns=columns, encoding=encoding, quotes=quotes)
+    needs = [metric for each in chosen if isinstance(each, MetricEvaluator) for metric in each.metrics().values()]
+    check_writable(Path(output_dir))
+    rag_results, references = read_objects(data, needs)
+    prefix = output_prefix or stem(Path(results))
+    found = []
+    for each in chosen:
+        result = each.evaluate(rag_results, references)
+        if not isinstance(result, EvaluationResult):
+            raise UsageError(f"{type(each).__name__}.evaluate() returned {type(result).__name__}, not EvaluationResult")
+        result.system_name = result.system_name or prefix
+        name = f"{prefix}.{result.evaluator_name}.evaluation"
+        files = [Path(output_dir) / f"{name}.{part}.{output_format}" for part in ("aggregated", "rows")]
+        found.append(Written(result, (files[0], files[1]), asdict(data.counts) if reference is not None else {}))
+    for written in found:
+        aggregated, rows = written.result.aggregated(), written.result.rows
+        with replacing(*written.files) as (first, second):
+            write_rows(first, list(aggregated), [list(aggregated.values())], output_format, guard=guard)
+            titles = list(dict.fromkeys(title for row in rows for title in row))
+            cells = ([row.get(title) for title in titles] for row in rows)
+            write_rows(second, titles, cells, output_format, guard=guard)
+    return found
+
+
+def _score(
+    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, data: Data
+) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
+    writer = RowsWriter(path, metrics)
+    try:
+        for scored in score_batches(batches, metrics):
+            writer.write(scored)
+    finally:
+        writer.close()
+    found = writer.summaries()
+    rows = next(iter(found.values())).n_total
+    summary: dict[str, Any] = {
+        "ragmeter": ragmeter.__version__,
+        "n_rows": rows,
+        "metrics": {name: each.as_dict() for name, each in found.items()},
+    }
+    if data.reference is not None:
+        summary["join"] = asdict(data.counts)
+    if writer.dropped:
+        summary["columns_left_out"] = writer.dropped
+    return found, summary
+
+
+def _manifest(metrics: Sequence[Metric], data: Data, run: str) -> dict[str, Any]:
+    """The signature: with this and the same inputs, anyone gets the same numbers."""
+    import numpy as np
+    import pyarrow as pa
+    import rapidfuzz
+    import regex
+    import Stemmer
+
+    return {
+        "run": run,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "ragmeter": ragmeter.__version__,
+        "metrics": [
+            {"name": metric.name, "settings": metric.settings, "direction": metric.direction, "source": metric.source}
+            for metric in metrics
+        ],
+        "inputs": data.signature(),
+        "columns": data.mapping,
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "pyarrow": pa.__version__,
+            "rapidfuzz": rapidfuzz.__version__,
+            "regex": regex.__version__,
+            "snowball": Stemmer.version(),
+        },
+    }
+
+
+def _short(summary: MetricSummary) -> str:
+    if summary.mean is None:
+        return f"nothing scored of {summary.n_total}"
+    interval = f" [{summary.interval[0]:.4f}, {summary.interval[1]:.4f}]" if summary.interval else ""
+    return f"{summary.mean:.4f}{interval}, n = {summary.n_scored} of {summary.n_total}"

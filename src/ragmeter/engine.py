@@ -1,0 +1,80 @@
+"""Fills the table's score columns, batch by batch.
+
+Batches are scored by threads while the next ones are read and the last ones written: the arithmetic runs in native
+code, which does not hold Python's lock. At most a few batches are alive at a time, so memory stays flat.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+
+from ragmeter.registry import Metric
+from ragmeter.store import Scored
+from ragmeter.table import SCORED, Batch, Block, Scores, outcomes, row_causes
+
+
+def score_batches(
+    batches: Iterable[Batch], metrics: Sequence[Metric], *, workers: int | None = None
+) -> Iterator[Scored]:
+    """Each batch with its scores, in the order of the batches."""
+    workers = workers or available_cores()
+    pending: deque[Future[Scored]] = deque()
+    with ThreadPoolExecutor(workers, thread_name_prefix="ragmeter") as pool:
+        try:
+            for batch in batches:
+                pending.append(pool.submit(score_batch, batch, metrics))
+                while len(pending) > workers:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def score_batch(batch: Batch, metrics: Sequence[Metric]) -> Scored:
+    """One batch with its scores. Metrics that need the same columns share what is derived from them."""
+    rows = len(batch)
+    causes = row_causes(batch)
+    blocks: dict[tuple[str, ...], tuple[list[str], Block]] = {}
+    scored: dict[str, tuple[Scores, list[str]]] = {}
+    for metric in metrics:
+        if metric.needs not in blocks:
+            found = outcomes(batch.columns, metric.needs, rows)
+            if causes:
+                found = [cause or outcome for cause, outcome in zip(causes, found, strict=True)]
+            blocks[metric.needs] = found, Block.of(batch.columns, metric.needs, found)
+        found, block = blocks[metric.needs]
+        scored[metric.name] = _spread(metric.score(block), found)
+    return Scored(batch, scored)
+
+
+def _spread(result: tuple[Scores, dict[int, str]], found: list[str]) -> tuple[Scores, list[str]]:
+    """The block's scores at their rows' places in the batch."""
+    values, failures = result
+    if len(values) == len(found) and not failures:
+        return values, found
+    places = np.flatnonzero([outcome == SCORED for outcome in found])
+    scores = np.full(len(found), np.nan)
+    scores[places] = values
+    outcomes_of_rows = list(found)
+    for row, cause in failures.items():
+        outcomes_of_rows[int(places[row])] = cause
+    return scores, outcomes_of_rows
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def watched(batches: Iterable[Batch], advance: Callable[[int], None]) -> Iterator[Batch]:
+    """The same batches, with a word to whoever shows the progress."""
+    for batch in batches:
+        yield batch
+        advance(len(batch))

@@ -1,0 +1,59 @@
+"""From a column of scores to its summary. No aggregate without its n, no average of nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ragmeter.stats.intervals import Interval, mean_interval, wilson_interval
+from ragmeter.table import Scores
+
+
+@dataclass(frozen=True)
+class MetricSummary:
+    """What the scores of one metric say. Everything but the counts is None where nothing was scored."""
+
+    mean: float | None
+    sd: float | None
+    min: float | None
+    max: float | None
+    median: float | None
+    interval: Interval | None
+    interval_method: str
+    direction: str
+    n_total: int
+    n_scored: int
+    n_not_scored: dict[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def summarise(scores: Scores, not_scored: Mapping[str, int], *, binary: bool, direction: str) -> MetricSummary:
+    """Summarise one metric's column, NaN where a row was not scored for one of the causes in `not_scored`."""
+    values = scores[~np.isnan(scores)]
+    n = len(values)
+    return MetricSummary(
+        mean=float(values.mean()) if n else None,
+        sd=float(values.std(ddof=1)) if n > 1 else None,
+        min=float(values.min()) if n else None,
+        max=float(values.max()) if n else None,
+        median=float(np.median(values)) if n else None,
+        interval=_interval(values, binary),
+        interval_method="wilson" if binary else "student_t",
+        direction=direction,
+        n_total=len(scores),
+        n_scored=n,
+        n_not_scored=dict(sorted(not_scored.items())),
+    )
+
+
+def _interval(values: Scores, binary: bool) -> Interval | None:
+    n = len(values)
+    if binary:
+        return wilson_interval(float(values.sum()), n)
+    return mean_interval(float(values.mean()), float(values.std(ddof=1)), n) if n > 1 else None

@@ -1,0 +1,177 @@
+"""Run folders: `manifest.json` (what was run), `rows.parquet` (the table), `summary.json` (what it says)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ragmeter.errors import InputError, OutputError
+from ragmeter.io.write import dumps
+from ragmeter.registry import Metric
+from ragmeter.stats.summary import MetricSummary, summarise
+from ragmeter.table import LIST_COLUMNS, SCORED, Batch, Scores
+
+MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
+_TEXTS = pa.list_(pa.large_string())
+_OUTCOME = pa.dictionary(pa.int8(), pa.string())
+
+
+def outcome_column(metric: str) -> str:
+    """The column that says beside a metric's scores how each came about."""
+    return f"{metric}.outcome"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A batch with its scores: for each metric the values, and each row's outcome."""
+
+    batch: Batch
+    scores: dict[str, tuple[Scores, list[str]]]
+
+
+class RowsWriter:
+    """Writes the table as it comes, a row group a batch, and counts what was not scored."""
+
+    def __init__(self, path: Path, metrics: Sequence[Metric]) -> None:
+        self._path = path
+        self._metrics = metrics
+        self._writer: pq.ParquetWriter | None = None
+        self._schema: Any = None
+        self.dropped: dict[str, int] = {}
+        self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
+
+    def write(self, scored: Scored) -> None:
+        """Add a batch. The first one fixes the columns; a column that appears later is counted and left out."""
+        arrays = {name: _array(name, column) for name, column in scored.batch.columns.items()}
+        for name, (values, found) in scored.scores.items():
+            arrays[name] = pa.array(values, pa.float64())
+            arrays[outcome_column(name)] = pa.array(found, pa.string()).dictionary_encode().cast(_OUTCOME)
+            if found.count(SCORED) < len(found):
+                self.not_scored[name].update(outcome for outcome in found if outcome != SCORED)
+        if self._writer is None:
+            self._schema = pa.schema([(name, array.type) for name, array in arrays.items()])
+            outcomes = [name for name in arrays if name.endswith(".outcome")]
+            self._writer = pq.ParquetWriter(
+                self._path, self._schema, compression="zstd", compression_level=1, use_dictionary=outcomes
+            )
+        rows = len(scored.batch)
+        for name in arrays:
+            if name not in self._schema.names:
+                self.dropped[name] = self.dropped.get(name, 0) + rows
+        held = [arrays.get(field.name, pa.nulls(rows, field.type)) for field in self._schema]
+        self._writer.write_table(pa.Table.from_arrays(held, schema=self._schema), row_group_size=rows)
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def summaries(self) -> dict[str, MetricSummary]:
+        """Each metric's summary, from the file: one column at a time is all that memory has to hold."""
+        with pq.ParquetFile(self._path) as file:
+            return {
+                metric.name: summarise(
+                    file.read(columns=[metric.name])[metric.name].to_numpy(),
+                    self.not_scored[metric.name],
+                    binary=metric.binary,
+                    direction=metric.direction,
+                )
+                for metric in self._metrics
+            }
+
+
+def _array(name: str, column: list[Any]) -> Any:
+    return pa.array(column, _TEXTS if name in LIST_COLUMNS else pa.large_string())
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run on disk."""
+
+    path: Path
+
+    @classmethod
+    def at(cls, where: str | Path) -> Self:
+        """The run at a path, or an error if there is none."""
+        path = Path(where)
+        if not (path / MANIFEST).is_file():
+            raise InputError("this is not a run folder: it has no manifest.json", file=str(path))
+        return cls(path)
+
+    @property
+    def name(self) -> str:
+        """The folder's name is the run's."""
+        return self.path.name
+
+    def manifest(self) -> dict[str, Any]:
+        """What was run."""
+        return self._json(MANIFEST)
+
+    def summary(self) -> dict[str, Any]:
+        """What came out."""
+        return self._json(SUMMARY)
+
+    def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """The table, or some of its columns."""
+        return pq.read_table(self.path / ROWS, columns=columns)
+
+    def scores(self, metric: str) -> Scores:
+        """One metric's scores, NaN where a row has none."""
+        return np.asarray(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
+
+    def _json(self, name: str) -> dict[str, Any]:
+        try:
+            content: dict[str, Any] = json.loads((self.path / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"can't be read: {error}", file=str(self.path / name)) from None
+        return content
+
+
+class NewRun:
+    """A run being written: into a folder beside its place, which takes that place in one step when it is whole."""
+
+    def __init__(self, path: Path) -> None:
+        if path.exists() and not (path / MANIFEST).is_file():
+            raise OutputError(f"{path} is there already, and it is not a run", hint="choose another name with --run")
+        self.path = path
+        self.folder = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            self.folder.mkdir(parents=True)
+        except OSError as error:
+            raise OutputError(
+                f"can't write into {path.parent}: {error.strerror}", hint="choose another folder with --output-dir"
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> RunFolder:
+        """Write the two documents and put the folder in its place, in that of an older run of the same name."""
+        (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
+        (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        for file in self.folder.iterdir():
+            _sync(file)
+        older = self.path.with_name(f".{self.path.name}.{os.getpid()}.old")
+        if self.path.exists():
+            self.path.replace(older)
+        self.folder.replace(self.path)
+        shutil.rmtree(older, ignore_errors=True)
+        return RunFolder(self.path)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
