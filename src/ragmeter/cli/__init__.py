@@ -1,0 +1,1 @@
+"""The command line: flags to calls, and printing. Each command is a module that is imported when it is used."""

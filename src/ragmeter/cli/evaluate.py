@@ -1,0 +1,184 @@
+"""`ragmeter evaluate`: by named evaluators, or by metrics."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ragmeter import evaluators
+from ragmeter.cli.options import Parser, class_options, input_options, read_columns
+from ragmeter.errors import UsageError
+
+_EVALUATION_RESULTS = Path("data/evaluation_results")
+_RUNS = Path("runs")
+_DESCRIPTION = """\
+Score a file of results.
+
+With --evaluator, one of the named suites or a class of yours writes an aggregated file and a file of rows.
+With --metrics, the scores go into a run folder: manifest.json, rows.parquet, summary.json.
+"""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Evaluate, print what was found, and say where it was written."""
+    asked, _ = _parser(add_help=False).parse_known_args(list(argv))
+    names = [name for group in asked.evaluator for part in group for name in part.split(",") if name]
+    kinds = [evaluators.find(name) for name in names]
+    parser = _parser(add_help=True)
+    keywords = {kind: class_options(parser, kind) for kind in kinds}
+    chosen = parser.parse_args(list(argv))
+    if bool(kinds) == bool(chosen.metrics):
+        raise UsageError(
+            "say what to compute: either --evaluator or --metrics",
+            hint="for example --evaluator EditDistanceEvaluator, or --metrics token_f1,ndcg@10",
+        )
+    if chosen.results is None:
+        raise UsageError("--results is missing: which file holds the system's answers?")
+    _refuse_idle(chosen, {name for names in keywords.values() for name in names})
+    if kinds:
+        return _run_evaluators([(kind, _keywords(chosen, names)) for kind, names in keywords.items()], chosen)
+    return _run_metrics(chosen)
+
+
+def _parser(*, add_help: bool) -> Parser:
+    parser = Parser(
+        prog="ragmeter evaluate",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=add_help,
+        allow_abbrev=False,
+    )
+    what = parser.add_argument_group("what to compute")
+    what.add_argument(
+        "--evaluator",
+        metavar="NAME",
+        nargs="+",
+        action="append",
+        default=[],
+        help=f"{', '.join(evaluators.BUILTIN)}, or the dotted path of a class of yours; "
+        "with --help, shows the options of that evaluator",
+    )
+    what.add_argument("--metrics", metavar="NAMES", help="for example token_f1,rouge_l_score,ndcg@10,recall@5")
+    what.add_argument("--language", help="the language for stemming, by code or name; auto tells it from the text")
+    what.add_argument("--doc-id-pattern", metavar="REGEX", help="finds the document's id in a chunk's id (first group)")
+    input_options(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--output-dir", metavar="DIR", type=Path, help=f"default: {_EVALUATION_RESULTS}/, or {_RUNS}/ for --metrics"
+    )
+    output.add_argument(
+        "--run", metavar="NAME", help="the run's name, for --metrics; default: the file's name and the time"
+    )
+    output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
+    output.add_argument(
+        "--output-format", choices=["tsv", "csv", "jsonl", "parquet"], default="tsv", help="for --evaluator"
+    )
+    output.add_argument(
+        "--no-formula-guard",
+        dest="guard",
+        action="store_false",
+        help="in csv and tsv, leave cells as they are that a spreadsheet would run as a formula",
+    )
+    output.add_argument("--json", action="store_true", help="print the result as JSON, for scripts")
+    return parser
+
+
+def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
+    """An option that would do nothing is a misunderstanding, and better said than passed over."""
+    if chosen.metrics:
+        idle = {"output_prefix": chosen.output_prefix}
+    else:
+        given = {"language": chosen.language, "doc_id_pattern": chosen.doc_id_pattern, "run": chosen.run}
+        idle = {name: value for name, value in given.items() if name not in taken}
+    for name, value in idle.items():
+        if value is not None:
+            with_what = "--metrics" if chosen.metrics else f"--evaluator {' '.join(chosen.evaluator[0])}"
+            raise UsageError(f"--{name.replace('_', '-')} has no effect with {with_what}", hint="leave it out")
+
+
+def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, Any]:
+    """The keywords that the user gave; the others keep the class's defaults."""
+    return {
+        name: getattr(chosen, destination)
+        for name, destination in names.items()
+        if getattr(chosen, destination, None) is not None
+    }
+
+
+def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argparse.Namespace) -> int:
+    from ragmeter.api import run_evaluators
+    from ragmeter.cli import show
+    from ragmeter.io.write import dumps
+
+    written = run_evaluators(
+        [kind(**keywords) for kind, keywords in kinds],
+        chosen.results,
+        chosen.reference,
+        columns=read_columns(chosen.column),
+        encoding=chosen.encoding,
+        quotes=chosen.quotes,
+        output_dir=chosen.output_dir or _EVALUATION_RESULTS,
+        output_prefix=chosen.output_prefix,
+        output_format=chosen.output_format,
+        guard=chosen.guard,
+    )
+    if chosen.json:
+        print(
+            dumps(
+                [
+                    {
+                        **each.result.aggregated(),
+                        "not_scored": each.result.not_scored,
+                        "join": each.join,
+                        "files": [str(path) for path in each.files],
+                    }
+                    for each in written
+                ],
+                indent=2,
+            )
+        )
+        return 0
+    out = show.console()
+    for each in written:
+        out.print(show.evaluation_table(each.result))
+        for path in each.files:
+            out.print(f"written: {path}", soft_wrap=True, markup=False)
+    for line in show.unmatched(written[0].join):
+        out.print(line, style="red", soft_wrap=True, markup=False)
+    return 0
+
+
+def _run_metrics(chosen: argparse.Namespace) -> int:
+    from ragmeter.api import evaluate
+    from ragmeter.cli import show
+    from ragmeter.io.source import stem
+    from ragmeter.io.write import dumps
+
+    name = chosen.run or f"{stem(Path(chosen.results))}-{datetime.now():%Y%m%d-%H%M%S}"
+    with show.progress("scoring") as advance:
+        found = evaluate(
+            chosen.results,
+            chosen.reference,
+            metrics=chosen.metrics,
+            language=chosen.language,
+            doc_id_pattern=chosen.doc_id_pattern,
+            columns=read_columns(chosen.column),
+            encoding=chosen.encoding,
+            quotes=chosen.quotes,
+            run=name,
+            output_dir=chosen.output_dir or _RUNS,
+            progress=advance,
+        )
+    assert found.folder is not None  # noqa: S101 - a named run is always kept
+    if chosen.json:
+        print(dumps({**found.summary, "folder": str(found.folder.path)}, indent=2))
+        return 0
+    out = show.console()
+    out.print(show.summary_table(found.summary["metrics"]))
+    for line in (*show.unmatched(found.summary.get("join", {})), *show.causes(found.summary["metrics"])):
+        out.print(line, style="red", soft_wrap=True, markup=False)
+    out.print(f"{found.summary['n_rows']:,} rows, in {found.folder.path}/", soft_wrap=True, markup=False)
+    return 0

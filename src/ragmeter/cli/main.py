@@ -1,0 +1,62 @@
+"""`ragmeter COMMAND ...`: finds the command, and turns errors into one message and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import ragmeter
+from ragmeter.errors import RagmeterError, UsageError, did_you_mean
+
+_COMMANDS = {
+    "evaluate": "score a file of results, against a file of references or by the references in it",
+    "metrics": "list the metrics, or explain one",
+}
+_EXAMPLES = """\
+examples:
+  ragmeter evaluate --evaluator EditDistanceEvaluator --results results.tsv --reference reference.tsv
+  ragmeter evaluate --metrics token_f1,rouge_l_score,ndcg@10 --results results.jsonl --language es
+  ragmeter metrics ndcg
+
+`ragmeter COMMAND --help` says more about a command.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code is 0, or 2 if the input or the call was at fault."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(arguments)
+    except RagmeterError as error:
+        print(f"ragmeter: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("ragmeter: interrupted; nothing was written", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output, `head` for one, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments and arguments[0] in _COMMANDS:
+        code: int = import_module(f"ragmeter.cli.{arguments[0]}").run(arguments[1:])
+        return code
+    parser = argparse.ArgumentParser(
+        prog="ragmeter",
+        usage="ragmeter [--help] [--version] COMMAND ...",
+        description=ragmeter.__doc__,
+        epilog="commands:\n" + "".join(f"  {name:10} {what}\n" for name, what in _COMMANDS.items()) + "\n" + _EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"ragmeter {ragmeter.__version__}")
+    parser.parse_known_args(arguments[:1])  # answers --help and --version
+    if not arguments:
+        parser.print_help()
+        return 2
+    raise UsageError(
+        f"unknown command {arguments[0]!r}{did_you_mean(arguments[0], _COMMANDS)}", hint="`ragmeter --help` lists them"
+    )

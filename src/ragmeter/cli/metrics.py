@@ -1,0 +1,85 @@
+"""`ragmeter metrics [NAME]`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ragmeter import registry
+from ragmeter.cli.options import Parser
+from ragmeter.io.write import dumps
+from ragmeter.registry import Metric
+
+
+def run(argv: Sequence[str]) -> int:
+    """List the metrics, or show one metric's page."""
+    parser = Parser(prog="ragmeter metrics", description="List the metrics, or explain one.")
+    parser.add_argument("name", nargs="?", help="a metric's name, for example ndcg@10")
+    parser.add_argument("--json", action="store_true", help="for scripts")
+    chosen = parser.parse_args(list(argv))
+    if chosen.name is None:
+        metrics = registry.known()
+        print(dumps([describe(each) for each in metrics], indent=2)) if chosen.json else _list(metrics)
+    else:
+        metric = registry.get(chosen.name)
+        print(dumps(describe(metric), indent=2)) if chosen.json else _page(metric)
+    return 0
+
+
+def describe(metric: Metric) -> dict[str, Any]:
+    """What there is to know about a metric, for scripts."""
+    low, high = metric.bounds
+    return {
+        "name": metric.name,
+        "summary": summary(metric),
+        "direction": metric.direction,
+        "range": [low, None if math.isinf(high) else high],
+        "binary": metric.binary,
+        "needs": list(metric.needs),
+        "settings": metric.settings,
+    }
+
+
+def summary(metric: Metric) -> str:
+    """The first sentence of its description."""
+    return (metric.__doc__ or "").partition("\n")[0]
+
+
+def page(metric: Metric) -> str:
+    """A metric's page in Markdown."""
+    low, high = metric.bounds
+    bounds = "0 or 1" if metric.binary else f"{low:g} to {'∞' if math.isinf(high) else f'{high:g}'}"
+    better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
+    facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.needs)}."
+    if metric.settings:
+        facts += f" **Settings** {', '.join(metric.settings)}."
+    first, _, rest = (metric.__doc__ or "").partition("\n")
+    return f"{first}\n\n{facts}\n\n{rest.strip()}"
+
+
+def _list(metrics: Sequence[Metric]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from ragmeter.cli.show import ARROWS, console
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("metric", no_wrap=True)
+    table.add_column("")
+    table.add_column("what it is")
+    for metric in metrics:
+        cut = "[@k]" if "k" in metric.settings else ""
+        table.add_row(f"{metric.base}{cut}".replace("[", "\\["), ARROWS[metric.direction], summary(metric))
+    console().print(table)
+    console().print("`ragmeter metrics NAME` explains one. ↑ higher is better, ↓ lower is better.")
+
+
+def _page(metric: Metric) -> None:
+    from rich.markdown import Markdown
+
+    from ragmeter.cli.show import console
+
+    out = console()
+    out.print(f"[bold]{metric.name}[/bold]".replace("[language", "\\[language"))
+    out.print(Markdown(page(metric)))

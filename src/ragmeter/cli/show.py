@@ -1,0 +1,113 @@
+"""What a person sees: tables that fit 80 columns, and a progress bar that keeps out of pipes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ragmeter.evaluators.base import EvaluationResult
+
+ARROWS = {"higher": "↑", "lower": "↓", "none": " "}
+
+
+def console() -> Console:
+    """Standard output, 80 columns wide where nobody is looking."""
+    return Console(width=None if sys.stdout.isatty() else 80, highlight=False, soft_wrap=False)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int], None] | None]:
+    """A counter of rows on standard error while work goes on, if a person is there to see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.completed:,.0f} rows"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=None)
+        yield lambda rows: bar.advance(task, rows)
+
+
+def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Each metric's mean with its interval, its median, and how many rows it was scored on."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column("metric", overflow="fold", min_width=20)
+    for title in ("mean", "95% interval", "median", "n"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for name, each in metrics.items():
+        scored, total = each["n_scored"], each["n_total"]
+        table.add_row(
+            Text(f"{name} {ARROWS[each['direction']]}"),
+            figure(each["mean"]),
+            interval(each["interval"]),
+            figure(each["median"]),
+            Text(f"{scored:,}") if scored == total else Text(f"{scored:,} of {total:,}", style="bold red"),
+        )
+    return table
+
+
+def evaluation_table(result: EvaluationResult) -> Table:
+    """An evaluator's aggregated figures."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title_justify="left")
+    table.title = Text(f"{result.evaluator_name}, n = {result.aggregated()['sample_count']:,}", style="bold")
+    table.add_column("metric")
+    table.add_column("value", justify="right")
+    for name, value in result.metrics.items():
+        table.add_row(name, figure(value) if value is None or isinstance(value, int | float) else Text(str(value)))
+    for cause, count in result.not_scored.items():
+        table.add_row(Text(f"not scored: {cause}", style="bold red"), Text(f"{count:,}", style="bold red"))
+    return table
+
+
+def causes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A line for each reason why rows were not scored, with the metrics that it concerns."""
+    by_cause: dict[tuple[str, int], list[str]] = {}
+    for name, each in metrics.items():
+        for cause, count in each["n_not_scored"].items():
+            by_cause.setdefault((cause, count), []).append(name)
+    every = len(metrics)
+    return [
+        f"{count:,} not scored: {cause} ({'all metrics' if len(names) == every else ', '.join(names)})"
+        for (cause, count), names in by_cause.items()
+    ]
+
+
+def unmatched(join: Mapping[str, Any]) -> list[str]:
+    """A line for each side of a join that has rows without a partner, with their first ids."""
+    said = []
+    for side, what in (("results_only", "no reference"), ("reference_only", "no result")):
+        found = join.get(side, {"count": 0})
+        if found["count"]:
+            more = ", …" if found["count"] > len(found["qids"][:5]) else ""
+            said.append(f"{found['count']:,} with {what}: qid {', '.join(found['qids'][:5])}{more}")
+    return said
+
+
+def figure(value: float | None) -> str:
+    """A number for reading. Counts have no point; the rest has four places below 10 and one above."""
+    if value is None:
+        return "–"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:,.1f}"
+
+
+def interval(bounds: tuple[float, float] | None) -> str:
+    """An interval, with the precision of the mean."""
+    return "–" if bounds is None else f"{figure(bounds[0])} – {figure(bounds[1])}"
