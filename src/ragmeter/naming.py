@@ -16,6 +16,7 @@ from ragmeter.errors import UsageError
 
 _NAME = re.compile(r"(?P<base>[^\W\d][\w.:]*)(?:@(?P<k>\d+))?(?:\[(?P<settings>.*)\])?", re.DOTALL)
 _SETTING = re.compile(r'\s*(?P<key>\w+)\s*=\s*(?P<value>"(?:[^"\\]|\\.)*"|[^",\[\]]*?)\s*(?:,|$)', re.DOTALL)
+_ITEM = re.compile(r'(?:\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|[^,])+', re.DOTALL)
 _BARE = re.compile(r"[\w.+/:-]+")
 
 
@@ -63,17 +64,4 @@ def _value(value: Any) -> str:
 
 def split(text: str) -> list[str]:
     """Names separated by commas, where a comma inside brackets or quotes separates nothing."""
-    names, depth, quoted, current = [], 0, False, ""
-    previous = ""
-    for character in text:
-        if character == '"' and previous != "\\":
-            quoted = not quoted
-        elif not quoted:
-            depth += (character == "[") - (character == "]")
-        if character == "," and depth == 0 and not quoted:
-            names.append(current)
-            current = ""
-        else:
-            current += character
-        previous = character
-    return [name.strip() for name in (*names, current) if name.strip()]
+    return [name.strip() for name in _ITEM.findall(text) if name.strip()]

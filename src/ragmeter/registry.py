@@ -150,9 +150,7 @@ class Metric:
         missing = np.flatnonzero(~np.isfinite(best))
         if len(missing):
             best = np.where(np.isfinite(best), best, np.nan)
-        if len(raw) != len(best):
-            causes = {}  # numbered by pair; the row failed only if all its pairs did, so name the kind alone
-        return best, {int(i): causes.get(int(i), UNDEFINED) for i in missing}
+        return best, {row: causes.get(block.first_pair(row), UNDEFINED) for row in missing.tolist()}
 
     def __call__(self, *columns: Sequence[Any]) -> Scores:
         """Score plain lists, in the order of `needs`: texts, or several references or ids per row as lists."""

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -145,6 +146,7 @@ class NewRun:
             raise OutputError(f"{path} is there already, and it is not a run", hint="choose another name with --run")
         self.path = path
         self.folder = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._made = [parent for parent in path.parents if not parent.exists()]
         try:
             self.folder.mkdir(parents=True)
         except OSError as error:
@@ -157,6 +159,9 @@ class NewRun:
 
     def __exit__(self, *failure: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+        for parent in self._made:  # nothing was kept there: leave no trace
+            with suppress(OSError):
+                parent.rmdir()
 
     def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> RunFolder:
         """Write the two documents and put the folder in its place, in that of an older run of the same name."""

@@ -111,6 +111,10 @@ class Block:
                 if name != "reference":
                     self.columns[name] = [column[i] for i in which]
 
+    def first_pair(self, row: int) -> int:
+        """Where a row's pairs begin."""
+        return row if self._firsts is None else int(self._firsts[row])
+
     def best(self, scores: Scores, lower_is_better: bool) -> Scores:
         """One score per row from one score per pair: the best over the row's references."""
         if self._firsts is None or len(scores) == self.rows:

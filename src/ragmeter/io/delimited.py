@@ -24,8 +24,8 @@ def read(stream: BinaryIO, encoding: str, *, name: str, delimiter: str, quotes: 
     """Batches of a delimited file with a header. `quotes`: a cell may stand in double quotes, as RFC 4180 has it."""
     rest = quick.Rest()
     if quotes and encoding == "utf-8-sig":
-        for batch in quick.read(stream, delimiter, rest):
-            yield Batch(dict(zip(_header(list(batch.columns), name), batch.columns.values(), strict=True)), batch.lines)
+        for columns, lines in quick.read(stream, delimiter, rest):
+            yield Batch(dict(zip(_header(rest.header or [], name), columns, strict=True)), lines)
     buffered = io.BufferedReader(_Continued(rest.pending, stream), 1 << 20)
     text = io.TextIOWrapper(buffered, encoding=encoding, newline="")
     yield from _read_strictly(text, name, delimiter, quotes, rest.header, rest.line - 1)
@@ -55,7 +55,7 @@ class _Continued(io.RawIOBase):
     """A stream with some bytes put back in front of it."""
 
     def __init__(self, before: bytes, stream: BinaryIO) -> None:
-        self._before = before
+        self._before = memoryview(before)
         self._stream = stream
 
     def readable(self) -> bool:
@@ -64,7 +64,7 @@ class _Continued(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         size = len(buffer)
         data, self._before = self._before[:size], self._before[size:]
-        data = data or self._stream.read(size)
+        data = data if len(data) else memoryview(self._stream.read(size))
         buffer[: len(data)] = data
         return len(data)
 

@@ -17,7 +17,8 @@ _ROW_KEYS = ("results", "rows", "data", "records")
 
 def read_lines(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Batch]:
     """One object a line; empty lines are passed over."""
-    return batches_of_records(_records(io.TextIOWrapper(stream, encoding, newline="\n"), name))
+    with io.TextIOWrapper(stream, encoding, newline="\n") as text:
+        yield from batches_of_records(_records(text, name))
 
 
 def _records(text: TextIO, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -28,7 +29,8 @@ def _records(text: TextIO, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]
 
 def read_document(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Batch]:
     """One document: a list of objects, or an object with such a list under `results`, `rows`, `data` or `records`."""
-    document = _parse(io.TextIOWrapper(stream, encoding).read(), name, None)
+    with io.TextIOWrapper(stream, encoding) as text:
+        document = _parse(text.read(), name, None)
     if isinstance(document, dict):
         document = next((document[key] for key in _ROW_KEYS if isinstance(document.get(key), list)), document)
     if not isinstance(document, list):
@@ -37,7 +39,7 @@ def read_document(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Bat
             file=name,
             hint=f"an object may hold the list under {', '.join(_ROW_KEYS)}",
         )
-    return batches_of_records((number, _object(row, name, number)) for number, row in enumerate(document, 1))
+    yield from batches_of_records((number, _object(row, name, number)) for number, row in enumerate(document, 1))
 
 
 def _parse(text: str, name: str, line: int | None) -> Any:

@@ -13,8 +13,6 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.table import Batch
-
 #: How much is read at a time: short rows by the ten thousand, long ones by the thousand.
 _PIECE = 3 << 20
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
@@ -32,8 +30,8 @@ class Rest:
     header: list[str] | None = None
 
 
-def read(stream: BinaryIO, delimiter: str, rest: Rest) -> Iterator[Batch]:
-    """Batches of the file for as long as it is plain. Afterwards `rest` says what is left of it."""
+def read(stream: BinaryIO, delimiter: str, rest: Rest) -> Iterator[tuple[list[list[str]], list[int]]]:
+    """Columns and the lines of their rows, for as long as the file is plain. Afterwards `rest` says what is left."""
     size = _PIECE
     while True:
         piece = stream.read(size)
@@ -61,7 +59,7 @@ def read(stream: BinaryIO, delimiter: str, rest: Rest) -> Iterator[Batch]:
             rest.header = [column.pop(0) for column in columns]
             lines = lines[1:]
         if lines:
-            yield Batch(dict(zip(rest.header, columns, strict=True)), lines)
+            yield columns, lines
         if at_end:
             return
 

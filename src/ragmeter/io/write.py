@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,8 @@ def replacing(*paths: Path) -> Iterator[list[Path]]:
         ) from error
     finally:
         for each in temporary:
-            each.unlink(missing_ok=True)
+            with suppress(OSError):
+                each.unlink(missing_ok=True)
 
 
 def check_writable(folder: Path) -> None:

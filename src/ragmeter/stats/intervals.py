@@ -30,11 +30,17 @@ def wilson_interval(successes: float, n: int, level: float = 0.95) -> Interval |
 
 @lru_cache(maxsize=256)
 def t_quantile(p: float, df: float) -> float:
-    """The p-quantile of Student's t, by Newton's method on its distribution function."""
+    """The p-quantile of Student's t, by Newton's method on its distribution function, or its series for large df."""
     if p == 0.5:
         return 0.0
     if p < 0.5:
         return -t_quantile(1 - p, df)
+    if df > 1000:
+        z = NormalDist().inv_cdf(p)
+        first = (z**3 + z) / 4
+        second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+        third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+        return z + first / df + second / df**2 + third / df**3
     low, high = 0.0, 1.0
     while t_cdf(high, df) < p:
         low, high = high, high * 2

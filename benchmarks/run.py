@@ -1,0 +1,75 @@
+"""Benchmarks: ragmeter beside what people use today, in one run. `python benchmarks/run.py --help`.
+
+Every section also holds ragmeter's values to those of the peers, and fails if one is more than 1e-9 off. Nothing is
+written outside a temporary folder, and nothing is asked of the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from common import BenchmarkError, machine
+
+SECTIONS = ("text", "ranking", "scale", "start")
+DEFAULT = ("text", "ranking", "start")
+
+
+def main() -> int:
+    """Run the sections that were asked for; the exit code is 1 if one of them found something wrong."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; default: {' '.join(DEFAULT)}")
+    parser.add_argument("--scale", action="store_true", help="the section scale as well, which takes minutes")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, to see whether everything works")
+    chosen = parser.parse_args()
+    for name in chosen.sections:
+        if name not in SECTIONS:
+            parser.error(f"unknown section {name!r}; there are {', '.join(SECTIONS)}")
+    wanted = set(chosen.sections or DEFAULT) | ({"scale"} if chosen.scale else set())
+    print(machine() + ("; a quick run, whose numbers mean little" if chosen.quick else ""))
+    with tempfile.TemporaryDirectory(prefix="ragmeter-bench-") as scratch:
+        folder = Path(scratch)
+        _keep_peers_inside(folder)
+        try:
+            for name in SECTIONS:
+                if name in wanted:
+                    _run(name, folder, quick=chosen.quick)
+        except BenchmarkError as error:
+            print(f"\nFAILED: {error}", file=sys.stderr)
+            return 1
+    if wanted != {"start"}:
+        print("\nAll values are the oracles' to 1e-9.")
+    return 0
+
+
+def _run(name: str, folder: Path, *, quick: bool) -> None:
+    """Sections import late, so that one works without what another needs."""
+    if name == "text":
+        from bench_text import text
+
+        text(folder, quick=quick)
+    elif name == "ranking":
+        from bench_ranking import ranking
+
+        ranking(quick=quick)
+    elif name == "scale":
+        from bench_text import scale
+
+        scale(folder, quick=quick)
+    else:
+        from bench_start import start
+
+        start(folder, quick=quick)
+
+
+def _keep_peers_inside(folder: Path) -> None:
+    """Some peers write caches into the user's home as soon as they are imported; here they get a folder of ours."""
+    for name in ("IR_DATASETS_HOME", "IR_DATASETS_TMP", "MPLCONFIGDIR", "NUMBA_CACHE_DIR"):
+        os.environ[name] = str(folder / name.lower())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""Every bad input gets one clear error: file, line, what was found, what to do. Exit code 2, and no output."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run
+
+GOOD = "qid\tanswer\treference\n1\ta\ta\n2\tb\tb\n"
+
+#: name of the case: file name, content, what the message must hold
+BAD: dict[str, tuple[str, bytes, list[str]]] = {
+    "ragged, too short": ("r.tsv", b"qid\tanswer\treference\n1\ta\ta\n2\tb\n", ["line 3", "2 cells", "header has 3"]),
+    "ragged, too long": ("r.csv", b"qid,answer,reference\n1,a,a,a\n", ["line 2", "4 cells", "double quotes"]),
+    "ragged after a cell of two lines": (
+        "r.csv", b'qid,answer,reference\n1,"a\nb",a\n2,b\n', ["line 4", "2 cells"],
+    ),
+    "unclosed quote": ("r.csv", b'qid,answer,reference\n1,a,a\n2,"b,b\n3,c,c\n', ["line 3", "never closed"]),
+    "text after a quote": ("r.tsv", b'qid\tanswer\treference\n1\t"a" x\ta\n', ["line 2", "tab", "--no-quotes"]),
+    "NUL byte": ("r.csv", b"qid,answer,reference\n1,a,a\n2,b\0,b\n", ["line 3", "NUL", "'answer'"]),
+    "not UTF-8": (
+        "r.csv", b"qid,answer,reference\n1,a,a\n2,caf\xe9,b\n", ["line 3", "0xe9", "offset 32", "--encoding latin-1"],
+    ),
+    "UTF-16": ("r.csv", "qid,answer,reference\n1,a,a\n".encode("utf-16"), ["UTF-16", "--encoding utf-16"]),
+    "duplicate qid": ("r.csv", b"qid,answer,reference\n7,a,a\n8,b,b\n7,c,c\n", ["line 4", "'7'", "second time"]),
+    "qid missing": ("r.jsonl", b'{"qid": "1", "answer": "a", "reference": "a"}\n{"answer": "b"}\n', ["line 2", "qid"]),
+    "empty file": ("r.csv", b"", ["no rows"]),
+    "header only": ("r.csv", b"qid,answer,reference\n", ["no rows"]),
+    "header twice": ("r.csv", b"qid,answer,answer\n1,a,a\n", ["line 1", "'answer'", "more than once"]),
+    "empty JSON lines": ("r.jsonl", b"\n\n", ["no rows"]),
+    "malformed JSON line": ("r.jsonl", b'{"answer": "a", "reference": "a"}\n{"answer": oops}\n', ["line 2", "oops"]),
+    "JSON line that is a list": ("r.jsonl", b"[1, 2]\n", ["line 1", "a list"]),
+    "NaN in JSON": ("r.jsonl", b'{"answer": NaN}\n', ["line 1", "NaN is not JSON", "null"]),
+    "JSON too deep": ("r.jsonl", b'{"answer": ' + b"[" * 100_000 + b"\n", ["line 1"]),
+    "JSON without rows": ("r.json", b'{"answer": "a"}', ["list of objects", "results"]),
+    "JSON cut off": ("r.json", b'[{"answer": "a"},\n{"answer"', ["line 2"]),
+    "answer that is an object": ("r.jsonl", b'{"answer": {"text": "a"}, "reference": "a"}\n', ["line 1", "an object"]),
+    "not Parquet": ("r.parquet", b"PAR1 is not enough", ["not a readable Parquet file"]),
+    "damaged gzip": ("r.csv.gz", gzip.compress(GOOD.encode())[:-9], ["damaged"]),
+    "unknown ending": ("r.xlsx", b"PK", ["'.xlsx'", "csv, tsv, json"]),
+    "missing column": ("r.csv", b"qid,answer,gold\n1,a,a\n", ["token_f1", "'reference'", "gold", "--column"]),
+    "two candidates for a column": (
+        "r.csv", b"qid,response,prediction,reference\n1,a,a,a\n", ["'response' and 'prediction'", "--column answer="],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_one_clear_error(case: str, tmp_path: Path, ragmeter: Run) -> None:
+    name, content, parts = BAD[case]
+    (tmp_path / name).write_bytes(content)
+    done = ragmeter("evaluate", "--metrics", "token_f1", "--results", name, "--run", "r")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("ragmeter: ")
+    assert name in done.stderr
+    for part in parts:
+        assert part in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    left = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != name]
+    assert left == [], "nothing is written"
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("a, b", "'a, b' is not a list"),
+        ('{""a"": 1}', "is not a list"),
+        ("['a' 'b']", "without a comma"),
+        ("__import__('os')", "is not a list"),
+        ("3", "is not a list"),
+    ],
+)
+def test_a_list_cell_that_is_no_list(cell: str, message: str, tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "r.csv").write_text(f'qid,relevant,retrieved\n1,[],[]\n2,"[""a""]","{cell}"\n')
+    done = ragmeter("evaluate", "--metrics", "ndcg@10", "--results", "r.csv")
+    assert done.returncode == 2
+    assert "r.csv, line 3: column 'retrieved'" in done.stderr
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--metrics", "token_f2"], ["unknown metric 'token_f2'", "did you mean token_f1"]),
+        (["--metrics", "ndcg@0"], ["at least 1"]),
+        (["--metrics", "token_f1[k=3]"], ["token_f1 has no setting 'k'"]),
+        (["--metrics", "rouge_l_score[language="], ["not a metric's name"]),
+        (["--metrics", "no.such.Scorer"], ["no.such.Scorer", "no module 'no'"]),
+        (["--metrics", "os.path.join"], ["'os.path.join' is not a metric"]),
+        (["--metrics", "token_f1", "--language", "klingon"], ["unknown language 'klingon'"]),
+        (["--metrics", "token_f1", "--column", "answer"], ["NAME=YOURS"]),
+        (["--metrics", "token_f1", "--column", "anser=answer"], ["no column 'anser'", "did you mean answer"]),
+        (["--metrics", "token_f1", "--column", "answer=anwser"], ["no column 'anwser'", "did you mean answer"]),
+        (["--metrics", "token_f1", "--encoding", "utf-9"], ["unknown encoding 'utf-9'"]),
+        (["--metrics", "token_f1", "--run", "../up"], ["'../up' is not a name"]),
+        (["--metrics", "token_f1", "--output-prefix", "p"], ["--output-prefix has no effect"]),
+        (["--evaluator", "EditDistance"], ["unknown evaluator 'EditDistance'", "did you mean EditDistanceEvaluator"]),
+        (["--evaluator", "os.path.join"], ["not an evaluator"]),
+        (["--evaluator", "EditDistanceEvaluator", "--language", "es"], ["--language has no effect"]),
+        (["--evaluator", "EditDistanceEvaluator", "--normalise"], ["--normalise"]),
+        (["--evaluator", "ContextRecall"], ["context_recall", "'relevant'"]),
+        (["--metrics", "token_f1", "--evaluator", "ContextRecall"], ["either --evaluator or --metrics"]),
+        ([], ["either --evaluator or --metrics"]),
+    ],
+)
+def test_a_wrong_call(arguments: list[str], parts: list[str], tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "r.tsv").write_text(GOOD)
+    done = ragmeter("evaluate", "--results", "r.tsv", *arguments)
+    assert done.returncode == 2, done.stdout
+    for part in parts:
+        assert part in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.tsv"]
+
+
+def test_a_missing_file(ragmeter: Run, tmp_path: Path) -> None:
+    done = ragmeter("evaluate", "--metrics", "token_f1", "--results", "nowhere.tsv")
+    assert done.returncode == 2
+    assert "nowhere.tsv: there is no such file" in done.stderr
+    done = ragmeter("evaluate", "--metrics", "token_f1", "--results", tmp_path)
+    assert "is a folder" in done.stderr
+
+
+@pytest.mark.parametrize("kind", [["--metrics", "token_f1"], ["--evaluator", "EditDistanceEvaluator"]])
+def test_a_folder_that_cannot_be_written(kind: list[str], tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "r.tsv").write_text(GOOD)
+    (tmp_path / "taken").write_text("a file where a folder should be")
+    done = ragmeter("evaluate", *kind, "--results", "r.tsv", "--output-dir", "taken/out")
+    assert done.returncode == 2
+    assert "can't write into taken/out" in done.stderr
+    assert "--output-dir" in done.stderr
+
+
+def test_a_folder_that_is_no_run_is_left_alone(tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "r.tsv").write_text(GOOD)
+    (tmp_path / "runs" / "mine").mkdir(parents=True)
+    (tmp_path / "runs" / "mine" / "thesis.txt").write_text("years of work")
+    done = ragmeter("evaluate", "--metrics", "token_f1", "--results", "r.tsv", "--run", "mine")
+    assert done.returncode == 2
+    assert "not a run" in done.stderr
+    assert (tmp_path / "runs" / "mine" / "thesis.txt").read_text() == "years of work"

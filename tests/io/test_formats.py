@@ -1,0 +1,161 @@
+"""The same rows in every format give the same table; text stays text."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ragmeter.io.columns import Typed
+from ragmeter.io.source import open_source
+from tests.conftest import DATA
+
+ROWS: list[dict[str, Any]] = [
+    {"qid": "007", "query": "None?", "actual_response": "None", "ground_truth": "NA", "doc_ids": ["a", "b"]},
+    {
+        "qid": "1e5",
+        "query": "two\nlines",
+        "actual_response": 'a "quote", and\ttab',
+        "ground_truth": "null",
+        "doc_ids": [],
+    },
+    {"qid": " x ", "query": "día", "actual_response": "nan", "ground_truth": "1.10", "doc_ids": ["c'd", 'e"f']},
+]
+EXPECTED = {
+    "qid": ["007", "1e5", " x "],
+    "question": ["None?", "two\nlines", "día"],
+    "answer": ["None", 'a "quote", and\ttab', "nan"],
+    "reference": [["NA"], ["null"], ["1.10"]],
+    "retrieved": [["a", "b"], [], ["c'd", 'e"f']],
+}
+
+
+def delimited(delimiter: str, terminator: str, cell: Any = json.dumps) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(ROWS[0]), delimiter=delimiter, lineterminator=terminator)
+    writer.writeheader()
+    writer.writerows({**row, "doc_ids": cell(row["doc_ids"])} for row in ROWS)
+    return text.getvalue().encode()
+
+
+def parquet() -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(ROWS), sink)
+    return sink.getvalue()
+
+
+def zstd(data: bytes) -> bytes:
+    return bytes(pa.compress(data, codec="zstd", asbytes=True))
+
+
+LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
+FILES = {
+    "unix.csv": delimited(",", "\n"),
+    "windows.csv": delimited(",", "\r\n"),
+    "python-lists.tsv": delimited("\t", "\n", repr),
+    "bom.csv": b"\xef\xbb\xbf" + delimited(",", "\r\n"),
+    "no-last-newline.csv": delimited(",", "\n").rstrip(b"\n"),
+    "rows.jsonl": LINES,
+    "blank-lines.jsonl": LINES.replace(b"\n", b"\n\n"),
+    "list.json": json.dumps(ROWS).encode(),
+    "object.json": json.dumps({"metrics": {}, "results": ROWS}, indent=1).encode(),
+    "rows.parquet": parquet(),
+    "rows.csv.gz": gzip.compress(delimited(",", "\n")),
+    "rows.jsonl.gz": gzip.compress(LINES),
+    "rows.tsv.zst": zstd(delimited("\t", "\n")),
+    "rows.jsonl.zst": zstd(LINES),
+}
+
+
+def read(data: Any, **options: Any) -> dict[str, list[Any]]:
+    table: dict[str, list[Any]] = {}
+    for batch in Typed(open_source(data, **options), "both", {}).batches():
+        for name, column in batch.columns.items():
+            table.setdefault(name, []).extend(column)
+    return table
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_gives_the_same_table(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(FILES[name])
+    assert read(tmp_path / name) == EXPECTED
+
+
+def test_a_list_of_dicts() -> None:
+    assert read(ROWS) == EXPECTED
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_frame(library: str) -> None:
+    if library == "pyarrow":
+        assert read(pa.Table.from_pylist(ROWS)) == EXPECTED
+    else:
+        assert read(pytest.importorskip(library).DataFrame(ROWS)) == EXPECTED
+
+
+def test_missing_cells_of_a_frame_stay_missing() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"qid": [1, 2], "answer": ["a", None], "score": [0.5, float("nan")]})
+    assert read(frame) == {"qid": ["1", "2"], "answer": ["a", None], "score": ["0.5", None]}
+
+
+def test_the_encoding_can_be_said(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_bytes("qid,answer\n1,café\n".encode("latin-1"))
+    assert read(tmp_path / "r.csv", encoding="latin-1")["answer"] == ["café"]
+    (tmp_path / "r.csv").write_bytes("qid,answer\n1,café\n".encode("utf-16"))
+    assert read(tmp_path / "r.csv", encoding="utf-16")["answer"] == ["café"]
+
+
+def test_quotes_can_be_just_characters(tmp_path: Path) -> None:
+    (tmp_path / "r.tsv").write_text('qid\tanswer\n1\t"so" he said\n2\t"\n')
+    assert read(tmp_path / "r.tsv", quotes=False)["answer"] == ['"so" he said', '"']
+
+
+def test_json_values_as_text(tmp_path: Path) -> None:
+    rows = [{"qid": 7, "answer": 3.5, "note": {"a": [1]}}, {"qid": 8, "answer": True}]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    expected = {"qid": ["7", "8"], "answer": ["3.5", "true"], "note": ['{"a": [1]}', None]}
+    assert read(tmp_path / "r.jsonl") == expected
+
+
+def test_half_an_emoji_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text('{"qid": "1", "answer": "cut \\ud83d", "reference": ["\\ude00"]}\n')
+    table = read(tmp_path / "r.jsonl")
+    assert table["answer"] == ["cut \ufffd"]
+    assert table["reference"] == [["\ufffd"]]
+
+
+def test_several_references(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text('qid,golden_answers\n1,"[""a"", ""b""]"\n')
+    assert read(tmp_path / "r.csv")["reference"] == [["a", "b"]]
+    (tmp_path / "r.jsonl").write_text('{"ground_truth": ["a", "b"]}\n{"ground_truth": "[1] is a citation"}\n')
+    assert read(tmp_path / "r.jsonl")["reference"] == [["a", "b"], ["[1] is a citation"]]
+    (tmp_path / "t.csv").write_text("qid,ground_truth\n1,['a' is text here]\n")
+    assert read(tmp_path / "t.csv")["reference"] == [["['a' is text here]"]]
+
+
+def test_a_cell_of_100_megabytes(tmp_path: Path) -> None:
+    big = "word " * 20_000_000
+    (tmp_path / "r.csv").write_text(f'qid,answer\n1,"{big}"\n2,b\n')
+    assert [len(cell) for cell in read(tmp_path / "r.csv")["answer"]] == [100_000_000, 1]
+    (tmp_path / "r.csv").write_text(f'qid,answer\n1,"{big}"\n2,"b"\n3,c "d"\n')  # the last row takes the strict reader
+    assert [len(cell) for cell in read(tmp_path / "r.csv")["answer"]] == [100_000_000, 1, 5]
+
+
+def test_a_real_reference_file() -> None:
+    source = open_source(DATA / "liverag_reference.tsv")
+    (batch,) = Typed(source, "reference", {}).batches()
+    assert batch.columns["qid"] == ["1", "2"]
+    assert batch.columns["reference"][0][0].startswith("The Kwara State Public Library was established")
+    for gold in batch.columns["relevant"]:
+        assert gold
+        assert all(document.startswith("<urn:uuid:") for document in gold)
+    assert any('"' in text for text in batch.columns["context"])
+    assert list(batch.columns)[-1] == "context_length"

@@ -1,0 +1,95 @@
+"""Results and references joined by qid, with both sides' leftovers counted and named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragmeter import evaluate
+from ragmeter.errors import ColumnError, InputError
+from ragmeter.io import join
+from ragmeter.io.data import Data
+
+
+def rows(*qids: str, **columns: Any) -> list[dict[str, Any]]:
+    return [{"qid": qid, **columns} for qid in qids]
+
+
+def test_both_sides_leftovers_are_rows_that_failed() -> None:
+    found = evaluate(
+        rows("3", "1", "9", answer="a"), rows("1", "2", "3", "4", reference="a"), metrics="token_f1,exact_match"
+    )
+    assert found.summary["join"] == {
+        "matched": 2,
+        "results_only": {"count": 1, "qids": ["9"]},
+        "reference_only": {"count": 2, "qids": ["2", "4"]},
+    }
+    for name in ("token_f1", "exact_match"):
+        assert found[name].n_total == 5
+        assert found[name].n_scored == 2
+        assert found[name].n_not_scored == {"no_reference": 1, "no_result": 2}
+        assert found[name].mean == 1
+    assert found.rows.column("qid").to_pylist() == ["3", "1", "9", "2", "4"]
+
+
+def test_text_ids_are_not_numbers() -> None:
+    found = evaluate(rows("007", "7", answer="a"), rows("007", "8", reference="a"), metrics="token_f1")
+    assert found.summary["join"]["results_only"] == {"count": 1, "qids": ["7"]}
+
+
+def test_the_reference_s_columns_come_along() -> None:
+    reference = [{"qid": "1", "question": "q?", "answer": "gold", "domain": "sports"}]
+    found = evaluate([{"qid": "1", "answer": "gold", "domain": "mine"}], reference, metrics="exact_match")
+    row = found.rows.to_pylist()[0]
+    assert row["question"] == "q?"
+    assert row["reference"] == ["gold"]
+    assert row["domain"] == "mine"
+
+
+def test_nothing_in_common() -> None:
+    with pytest.raises(InputError, match="no qid in common"):
+        evaluate(rows("a", answer="x"), rows("b", reference="x"), metrics="token_f1")
+
+
+def test_no_qid_to_join_by_and_another_column_instead() -> None:
+    results = [{"question": "q1", "answer": "a"}]
+    reference = [{"question": "q1", "ground_truth": "a"}]
+    with pytest.raises(ColumnError, match="--column qid=question"):
+        evaluate(results, reference, metrics="exact_match")
+    found = evaluate(results, reference, metrics="exact_match", columns={"qid": "question"})
+    assert found["exact_match"].mean == 1
+
+
+def test_a_duplicate_in_the_reference() -> None:
+    with pytest.raises(InputError, match="line 2: the qid '1' stands here for the second time"):
+        evaluate(rows("1", answer="x"), rows("1", "1", reference="x"), metrics="token_f1")
+
+
+def test_a_duplicate_far_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.io.batches.ROWS", 10)
+    qids = [str(n) for n in range(35)]
+    with pytest.raises(InputError, match="line 36: the qid '3'"):
+        list(Data.open(rows(*qids, "3", answer="x")).batches())
+
+
+def test_equal_hashes_of_different_ids_are_no_duplicate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(join, "hash", lambda text: 1, raising=False)
+    batches = list(Data.open(rows("a", "b", "c", answer="x")).batches())
+    assert [qid for batch in batches for qid in batch.columns["qid"]] == ["a", "b", "c"]
+
+
+def test_rows_without_a_qid_are_numbered() -> None:
+    found = evaluate([{"query": "same", "response": "a", "ground_truth": "a"}] * 3, metrics="exact_match")
+    assert found.rows.column("qid").to_pylist() == ["1", "2", "3"]
+
+
+def test_a_row_that_failed_is_counted_with_its_cause() -> None:
+    results = [
+        {"qid": "1", "answer": "a", "error": None},
+        {"qid": "2", "answer": "Error", "error": "HTTP 500"},
+        {"qid": "3", "answer": None, "error": ""},
+    ]
+    found = evaluate(results, rows("1", "2", "3", reference="a"), metrics="token_f1")
+    assert found["token_f1"].n_not_scored == {"no_answer": 1, "target_error": 1}
+    assert found["token_f1"].mean == 1

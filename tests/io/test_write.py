@@ -1,0 +1,51 @@
+"""Files are written whole or not at all, and no cell runs in a spreadsheet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragmeter.errors import OutputError
+from ragmeter.io.write import guarded, replacing, write_rows
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "|x", "%x"])
+def test_formulas_are_guarded(text: str) -> None:
+    assert guarded(text) == "'" + text
+
+
+@pytest.mark.parametrize("text", ["-1", "+3.5", "-.5e-3", "a=b", "", "x", "1-2"])
+def test_other_cells_are_left_alone(text: str) -> None:
+    assert guarded(text) == text
+
+
+def test_numbers_are_written_in_full_and_missing_cells_empty(tmp_path: Path) -> None:
+    rows = [["=x", 0.1 + 0.2, None, 3], ["a\tb\n", float(2), True, -1]]
+    write_rows(tmp_path / "t.tsv", ["a", "b", "c", "d"], rows, "tsv")
+    assert (tmp_path / "t.tsv").read_text() == 'a\tb\tc\td\n\'=x\t0.30000000000000004\t\t3\n"a\tb\n"\t2.0\tTrue\t-1\n'
+    write_rows(tmp_path / "t.csv", ["a", "b", "c", "d"], rows[:1], "csv", guard=False)
+    assert (tmp_path / "t.csv").read_text() == "a,b,c,d\n=x,0.30000000000000004,,3\n"
+    write_rows(tmp_path / "t.jsonl", ["a", "b", "c", "d"], rows[:1], "jsonl")
+    assert (tmp_path / "t.jsonl").read_text() == '{"a": "=x", "b": 0.30000000000000004, "c": null, "d": 3}\n'
+
+
+def test_a_failure_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    path = tmp_path / "out.tsv"
+    path.write_text("old")
+
+    def write_half() -> None:
+        with replacing(path) as (temporary,):
+            temporary.write_text("half")
+            raise RuntimeError("interrupted")
+
+    with pytest.raises(RuntimeError):
+        write_half()
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["out.tsv"]
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="can't write"), replacing(tmp_path / "file" / "out.tsv") as (temporary,):
+        temporary.write_text("never")

@@ -1,0 +1,79 @@
+"""Folding, words and languages."""
+
+from __future__ import annotations
+
+import pytest
+import Stemmer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmeter.errors import UnknownNameError
+from ragmeter.metrics.normalize import Language, fold, known_languages, stemmer, strip_accents, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Don’t STOP", "don't stop"),
+        ("“quoted” «también»", '"quoted" "también"'),
+        ("Straße", "strasse"),
+        ("İstanbul", "istanbul"),
+        ("ΟΔΟΣ", "οδοσ"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("`tick`", "'tick'"),
+    ],
+)
+def test_fold(text: str, expected: str) -> None:
+    assert fold(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("don't stop", ["don't", "stop"]),
+        ("'quoted' dogs'", ["quoted", "dogs"]),
+        ("rock'n'roll", ["rock'n'roll"]),
+        ("3.5 1,000 1. u.s.", ["3.5", "1,000", "1", "u", "s"]),
+        ("b2b 2nd x_1", ["b2b", "2nd", "x_1"]),
+        ("well-known foo/bar", ["well", "known", "foo", "bar"]),
+        ("¿cómo estás?", ["cómo", "estás"]),
+        ("中文abc字", ["中", "文", "abc", "字"]),
+        ("東京タワー", ["東", "京", "タ", "ワ", "ー"]),
+        ("กำ ดี", ["ก", "ำ", "ดี"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("العَرَبِيَّة", ["العَرَبِيَّة"]),
+        ("한국어 단어", ["한국어", "단어"]),
+        ("... !?", []),
+        ("", []),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_accents_are_stripped_and_vowel_signs_are_not() -> None:
+    assert strip_accents("áéîõü ñ ç ё") == "aeiou n c е"
+    assert strip_accents("กี हिन्दी") == "กี हिन्दी"
+
+
+@pytest.mark.parametrize("name", ["es", "ES", "spanish", "Spanish", "es-MX", "es_AR"])
+def test_a_language_by_code_or_name(name: str) -> None:
+    assert Language.parse(name) == "es"
+
+
+def test_every_snowball_language_is_known() -> None:
+    names = set(known_languages().values())
+    assert names >= set(Stemmer.algorithms())
+    for code in known_languages():
+        found = stemmer(code)
+        assert found is None or isinstance(found.stemWord("word"), str)
+
+
+def test_an_unknown_language_says_what_was_meant() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean spanish"):
+        Language.parse("spansih")
+
+
+@given(st.text())
+def test_folding_twice_changes_nothing(text: str) -> None:
+    assert fold(fold(text)) == fold(text)

@@ -1,0 +1,86 @@
+"""Chunks, tokens and stems: the quick ways agree with the plain ones."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmeter import get_metric
+from ragmeter.errors import MissingExtraError
+from ragmeter.metrics import tokens as tokens_module
+from ragmeter.metrics.bags import Sides, bags
+from ragmeter.metrics.normalize import fold, words
+from ragmeter.metrics.tokens import Lexicon, chunks
+from ragmeter.table import Block
+
+texts = st.lists(
+    st.text(alphabet=st.one_of(st.sampled_from("abAB12'.,_-! \t\n\u3000é中"), st.characters())), max_size=6
+)
+
+
+@given(texts)
+def test_tokens_by_chunks_are_the_words_of_the_text(texts: list[str]) -> None:
+    texts = [text.encode("utf-8", "replace").decode() for text in texts]
+    found = chunks.function(texts, [""] * len(texts))
+    sides, lexicon = found.tokens, found.lexicon
+    for place, text in enumerate(texts):
+        ids = sides.ids[sides.starts[place] : sides.starts[place + 1]]
+        assert [lexicon.words[i] for i in ids] == words(fold(text))
+
+
+def test_a_full_lexicon_starts_afresh_and_scores_stay_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = (["the black cats sat", "¿cómo estás?"], ["a black cat sits", "como estas"])
+    before = get_metric("meteor_score[language=en]")(*columns)
+    monkeypatch.setattr(tokens_module, "_LEXICON_LIMIT", 10)
+    held: list[Lexicon] = []
+    for _ in range(3):
+        np.testing.assert_array_equal(get_metric("meteor_score[language=en]")(*columns), before)
+        held.append(tokens_module._lexicon)
+    assert len(set(map(id, held))) == 3
+
+
+def test_a_block_too_large_for_one_number_is_sorted_the_long_way() -> None:
+    sides = Sides(np.array([3, 1, 3, 2, 3, 1, 1, 3]), np.array([0, 2, 4, 6, 8]))
+    quick = bags(sides)
+    far = bags(Sides(sides.ids + (1 << 61), sides.starts))
+    for field in ("order", "firsts", "pair", "reference_counts", "answer_counts"):
+        np.testing.assert_array_equal(getattr(quick, field), getattr(far, field))
+
+
+def test_what_metrics_share_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    block = Block({"reference": [["a b"], ["c"]], "answer": ["a", "c"]})
+    calls: list[Any] = []
+    monkeypatch.setattr(tokens_module.Lexicon, "look_up", _counting(tokens_module.Lexicon.look_up, calls))
+    for name in ("exact_match", "token_f1", "rouge_l_score", "meteor_score", "cosine_similarity", "average_score"):
+        get_metric(name).score(block)
+    assert len(calls) == 1
+
+
+def _counting(function: Any, calls: list[Any]) -> Any:
+    def counted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return function(*arguments)
+
+    return counted
+
+
+def test_auto_tells_the_language_of_each_row() -> None:
+    references = ["Los gatos negros duermen en las casas de los vecinos", "The black cats are sleeping in the houses"]
+    answers = ["El gato negro duerme en la casa del vecino", "A black cat sleeps in the house of the neighbours"]
+    auto = get_metric("rouge_l_score[language=auto]")(references, answers)
+    spanish = get_metric("rouge_l_score[language=es]")(references, answers)
+    english = get_metric("rouge_l_score[language=en]")(references, answers)
+    assert auto[0] == spanish[0] != english[0]
+    assert auto[1] == english[1] != spanish[1]
+
+
+def test_auto_without_its_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lingua", None)
+    tokens_module._detector.cache_clear()
+    with pytest.raises(MissingExtraError, match=r"pip install 'ragmeter\[languages\]'"):
+        get_metric("rouge_l_score[language=auto]")(["a"], ["a"])

@@ -1,0 +1,69 @@
+"""Intervals against scipy and published figures."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from ragmeter.stats.intervals import incomplete_beta, mean_interval, t_cdf, t_quantile, wilson_interval
+from ragmeter.stats.summary import summarise
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 5, 10, 30, 99, 1000, 350_000, 1e7])
+@pytest.mark.parametrize("p", [0.001, 0.025, 0.3, 0.5, 0.9, 0.975, 0.995])
+def test_student_s_quantile_is_scipy_s(p: float, df: float) -> None:
+    assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("t", [-30.0, -2.5, -0.1, 0.0, 0.7, 4.0, 300.0])
+@pytest.mark.parametrize("df", [1, 4, 60, 5000])
+def test_student_s_distribution_is_scipy_s(t: float, df: float) -> None:
+    assert t_cdf(t, df) == pytest.approx(stats.t.cdf(t, df), rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (2, 3), (50, 0.5), (0.1, 20), (1e4, 0.5)])
+def test_the_incomplete_beta_function_is_scipy_s(a: float, b: float) -> None:
+    for x in (0.0, 1e-6, 0.2, 0.5, 0.9, 0.999999, 1.0):
+        assert incomplete_beta(a, b, x) == pytest.approx(special.betainc(a, b, x), rel=1e-9, abs=1e-14)
+
+
+def test_wilson_s_published_figures() -> None:
+    """Newcombe (1998): 81/263, and the upper limit for 0/30 (Wilson's own, two-sided 95%)."""
+    assert wilson_interval(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    low, high = wilson_interval(0, 30) or (math.nan, math.nan)
+    assert low == 0
+    assert high == pytest.approx(0.1135, abs=5e-5)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 5), (3, 7), (7, 7), (500, 1000)])
+def test_wilson_is_scipy_s(successes: int, n: int) -> None:
+    expected = stats.binomtest(successes, n).proportion_ci(method="wilson")
+    assert wilson_interval(successes, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_the_interval_of_a_mean_is_scipy_s() -> None:
+    values = np.random.default_rng(3).normal(5, 2, 40)
+    expected = stats.t.interval(0.95, 39, values.mean(), stats.sem(values))
+    assert mean_interval(values.mean(), values.std(ddof=1), 40) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_summary() -> None:
+    scores = np.array([1.0, 2.0, np.nan, 6.0])
+    found = summarise(scores, {"no_answer": 1}, binary=False, direction="higher")
+    assert (found.mean, found.min, found.max, found.median) == (3.0, 1.0, 6.0, 2.0)
+    assert found.sd == pytest.approx(math.sqrt(7))
+    assert found.interval == pytest.approx(stats.t.interval(0.95, 2, 3, math.sqrt(7 / 3)))
+    assert (found.n_total, found.n_scored, found.n_not_scored) == (4, 3, {"no_answer": 1})
+
+
+def test_a_summary_of_one_and_of_nothing() -> None:
+    one = summarise(np.array([0.5]), {}, binary=False, direction="higher")
+    assert (one.mean, one.sd, one.interval) == (0.5, None, None)
+    nothing = summarise(np.array([np.nan, np.nan]), {"no_answer": 2}, binary=True, direction="higher")
+    assert (nothing.mean, nothing.median, nothing.interval) == (None, None, None)
+    assert (nothing.n_total, nothing.n_scored) == (2, 0)
+    rate = summarise(np.array([1.0]), {}, binary=True, direction="higher")
+    assert rate.interval == pytest.approx(wilson_interval(1, 1))

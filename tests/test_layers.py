@@ -1,0 +1,59 @@
+"""Imports point down only, and nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import ragmeter
+
+PACKAGE = Path(ragmeter.__file__).parent
+
+#: From the top down. A module may import from its own layer and from those below.
+LAYERS = [
+    "__main__", "cli", "api", "evaluators", "engine", "store", "stats", "metrics", "io", "registry", "naming", "table",
+    "errors",
+]  # fmt: skip
+#: The package's own module holds the version and forwards the public names.
+ROOT = "__init__"
+
+
+def layer(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ROOT
+
+
+def test_every_module_has_its_layer() -> None:
+    found = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir() if path.suffix in ("", ".py")}
+    assert found - {"__pycache__"} == {*LAYERS, ROOT}
+
+
+def test_imports_point_down_only() -> None:
+    upward = []
+    for path in PACKAGE.rglob("*.py"):
+        module = ".".join(("ragmeter", *path.relative_to(PACKAGE).with_suffix("").parts))
+        own = layer(module)
+        if own == ROOT:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module]
+                if node.module == "ragmeter":
+                    names = [f"ragmeter.{alias.name}" for alias in node.names]
+            for name in names:
+                if name.startswith("ragmeter.") and LAYERS.index(layer(name)) < LAYERS.index(own):
+                    upward.append(f"{module} imports {name}")
+    assert upward == []
+
+
+def test_help_and_import_load_nothing_heavy() -> None:
+    heavy = {"numpy", "pyarrow", "rapidfuzz", "rich", "regex", "Stemmer", "lingua"}
+    for statement in ("import ragmeter", "from ragmeter.cli.main import main; main([])"):
+        code = f"import sys\n{statement}\nprint(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stderr.strip() == "[]"
