@@ -45,9 +45,11 @@ def test_imports_point_down_only() -> None:
                 names = [node.module]
                 if node.module == "ragmeter":
                     names = [f"ragmeter.{alias.name}" for alias in node.names]
-            for name in names:
-                if name.startswith("ragmeter.") and LAYERS.index(layer(name)) < LAYERS.index(own):
-                    upward.append(f"{module} imports {name}")
+            upward += [
+                f"{module} imports {name}"
+                for name in names
+                if name.startswith("ragmeter.") and LAYERS.index(layer(name)) < LAYERS.index(own)
+            ]
     assert upward == []
 
 

@@ -140,7 +140,7 @@ def test_two_metrics_of_one_name() -> None:
             return "token_f1"
 
     with pytest.raises(UsageError, match="two metrics are called 'token_f1'"):
-        get_metric(Impostor)  # type: ignore[arg-type]
+        get_metric(Impostor)
 
 
 def test_settings_go_to_those_that_have_them_and_say_nothing_else() -> None:

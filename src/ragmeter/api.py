@@ -142,7 +142,7 @@ def run_evaluators(
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{part}.{output_format}" for part in ("aggregated", "rows")]
-        found.append(Written(result, (files[0], files[1]), asdict(data.counts) if reference is not None else {}))
+        found.append(Written(result, (files[0], files[1]), {} if reference is None else asdict(data.counts)))
     for written in found:
         aggregated, rows = written.result.aggregated(), written.result.rows
         with replacing(*written.files) as (first, second):
@@ -168,11 +168,9 @@ def _score(
         "ragmeter": ragmeter.__version__,
         "n_rows": rows,
         "metrics": {name: each.as_dict() for name, each in found.items()},
+        "join": {} if data.reference is None else asdict(data.counts),
+        "columns_left_out": writer.left_out,
     }
-    if data.reference is not None:
-        summary["join"] = asdict(data.counts)
-    if writer.dropped:
-        summary["columns_left_out"] = writer.dropped
     return found, summary
 
 

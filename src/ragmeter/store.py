@@ -48,7 +48,7 @@ class RowsWriter:
         self._metrics = metrics
         self._writer: pq.ParquetWriter | None = None
         self._schema: Any = None
-        self.dropped: dict[str, int] = {}
+        self.left_out: dict[str, int] = {}
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
 
     def write(self, scored: Scored) -> None:
@@ -68,7 +68,7 @@ class RowsWriter:
         rows = len(scored.batch)
         for name in arrays:
             if name not in self._schema.names:
-                self.dropped[name] = self.dropped.get(name, 0) + rows
+                self.left_out[name] = self.left_out.get(name, 0) + rows
         held = [arrays.get(field.name, pa.nulls(rows, field.type)) for field in self._schema]
         self._writer.write_table(pa.Table.from_arrays(held, schema=self._schema), row_group_size=rows)
 

@@ -124,7 +124,7 @@ def test_average_score_is_the_mean_of_the_row_s_own_scores() -> None:
 
 
 def test_a_missing_side_is_not_a_number() -> None:
-    scores = get_metric("token_f1")([["x"], [], None, ["x"]], [None, "x", "x", "x"])  # type: ignore[list-item]
+    scores = get_metric("token_f1")([["x"], [], None, ["x"]], [None, "x", "x", "x"])
     np.testing.assert_array_equal(scores, [np.nan, np.nan, np.nan, 1.0])
 
 

@@ -178,7 +178,10 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         return 0
     out = show.console()
     out.print(show.summary_table(found.summary["metrics"]))
-    for line in (*show.unmatched(found.summary.get("join", {})), *show.causes(found.summary["metrics"])):
+    left_out = [
+        f"column left out of rows.parquet, it appears late: {each}" for each in found.summary["columns_left_out"]
+    ]
+    for line in (*show.unmatched(found.summary["join"]), *show.causes(found.summary["metrics"]), *left_out):
         out.print(line, style="red", soft_wrap=True, markup=False)
     out.print(f"{found.summary['n_rows']:,} rows, in {found.folder.path}/", soft_wrap=True, markup=False)
     return 0

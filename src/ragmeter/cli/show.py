@@ -83,7 +83,7 @@ def causes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
             by_cause.setdefault((cause, count), []).append(name)
     every = len(metrics)
     return [
-        f"{count:,} not scored: {cause} ({'all metrics' if len(names) == every else ', '.join(names)})"
+        f"not scored, {cause}: {count:,} ({'all metrics' if len(names) == every else ', '.join(names)})"
         for (cause, count), names in by_cause.items()
     ]
 
@@ -91,11 +91,14 @@ def causes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def unmatched(join: Mapping[str, Any]) -> list[str]:
     """A line for each side of a join that has rows without a partner, with their first ids."""
     said = []
-    for side, what in (("results_only", "no reference"), ("reference_only", "no result")):
+    for side, what in (
+        ("results_only", "results without a reference"),
+        ("reference_only", "references without a result"),
+    ):
         found = join.get(side, {"count": 0})
         if found["count"]:
             more = ", …" if found["count"] > len(found["qids"][:5]) else ""
-            said.append(f"{found['count']:,} with {what}: qid {', '.join(found['qids'][:5])}{more}")
+            said.append(f"{what}: {found['count']:,} (qid {', '.join(found['qids'][:5])}{more})")
     return said
 
 

@@ -59,11 +59,12 @@ class Typed:
     mapping: Mapping[str, str]
 
     def batches(self) -> Iterator[Batch]:
-        """Its rows. The first batch fixes the columns."""
-        names: dict[str, str] | None = None
+        """Its rows. A column may appear late, as `error` does where the first thousand answers went well."""
+        names: dict[str, str] = {}
         for batch in self.source.batches():
-            if names is None:
-                names = recognise(list(batch.columns), self.role, self.mapping, self.source.name)
+            titles = list(dict.fromkeys([*names, *batch.columns]))
+            if len(titles) > len(names):
+                names = recognise(titles, self.role, self.mapping, self.source.name)
             yield Batch({name: self._column(name, title, batch) for title, name in names.items()}, batch.lines)
 
     def _column(self, name: str, title: str, batch: Batch) -> Column:

@@ -1,0 +1,30 @@
+#!/bin/sh
+# The main job on the example files: what `make demo` runs. Everything is written to demo-output/.
+set -eu
+cd "$(dirname "$0")/.."
+rm -rf demo-output
+
+run() {
+    printf '\n$ %s\n' "$*"
+    "$@"
+}
+
+echo "1. The evaluators that people know, with their files"
+run ragmeter evaluate --evaluator EditDistanceEvaluator ContextRecall \
+    --results examples/english_BasicRAG.tsv --reference examples/english_reference.tsv \
+    --output-dir demo-output/evaluation_results
+
+echo
+echo "2. Spanish answers by five scores, one file in, one file out"
+run ragmeter evaluate --evaluator ResponseEvaluator --language es \
+    --results examples/spanish_chat.csv --output-format csv --output-dir demo-output/evaluation_results
+
+echo
+echo "3. Any metrics into a run folder, with intervals, and every failed row counted"
+run ragmeter evaluate --metrics token_f1,rouge_l_score,exact_match,ndcg@10,recall@3 --language en \
+    --results examples/english_BasicRAG.tsv --reference examples/english_reference.tsv \
+    --run english --output-dir demo-output/runs
+
+echo
+echo "Files written:"
+find demo-output -type f | sort

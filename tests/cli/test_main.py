@@ -1,0 +1,67 @@
+"""The command's outer shell, and `ragmeter metrics`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ragmeter as package
+from ragmeter.registry import known
+from tests.conftest import Run
+
+
+def test_help_and_version(ragmeter: Run) -> None:
+    done = ragmeter("--help")
+    assert done.returncode == 0
+    assert "evaluate" in done.stdout
+    assert "metrics" in done.stdout
+    assert ragmeter("--version").stdout == f"ragmeter {package.__version__}\n"
+    assert ragmeter().returncode == 2
+
+
+def test_an_unknown_command(ragmeter: Run) -> None:
+    done = ragmeter("evalute")
+    assert done.returncode == 2
+    assert "did you mean evaluate" in done.stderr
+
+
+def test_the_list_of_metrics(ragmeter: Run) -> None:
+    done = ragmeter("metrics")
+    assert done.returncode == 0, done.stderr
+    for metric in known():
+        assert metric.base in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    listed = json.loads(ragmeter("metrics", "--json").stdout)
+    assert [each["name"] for each in listed] == [metric.name for metric in known()]
+
+
+@pytest.mark.parametrize("name", [metric.base for metric in known()])
+def test_every_metric_says_what_a_reader_needs(name: str) -> None:
+    from ragmeter.cli.metrics import page
+    from ragmeter.registry import get
+
+    text = page(get(name))
+    for part in ("**Range.**", "**Needs**", "**Formula.**", "**Edge cases.**", "**Use it**", "**Not**"):
+        assert part in text
+
+
+def test_a_metric_s_page(ragmeter: Run) -> None:
+    done = ragmeter("metrics", "rouge_l_score[language=Spanish]")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("rouge_l_score[language=es]\n")
+    assert "longest common subsequence" in done.stdout
+    assert json.loads(ragmeter("metrics", "ndcg@10", "--json").stdout)["settings"]["k"] == 10
+    done = ragmeter("metrics", "roug_l_score")
+    assert done.returncode == 2
+    assert "did you mean rouge_l_score" in done.stderr
+
+
+def test_a_reader_that_has_had_enough(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m ragmeter metrics | head -n 1"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stderr == ""

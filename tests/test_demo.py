@@ -1,0 +1,54 @@
+"""The demo does what the README says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    folder = tmp_path_factory.mktemp("demo")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    binaries = Path(sys.executable).parent
+    done = subprocess.run(
+        ["sh", "examples/demo.sh"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "PYTHONUTF8": "1"},
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, folder / "demo-output"
+
+
+def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
+    shown, _ = demo
+    for part in (
+        "EditDistanceEvaluator, n = 7",
+        "ContextRecall, n = 7",
+        "ResponseEvaluator, n = 6",
+        "rouge_l_score[language=en] ↑   0.4308   0.1479 – 0.7137",
+        "references without a result: 1 (qid 7)",
+    ):
+        assert part in shown
+
+
+def test_the_files_are_written(demo: tuple[str, Path]) -> None:
+    shown, folder = demo
+    written = sorted(str(path.relative_to(folder.parent)) for path in folder.rglob("*") if path.is_file())
+    assert shown.split("Files written:\n")[1].splitlines() == written
+    assert len(written) == 9
+    rows = (folder / "evaluation_results" / "spanish_chat.ResponseEvaluator.evaluation.rows.csv").read_text()
+    assert rows.splitlines()[0] == (
+        "query,ground_truth,actual_response,cosine_similarity,rouge_l_score,exact_match,token_f1,meteor_score,average_score"
+    )
