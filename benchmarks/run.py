@@ -21,7 +21,9 @@ DEFAULT = ("text", "ranking", "start")
 def main() -> int:
     """Run the sections that were asked for; the exit code is 1 if one of them found something wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; default: {' '.join(DEFAULT)}")
+    parser.add_argument(
+        "sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; default: {' '.join(DEFAULT)}"
+    )
     parser.add_argument("--scale", action="store_true", help="the section scale as well, which takes minutes")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, to see whether everything works")
     chosen = parser.parse_args()

@@ -16,7 +16,7 @@ import Levenshtein
 import numpy as np
 from common import Values
 from nltk.stem import SnowballStemmer
-from nltk.tokenize import wordpunct_tokenize
+from nltk.tokenize import word_tokenize
 from nltk.translate.meteor_score import single_meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 from samples import Row
@@ -39,7 +39,6 @@ class SeedsStack:
         self._plain = plain
         self.stem = stem  # METEOR asks the object that it is given for this
         self._rouge = RougeScorer(["rougeL"], tokenizer=self)
-        self._tfidf = TfidfVectorizer(tokenizer=self.tokenize, token_pattern=None, lowercase=False)
 
     def tokenize(self, text: str) -> list[str]:
         """The stems of a text; rouge-score and scikit-learn call this."""
@@ -50,14 +49,14 @@ class SeedsStack:
         return []
 
     def score(self, reference: str, answer: str) -> tuple[float, ...]:
-        """The six scores, in the order of METRICS."""
-        reference_words, answer_words = self._words(reference), self._words(answer)
+        """The six scores, in the order of METRICS. Each scorer is given the two texts, and tokenises them itself."""
+        words = self._words
         return (
             float(Levenshtein.distance(reference, answer)),
             float(self._plain(reference) == self._plain(answer)),
-            _token_f1(reference_words, answer_words),
+            _token_f1(words(reference), words(answer)),
             float(self._rouge.score(reference, answer)["rougeL"].fmeasure),
-            float(single_meteor_score(reference_words, answer_words, stemmer=self, wordnet=self)),
+            float(single_meteor_score(words(reference), words(answer), stemmer=self, wordnet=self)),
             self._cosine(reference, answer),
         )
 
@@ -66,18 +65,19 @@ class SeedsStack:
         return np.array([self.score(row.reference, row.answer) for row in rows])
 
     def _cosine(self, reference: str, answer: str) -> float:
+        vectorizer = TfidfVectorizer(tokenizer=self.tokenize, token_pattern=None, lowercase=False)
         try:
-            vectors = self._tfidf.fit_transform([reference, answer])
+            vectors = vectorizer.fit_transform([reference, answer])
         except ValueError:  # no words in either
             return 0.0
         return float(cosine_similarity(vectors[0], vectors[1])[0, 0])
 
 
 def as_installed(language: str) -> SeedsStack:
-    """The stack as a user has it. Of NLTK's tokenisers that need no download this is the fastest."""
+    """The stack as a user has it, with NLTK's usual tokeniser, less the search for sentences that needs a download."""
 
     def words(text: str) -> list[str]:
-        found: list[str] = wordpunct_tokenize(text.lower())
+        found: list[str] = word_tokenize(text.lower(), preserve_line=True)
         return found
 
     def plain(text: str) -> str:

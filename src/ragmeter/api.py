@@ -13,7 +13,7 @@ from typing import Any
 
 import ragmeter
 from ragmeter import registry
-from ragmeter.engine import score_batches, watched
+from ragmeter.engine import rare_collections, score_batches, watched
 from ragmeter.errors import UsageError
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
 from ragmeter.io.data import Data
@@ -35,9 +35,14 @@ class Evaluation:
     """What `evaluate()` returns: summaries by metric, the rows, and the folder if the run was kept."""
 
     metrics: dict[str, MetricSummary]
-    rows: Any
     summary: dict[str, Any]
     folder: RunFolder | None
+    table: Any = None
+
+    @property
+    def rows(self) -> Any:
+        """Every row with its scores and outcomes, as an Arrow table; read from the folder if the run was kept."""
+        return self.table if self.folder is None else self.folder.rows()
 
     def __getitem__(self, metric: str) -> MetricSummary:
         return self.metrics[registry.get(metric).name]
@@ -79,27 +84,14 @@ def evaluate(
             found, summary = _score(batches, chosen, path, data)
             import pyarrow.parquet as pq
 
-            return Evaluation(found, pq.read_table(path), summary, None)
+            return Evaluation(found, summary, None, pq.read_table(path))
     if run in ("", ".", "..") or re.search(r"[/\\\0]", run):
         raise UsageError(f"{run!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
     check_writable(Path(output_dir))
     with NewRun(Path(output_dir) / run) as new:
         found, summary = _score(batches, chosen, new.folder / ROWS, data)
         folder = new.finish(_manifest(chosen, data, run), {"run": run, **summary})
-        return Evaluation(found, _Lazily(folder), folder.summary(), folder)
-
-
-class _Lazily:
-    """The rows of a stored run, read when they are asked for."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self._table: Any = None
-
-    def __getattr__(self, name: str) -> Any:
-        if self._table is None:
-            self._table = self._folder.rows()
-        return getattr(self._table, name)
+        return Evaluation(found, folder.summary(), folder)
 
 
 @dataclass(frozen=True)
@@ -158,8 +150,9 @@ def _score(
 ) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
     writer = RowsWriter(path, metrics)
     try:
-        for scored in score_batches(batches, metrics):
-            writer.write(scored)
+        with rare_collections():
+            for scored in score_batches(batches, metrics):
+                writer.write(scored)
     finally:
         writer.close()
     found = writer.summaries()

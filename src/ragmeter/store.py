@@ -54,16 +54,19 @@ class RowsWriter:
     def write(self, scored: Scored) -> None:
         """Add a batch. The first one fixes the columns; a column that appears later is counted and left out."""
         arrays = {name: _array(name, column) for name, column in scored.batch.columns.items()}
+        outcomes: dict[int, Any] = {}  # metrics with the same needs share the list
         for name, (values, found) in scored.scores.items():
             arrays[name] = pa.array(values, pa.float64())
-            arrays[outcome_column(name)] = pa.array(found, pa.string()).dictionary_encode().cast(_OUTCOME)
+            if id(found) not in outcomes:
+                outcomes[id(found)] = pa.array(found, pa.string()).dictionary_encode().cast(_OUTCOME)
+            arrays[outcome_column(name)] = outcomes[id(found)]
             if found.count(SCORED) < len(found):
                 self.not_scored[name].update(outcome for outcome in found if outcome != SCORED)
         if self._writer is None:
             self._schema = pa.schema([(name, array.type) for name, array in arrays.items()])
-            outcomes = [name for name in arrays if name.endswith(".outcome")]
+            repetitive = [outcome_column(metric.name) for metric in self._metrics]
             self._writer = pq.ParquetWriter(
-                self._path, self._schema, compression="zstd", compression_level=1, use_dictionary=outcomes
+                self._path, self._schema, compression="zstd", compression_level=1, use_dictionary=repetitive
             )
         rows = len(scored.batch)
         for name in arrays:

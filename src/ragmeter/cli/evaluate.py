@@ -74,7 +74,7 @@ def _parser(*, add_help: bool) -> Parser:
     )
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument(
-        "--output-format", choices=["tsv", "csv", "jsonl", "parquet"], default="tsv", help="for --evaluator"
+        "--output-format", choices=["tsv", "csv", "jsonl", "parquet"], help="for --evaluator; default: tsv"
     )
     output.add_argument(
         "--no-formula-guard",
@@ -89,7 +89,7 @@ def _parser(*, add_help: bool) -> Parser:
 def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
     """An option that would do nothing is a misunderstanding, and better said than passed over."""
     if chosen.metrics:
-        idle = {"output_prefix": chosen.output_prefix}
+        idle = {"output_prefix": chosen.output_prefix, "output_format": chosen.output_format}
     else:
         given = {"language": chosen.language, "doc_id_pattern": chosen.doc_id_pattern, "run": chosen.run}
         idle = {name: value for name, value in given.items() if name not in taken}
@@ -122,7 +122,7 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         quotes=chosen.quotes,
         output_dir=chosen.output_dir or _EVALUATION_RESULTS,
         output_prefix=chosen.output_prefix,
-        output_format=chosen.output_format,
+        output_format=chosen.output_format or "tsv",
         guard=chosen.guard,
     )
     if chosen.json:

@@ -97,9 +97,12 @@ def bags(sides: Sides) -> Bags:
     else:  # a text so long that the three numbers don't fit into one
         order = np.lexsort((ids, pair))
         group = pair[order] * kinds + ids[order]
-    firsts = np.flatnonzero(np.diff(group, prepend=-1))
-    in_reference = np.concatenate([[0], np.cumsum(order < sides.starts[sides.pairs])])
+    begins = np.ones(total, dtype=bool)
+    np.not_equal(group[1:], group[:-1], out=begins[1:])
+    firsts = np.flatnonzero(begins)
     bounds = np.append(firsts, total)
+    in_reference = np.zeros(total + 1, np.int64)
+    np.cumsum(order < sides.starts[sides.pairs], out=in_reference[1:])
     reference_counts = np.diff(in_reference[bounds])
     return Bags(sides, order, firsts, group[firsts] // kinds, reference_counts, np.diff(bounds) - reference_counts)
 

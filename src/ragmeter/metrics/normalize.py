@@ -107,7 +107,7 @@ def stemmer(language: str) -> Stemmer.Stemmer | None:
     """The Snowball stemmer of a language, or None if it needs none. A stemmer belongs to one thread."""
     if language in _UNSTEMMED:
         return None
-    return Stemmer.Stemmer(_CODES.get(language, language))
+    return Stemmer.Stemmer(_CODES.get(language, language), 0)  # no cache of its own: words come once
 
 
 def fold(text: str) -> str:

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from ragmeter.errors import UsageError
 from ragmeter.metrics.bags import Ids, Sides, bags, share
+from ragmeter.metrics.tokens import text_array
 from ragmeter.registry import column, metric
 from ragmeter.table import Scores
 
@@ -67,7 +68,7 @@ def ranked(relevant: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]]
     rows = len(relevant)
     counts = np.fromiter(chain(map(len, relevant), map(len, retrieved)), np.int64, 2 * rows)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    names = pa.array(list(chain(chain.from_iterable(relevant), chain.from_iterable(retrieved))), pa.large_string())
+    names = text_array(list(chain(chain.from_iterable(relevant), chain.from_iterable(retrieved))))
     groups = bags(Sides(_documents(names, doc_id), starts))
 
     found = groups.answer_counts > 0

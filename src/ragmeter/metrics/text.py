@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +42,7 @@ def longest(reference: Sequence[str], answer: Sequence[str]) -> Ids:
 @column
 def lcs(stems: Sides) -> Ids:
     """The length of the longest common subsequence of the stems of each pair."""
-    texts = _as_strings(stems)
+    texts = _as_sequences(stems)
     found = process.cpdist(
         texts[: stems.pairs], texts[stems.pairs :], scorer=LCSseq.similarity, dtype=np.int64, workers=1
     )
@@ -274,16 +275,17 @@ def _nfc(texts: Sequence[str]) -> list[str]:
     ]
 
 
-def _as_strings(stems: Sides) -> list[str]:
+def _as_sequences(stems: Sides) -> list[Any]:
     """Each text's stems as a string of one character each, the form that rapidfuzz is fastest on."""
     ids = stems.ids
-    if len(ids) and int(ids.max()) >= _LAST_CODE_POINT - 0x1000:
-        ids = np.unique(ids, return_inverse=True)[1]
     first, after = _SURROGATES
+    if len(ids) and int(ids.max()) > _LAST_CODE_POINT - (after - first):
+        ids = np.unique(ids, return_inverse=True)[1]
+        if int(ids.max()) > _LAST_CODE_POINT - (after - first):  # more distinct words than there are characters
+            return [ids[begin:end].tolist() for begin, end in pairwise(stems.starts.tolist())]
     code_points = np.where(ids < first, ids, ids + (after - first)).astype("<u4")
     text = code_points.tobytes().decode("utf-32-le")
-    bounds = stems.starts.tolist()
-    return [text[begin:end] for begin, end in itertools.pairwise(bounds)]
+    return [text[begin:end] for begin, end in pairwise(stems.starts.tolist())]
 
 
 def _last_matches(bags: Bags, without: npt.NDArray[np.bool_] | None = None) -> tuple[Ids, Ids]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import string
 import threading
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ from ragmeter.metrics.bags import Bags, Ids, Sides, bags, ranges
 from ragmeter.metrics.normalize import AUTO, fold, stemmer, strip_accents, words
 from ragmeter.registry import column
 
-#: Above this many characters of remembered chunks the lexicon starts afresh, so that memory stays flat.
-_LEXICON_LIMIT = 16_000_000
+#: Above this many chunks the lexicon starts afresh, so that memory stays flat: a chunk costs about half a kilobyte.
+_LEXICON_LIMIT = 300_000
 
 #: What may surround a word without being part of it.
 _PUNCTUATION = string.punctuation.replace("_", "")
@@ -54,71 +53,111 @@ class Lexicon:
     """Ids of words, of their stems, and of the plain forms of chunks, grown as texts come by and shared by all threads.
 
     A chunk has a number. Beside it stand the id of its plain form, how many words it has, and where their ids begin
-    in one flat array.
+    in one flat array. All of it only grows, so what was handed out stays right.
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.size = 0
-        self.words: list[str] = []
+        self._lock = threading.Lock()
         self._chunks: dict[str, int] = {}
-        self._word_ids: dict[str, int] = {}
-        self._plain_ids: dict[str, int] = {}
-        self._plain = array("q")
-        self._counts = array("q")
-        self._flat = array("q")
+        self._plain_ids = _Ids()
+        self._word_ids = _Ids()
+        self._plain, self._counts, self._firsts, self._words = _Numbers(), _Numbers(), _Numbers(), _Numbers()
         self._stems: dict[str, _Stems] = {}
+
+    def __len__(self) -> int:
+        return len(self._chunks)
 
     def look_up(self, chunks: list[str]) -> tuple[Ids, Ids, Ids, Ids]:
         """For each chunk its plain form's id, the number of its words, and where they begin in the fourth array."""
-        with self.lock:
+        with self._lock:
             known = self._chunks
-            try:
-                numbers = np.fromiter(map(known.__getitem__, chunks), np.int64, len(chunks))
-            except KeyError:
-                self._learn([chunk for chunk in chunks if chunk not in known])
-                numbers = np.fromiter(map(known.__getitem__, chunks), np.int64, len(chunks))
-            counts, flat = np.array(self._counts), np.array(self._flat)
-            firsts = np.cumsum(counts) - counts
-            return np.array(self._plain)[numbers], counts[numbers], firsts[numbers], flat
+            new = [chunk for chunk in chunks if chunk not in known]
+            if new:
+                self._learn(new)
+            numbers = np.fromiter(map(known.__getitem__, chunks), np.int64, len(chunks))
+            of_chunk = (self._plain, self._counts, self._firsts)
+            plain, counts, firsts = (each.view[numbers] for each in of_chunk)
+            return plain, counts, firsts, self._words.view
 
     def _learn(self, chunks: list[str]) -> None:
-        word_ids, plain_ids = self._word_ids, self._plain_ids
-        folded = fold("\n".join(chunks)).split("\n")
-        plain = strip_accents("\n".join(folded)).split("\n")
-        self._plain.extend([plain_ids.setdefault(text, len(plain_ids)) for text in plain])
-        for chunk, text in zip(chunks, folded, strict=True):
-            bare = text.strip(_PUNCTUATION)
+        """Number these chunks, fold them and find their words, all at once: one by one would cost the most of all."""
+        joined = fold("\n".join(chunks))
+        folded = joined.split("\n")
+        plain = folded if joined.isascii() else strip_accents(joined).split("\n")
+        found, others = list(folded), list[str]()
+        counts, firsts = np.ones(len(chunks), np.int64), np.arange(len(chunks))
+        for place, text in enumerate(folded):
             # Most chunks are one word and perhaps punctuation around it; a test holds this short cut to the pattern.
-            found = ([bare] if bare else []) if bare.isascii() and (bare.isalnum() or not bare) else words(text)
-            self._chunks[chunk] = len(self._chunks)
-            self._counts.append(len(found))
-            self._flat.extend([word_ids.setdefault(word, len(word_ids)) for word in found])
-        self.size += 2 * sum(map(len, chunks))
-        self.words.extend(islice(word_ids, len(self.words), None))
+            if text.isascii() and text.isalnum():
+                continue
+            bare = text.strip(_PUNCTUATION)
+            if bare.isascii() and bare.isalnum():
+                found[place] = bare
+                continue
+            several = words(text)
+            found[place], counts[place], firsts[place] = "", len(several), len(chunks) + len(others)
+            others += several
+        self._chunks.update(zip(chunks, count(len(self._chunks))))
+        self._plain.append(self._plain_ids.of(plain))
+        self._counts.append(counts)
+        self._firsts.append(firsts + len(self._words.view))
+        self._words.append(self._word_ids.of(found + others))
+
+    def words(self) -> list[str]:
+        """The words in the order of their ids."""
+        with self._lock:
+            return list(self._word_ids.known)
 
     def stems(self, language: str) -> Ids:
         """For each word's id the id of its stem in this language."""
-        with self.lock:
-            return self._stems.setdefault(language, _Stems(language)).extend(self.words)
+        with self._lock:
+            return self._stems.setdefault(language, _Stems(language)).of(self._word_ids.known)
+
+
+class _Ids:
+    """Numbers for texts, in the order in which they come: the same text, the same number."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+
+    def of(self, texts: list[str]) -> Ids:
+        known = self.known
+        new = [text for text in texts if text not in known]
+        if new:
+            known.update(zip(dict.fromkeys(new), count(len(known))))
+        return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
+
+
+class _Numbers:
+    """An array that grows. What was seen of it stays as it is."""
+
+    def __init__(self) -> None:
+        self._room: Ids = np.empty(1024, np.int64)
+        self.view: Ids = self._room[:0]
+
+    def append(self, more: Ids) -> None:
+        held = len(self.view)
+        if held + len(more) > len(self._room):
+            room = np.empty(2 * (held + len(more)), np.int64)
+            room[:held] = self.view
+            self._room = room
+        self._room[held : held + len(more)] = more
+        self.view = self._room[: held + len(more)]
 
 
 class _Stems:
-    """Stem ids of a growing list of words in one language."""
+    """Stem ids of a growing number of words in one language."""
 
     def __init__(self, language: str) -> None:
         self._stemmer = stemmer(language)
-        self._stem_ids: dict[str, int] = {}
-        self._known: Ids = np.empty(0, np.int64)
+        self._stem_ids = _Ids()
+        self._known = _Numbers()
 
-    def extend(self, words: list[str]) -> Ids:
-        new = words[len(self._known) :]
+    def of(self, words: dict[str, int]) -> Ids:
+        new = list(islice(words, len(self._known.view), None))
         if new:
-            stems = self._stemmer.stemWords(new) if self._stemmer else new
-            ids = self._stem_ids
-            more = np.fromiter((ids.setdefault(stem, len(ids)) for stem in stems), np.int64, len(new))
-            self._known = np.concatenate([self._known, more])
-        return self._known
+            self._known.append(self._stem_ids.of(self._stemmer.stemWords(new) if self._stemmer else new))
+        return self._known.view
 
 
 _lexicon = Lexicon()
@@ -127,7 +166,7 @@ _lexicon = Lexicon()
 def _current_lexicon() -> Lexicon:
     """The lexicon in use. A block keeps the one that it began with, so ids of a fresh one never mix with old ones."""
     global _lexicon
-    if _lexicon.size > _LEXICON_LIMIT:
+    if len(_lexicon) > _LEXICON_LIMIT:
         _lexicon = Lexicon()
     return _lexicon
 
@@ -135,7 +174,7 @@ def _current_lexicon() -> Lexicon:
 @column
 def chunks(reference: Sequence[str], answer: Sequence[str]) -> Chunks:
     """Both sides split at white space, each chunk with its plain form and its words."""
-    texts = pa.array([*reference, *answer], pa.large_string())
+    texts = text_array([*reference, *answer])
     split = pc.utf8_split_whitespace(texts)
     starts = split.offsets.to_numpy().astype(np.int64)
     encoded = split.flatten().dictionary_encode()
@@ -148,6 +187,14 @@ def chunks(reference: Sequence[str], answer: Sequence[str]) -> Chunks:
     words_of_text = Sides(flat[ranges(firsts[which], words_of_chunk)], ends[starts])
     empty = distinct.index("") if "" in distinct else None
     return Chunks(_without(plain[which], starts, which, empty), words_of_text, lexicon)
+
+
+def text_array(texts: list[str]) -> Any:
+    """Texts for Arrow, which takes everything but half a character."""
+    try:
+        return pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:
+        return pa.array([text.encode(errors="replace").decode() for text in texts], pa.large_string())
 
 
 def _without(ids: Ids, starts: Ids, which: npt.NDArray[Any], empty: int | None) -> Sides:
@@ -190,31 +237,27 @@ def stem_bags(stems: Sides) -> Bags:
 def _stems_by_language(tokens: Tokens) -> Sides:
     """Stems by the language that each pair seems to be written in, told from its words."""
     sides, lexicon = tokens.sides, tokens.lexicon
-    languages = _detect(tokens)
+    words = lexicon.words()
+    languages = np.array(_detect(sides, words))
     pair = sides.pair_of_item
     found = np.empty_like(sides.ids)
-    base = 0  # stems of different languages never get the same id
-    for language in sorted(set(languages)):
-        of_pair = np.array([each == language for each in languages])
-        of_item = of_pair[pair]
-        known = lexicon.stems(language) if language else np.arange(len(lexicon.words))
-        found[of_item] = known[sides.ids[of_item]] + base
-        base += len(lexicon.words)
+    for place, language in enumerate(np.unique(languages).tolist()):
+        of_item = (languages == language)[pair]
+        stems = lexicon.stems(language)[sides.ids[of_item]] if language else sides.ids[of_item]
+        found[of_item] = stems + place * len(words)  # stems of different languages never get the same id
     return Sides(found, sides.starts)
 
 
-def _detect(tokens: Tokens) -> list[str]:
+def _detect(sides: Sides, words: list[str]) -> list[str]:
     """The language of each pair's reference, or of its answer where the reference says nothing; '' if unknown."""
     detector = _detector()
-    sides, lexicon = tokens.sides, tokens.lexicon
     bounds = sides.starts.tolist()
     found = []
-    for i in range(sides.pairs):
-        begin, end = bounds[i], bounds[i + 1]
+    for place in range(sides.pairs):
+        begin, end = bounds[place], bounds[place + 1]
         if begin == end:
-            begin, end = bounds[i + sides.pairs], bounds[i + sides.pairs + 1]
-        text = " ".join(lexicon.words[word] for word in sides.ids[begin:end].tolist())
-        language = detector.detect_language_of(text)
+            begin, end = bounds[place + sides.pairs], bounds[place + sides.pairs + 1]
+        language = detector.detect_language_of(" ".join(words[word] for word in sides.ids[begin:end].tolist()))
         found.append(language.iso_code_639_1.name.lower() if language else "")
     return found
 

@@ -1,0 +1,67 @@
+"""Writes docs/metrics.md from the metrics' own descriptions: `make docs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragmeter import registry
+from ragmeter.cli.metrics import page
+from ragmeter.registry import Metric
+
+TARGET = Path(__file__).with_name("metrics.md")
+INTRODUCTION = """\
+# The metrics
+
+This page is made from the metrics' own descriptions (`make docs`); `ragmeter metrics NAME` shows the same in the
+terminal.
+
+## What holds for all of them
+
+- **Names.** A metric's name with its settings is its identity: `ndcg@10`, `rouge_l_score[language=es]`. The same string
+  is the argument, the column and the key in the summary.
+- **Failure is never a number.** A row that can't be scored is NaN, with its cause in the column `NAME.outcome`, and is
+  counted: `no_answer`, `no_reference`, `no_relevant`, `no_retrieved`, `no_result` (a reference that no result answers),
+  `target_error` (the row has an `error`), `scorer_error: …`. An empty answer is an answer, and a bad one.
+- **Several references.** For text metrics the best one counts, for each metric on its own.
+- **Folding.** Texts are compared after NFC, case folding and NFC again, with quotes and apostrophes made one (’ = ').
+  `edit_distance` and `normalized_distance` compare the raw characters, after NFC alone.
+- **Words** are runs of letters, marks, digits and underscores. An apostrophe stays inside a word (don't), a point or a
+  comma inside a number (3.5, 1,000). Scripts that put no space between words (Chinese, Japanese, Thai, Lao, Khmer,
+  Burmese, Tibetan) are compared by characters, each with its marks, with or without a language setting.
+- **Languages.** `language=es` (a code or an English name, every Snowball language) stems words first; `zh`, `ja` and
+  `th` are known and stem nothing. Without it words are compared as they stand. `auto` tells the language of each row
+  from its text, and needs `pip install 'ragmeter[languages]'`.
+- **Intervals** are 95%: Wilson's for metrics that are 0 or 1, Student's t for the others, none below two rows.
+  Student's interval is not cut at the ends of the range.
+- **Documents.** A chunk stands for its document: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for
+  `<urn:uuid:X>` and `X`. Another form is given by `--doc-id-pattern`, a regular expression whose first group is the
+  document's id. A document counts once, at the first rank of its chunks.
+"""
+SECTIONS = {
+    ("reference", "answer"): "Answers against references",
+    ("relevant", "retrieved"): "Retrieved documents against gold documents",
+}
+
+
+def render() -> str:
+    """The whole page."""
+    parts = [INTRODUCTION]
+    for needs, title in SECTIONS.items():
+        metrics = [metric for metric in builtin() if metric.needs == needs]
+        parts.append(f"## {title}\n")
+        parts += [f"### `{heading(metric)}`\n\n{page(metric)}\n" for metric in metrics]
+    return "\n".join(parts)
+
+
+def builtin() -> list[Metric]:
+    """The metrics that come with ragmeter, without plugins."""
+    return [metric for metric in registry.known() if metric.source.startswith("ragmeter.")]
+
+
+def heading(metric: Metric) -> str:
+    """The name as it is written, with its cut-off."""
+    return f"{metric.base}@k" if "k" in metric.settings else metric.base
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(), encoding="utf-8")

@@ -1,0 +1,42 @@
+"""The documents say what is there."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+from ragmeter.registry import known
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_page_of_metrics_is_up_to_date() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "make_metrics.py"))["render"]()
+    assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == made, "run `make docs`"
+    for metric in known():
+        assert f"### `{metric.base}" in made
+
+
+def test_links_between_the_documents_lead_somewhere() -> None:
+    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))):
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_metric_shown_to_contributors_works() -> None:
+    """The code of CONTRIBUTING.md, run as it stands there."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
+    namespace: dict[str, object] = {}
+    for block in blocks[:2]:
+        exec(block, namespace)  # noqa: S102 - our own document
+    cases = namespace["CASES"]
+    assert isinstance(cases, list)
+    metric = namespace["token_jaccard"]
+    for name, reference, answer, expected in cases:
+        assert name == "token_jaccard"
+        assert metric([reference], [answer])[0] == expected  # type: ignore[operator]
+    from ragmeter import registry
+
+    registry._metrics.pop("token_jaccard")
