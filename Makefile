@@ -21,11 +21,11 @@ types: $(VENV)/.dev
 docs: $(VENV)/.core
 	$(BIN)/python docs/make_metrics.py
 
-bench: $(VENV)/.bench
-	$(BIN)/python benchmarks/run.py
+bench: $(VENV)/.bench $(VENV)-plain/.core
+	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
 
 clean:
-	rm -rf $(VENV) demo-output build dist
+	rm -rf $(VENV) $(VENV)-plain demo-output build dist
 
 $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("ragmeter needs Python 3.11 or later, and this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -43,4 +43,11 @@ $(VENV)/.dev: $(VENV)/.core
 
 $(VENV)/.bench: $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --group bench
+	@touch $@
+
+# The plain install that is measured: what a user gets, and nothing that the tests or the peers bring.
+$(VENV)-plain/.core: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-plain
+	$(VENV)-plain/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)-plain/bin/python -m pip install --quiet --editable .
 	@touch $@

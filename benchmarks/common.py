@@ -22,6 +22,10 @@ Result = TypeVar("Result")
 TOLERANCE = 1e-9
 
 
+#: Where the path of the measured command is handed on.
+COMMAND = "RAGMETER_BENCH_COMMAND"
+
+
 class BenchmarkError(Exception):
     """A benchmark that means nothing: a command failed, or values are wrong."""
 
@@ -45,9 +49,8 @@ def measure(command: Sequence[str]) -> Usage:
 
 
 def ragmeter_command(*arguments: str) -> list[str]:
-    """The command `ragmeter` of the environment that runs the benchmarks."""
-    script = Path(sys.executable).with_name("ragmeter")
-    return [str(script) if script.exists() else f"{script}.exe", *arguments]
+    """The command `ragmeter` that is measured: the one that the user names, or that of this environment."""
+    return [os.environ.get(COMMAND) or str(Path(sys.executable).with_name("ragmeter")), *arguments]
 
 
 def timed(function: Callable[[], Result]) -> tuple[Usage, Result]:

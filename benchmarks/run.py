@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import BenchmarkError, machine
+from common import COMMAND, BenchmarkError, machine
 
 SECTIONS = ("text", "ranking", "scale", "start")
 DEFAULT = ("text", "ranking", "start")
@@ -26,7 +26,10 @@ def main() -> int:
     )
     parser.add_argument("--scale", action="store_true", help="the section scale as well, which takes minutes")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, to see whether everything works")
+    parser.add_argument("--ragmeter", metavar="PATH", help="the command to measure, of a plain install")
     chosen = parser.parse_args()
+    if chosen.ragmeter:
+        os.environ[COMMAND] = str(Path(chosen.ragmeter).absolute())
     for name in chosen.sections:
         if name not in SECTIONS:
             parser.error(f"unknown section {name!r}; there are {', '.join(SECTIONS)}")

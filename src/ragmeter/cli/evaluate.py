@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -157,6 +158,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.io.source import stem
     from ragmeter.io.write import dumps
 
+    _keep_freed_memory()
     name = chosen.run or f"{stem(Path(chosen.results))}-{datetime.now():%Y%m%d-%H%M%S}"
     with show.progress("scoring") as advance:
         found = evaluate(
@@ -185,3 +187,17 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         out.print(line, style="red", soft_wrap=True, markup=False)
     out.print(f"{found.summary['n_rows']:,} rows, in {found.folder.path}/", soft_wrap=True, markup=False)
     return 0
+
+
+def _keep_freed_memory() -> None:
+    """Have the allocator keep what one batch frees for the next: giving pages back and forth costs a tenth of the time.
+
+    A setting of the whole process, so the library leaves it alone. Other systems than Linux with glibc do without.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return
+    trim_threshold, mmap_threshold, arena_max = -1, -3, -8
+    for parameter, value in ((trim_threshold, 1 << 30), (mmap_threshold, 1 << 30), (arena_max, 1)):
+        mallopt(parameter, value)

@@ -51,7 +51,7 @@ class Sides:
         """How many items both sides of each pair have together."""
         return self.reference_lengths + self.answer_lengths
 
-    @property
+    @cached_property
     def pair_of_item(self) -> Ids:
         """Which pair each item belongs to."""
         return np.repeat(np.tile(np.arange(self.pairs), 2), self.lengths)

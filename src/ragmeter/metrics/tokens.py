@@ -26,7 +26,7 @@ from ragmeter.metrics.normalize import AUTO, fold, stemmer, strip_accents, words
 from ragmeter.registry import column
 
 #: Above this many chunks the lexicon starts afresh, so that memory stays flat: a chunk costs about half a kilobyte.
-_LEXICON_LIMIT = 300_000
+_LEXICON_LIMIT = 200_000
 
 #: What may surround a word without being part of it.
 _PUNCTUATION = string.punctuation.replace("_", "")
@@ -59,8 +59,7 @@ class Lexicon:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._chunks: dict[str, int] = {}
-        self._plain_ids = _Ids()
-        self._word_ids = _Ids()
+        self._texts = _Ids()  # of words and of plain forms, which for most chunks are the same text
         self._plain, self._counts, self._firsts, self._words = _Numbers(), _Numbers(), _Numbers(), _Numbers()
         self._stems: dict[str, _Stems] = {}
 
@@ -83,35 +82,34 @@ class Lexicon:
         """Number these chunks, fold them and find their words, all at once: one by one would cost the most of all."""
         joined = fold("\n".join(chunks))
         folded = joined.split("\n")
-        plain = folded if joined.isascii() else strip_accents(joined).split("\n")
-        found, others = list(folded), list[str]()
+        plain = self._texts.of(folded if joined.isascii() else strip_accents(joined).split("\n"))
         counts, firsts = np.ones(len(chunks), np.int64), np.arange(len(chunks))
+        others: list[str] = []  # the words of chunks that are more than just a word
         for place, text in enumerate(folded):
-            # Most chunks are one word and perhaps punctuation around it; a test holds this short cut to the pattern.
             if text.isascii() and text.isalnum():
                 continue
             bare = text.strip(_PUNCTUATION)
-            if bare.isascii() and bare.isalnum():
-                found[place] = bare
-                continue
-            several = words(text)
-            found[place], counts[place], firsts[place] = "", len(several), len(chunks) + len(others)
-            others += several
+            # Mostly one word with punctuation around it; a test holds this short cut to the pattern.
+            found = [bare] if bare.isascii() and bare.isalnum() else words(text)
+            counts[place] = len(found)
+            if found:
+                firsts[place] = len(chunks) + len(others)
+                others += found
         self._chunks.update(zip(chunks, count(len(self._chunks))))
-        self._plain.append(self._plain_ids.of(plain))
+        self._plain.append(plain)
         self._counts.append(counts)
         self._firsts.append(firsts + len(self._words.view))
-        self._words.append(self._word_ids.of(found + others))
+        self._words.append(np.concatenate([plain, self._texts.of(others)]))
 
     def words(self) -> list[str]:
         """The words in the order of their ids."""
         with self._lock:
-            return list(self._word_ids.known)
+            return list(self._texts.known)
 
     def stems(self, language: str) -> Ids:
         """For each word's id the id of its stem in this language."""
         with self._lock:
-            return self._stems.setdefault(language, _Stems(language)).of(self._word_ids.known)
+            return self._stems.setdefault(language, _Stems(language)).of(self._texts.known)
 
 
 class _Ids:
@@ -178,15 +176,25 @@ def chunks(reference: Sequence[str], answer: Sequence[str]) -> Chunks:
     split = pc.utf8_split_whitespace(texts)
     starts = split.offsets.to_numpy().astype(np.int64)
     encoded = split.flatten().dictionary_encode()
-    which = encoded.indices.to_numpy()
+    which = encoded.indices.to_numpy().astype(np.int64)
     lexicon = _current_lexicon()
     distinct = encoded.dictionary.to_pylist()
     plain, counts, firsts, flat = lexicon.look_up(distinct)
-    words_of_chunk = counts[which]
-    ends = np.concatenate([[0], np.cumsum(words_of_chunk)])
-    words_of_text = Sides(flat[ranges(firsts[which], words_of_chunk)], ends[starts])
     empty = distinct.index("") if "" in distinct else None
+    words_of_text = _words(which, starts, counts, firsts, flat)
     return Chunks(_without(plain[which], starts, which, empty), words_of_text, lexicon)
+
+
+def _words(which: Ids, starts: Ids, counts: Ids, firsts: Ids, flat: Ids) -> Sides:
+    """The words of each text, from those of its chunks. Most chunks are one word, the others are filled in."""
+    words_of_chunk = counts[which]
+    ends = np.zeros(len(which) + 1, np.int64)
+    np.cumsum(words_of_chunk, out=ends[1:])
+    found = np.repeat(flat[firsts][which], words_of_chunk)
+    several = np.flatnonzero(words_of_chunk > 1)
+    of_several = words_of_chunk[several]
+    found[ranges(ends[several], of_several)] = flat[ranges(firsts[which[several]], of_several)]
+    return Sides(found, ends[starts])
 
 
 def text_array(texts: list[str]) -> Any:
@@ -229,9 +237,9 @@ def token_bags(tokens: Tokens) -> Bags:
 
 
 @column
-def stem_bags(stems: Sides) -> Bags:
-    """The stems of each pair, grouped by equality."""
-    return bags(stems)
+def stem_bags(stems: Sides, token_bags: Bags) -> Bags:
+    """The stems of each pair, grouped by equality; without a language they are the words."""
+    return token_bags if stems is token_bags.sides else bags(stems)
 
 
 def _stems_by_language(tokens: Tokens) -> Sides:
