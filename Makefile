@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types docs bench clean
+.PHONY: demo test lint types docs bench lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -24,6 +24,11 @@ docs: $(VENV)/.core
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
 
+lock: $(VENV)/.venv
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --group dev \
+		--extra languages pyproject.toml --output-file requirements.lock
+
 clean:
 	rm -rf $(VENV) $(VENV)-plain demo-output build dist
 
@@ -37,8 +42,10 @@ $(VENV)/.core: $(VENV)/.venv pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet --editable ".[languages]" --group dev
+# The tests run on the exact versions of requirements.lock, so that a clone passes next year as it does today.
+$(VENV)/.dev: $(VENV)/.venv requirements.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core

@@ -6,6 +6,9 @@ import re
 import runpy
 from pathlib import Path
 
+import pytest
+
+from ragmeter import registry
 from ragmeter.registry import known
 
 ROOT = Path(__file__).parent.parent
@@ -25,6 +28,16 @@ def test_links_between_the_documents_lead_somewhere() -> None:
                 assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
+def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    for block in blocks:
+        exec(block, {"__name__": "__main__"})  # noqa: S102 - our own document
+    shown = capsys.readouterr().out
+    assert len(blocks) == 2
+    assert "shared_characters: 0.5000" in shown
+    registry._metrics.pop("shared_characters")
+
+
 def test_the_metric_shown_to_contributors_works() -> None:
     """The code of CONTRIBUTING.md, run as it stands there."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
@@ -37,6 +50,4 @@ def test_the_metric_shown_to_contributors_works() -> None:
     for name, reference, answer, expected in cases:
         assert name == "token_jaccard"
         assert metric([reference], [answer])[0] == expected  # type: ignore[operator]
-    from ragmeter import registry
-
     registry._metrics.pop("token_jaccard")

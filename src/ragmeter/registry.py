@@ -161,9 +161,10 @@ class Metric:
             if isinstance(column, str):
                 raise TypeError(f"{self.name} scores whole columns: give {name} as a list of texts")
             as_list = list(column)
-            if name == "reference":
+            has_texts = str in set(map(type, as_list))
+            if name == "reference" and has_texts:
                 as_list = [[value] if isinstance(value, str) else value for value in as_list]
-            elif name in LIST_COLUMNS and any(isinstance(value, str) for value in as_list):
+            elif name in LIST_COLUMNS and has_texts:
                 raise TypeError(f"{self.name} needs a list of ids for each row of {name}")
             table[name] = as_list
         rows = len(columns[0])

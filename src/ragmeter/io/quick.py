@@ -88,7 +88,7 @@ class _Table:
         marked[self.separators] = 0
         if len(self.returns):
             marked = np.delete(marked, self.returns)
-        cells = marked.tobytes().decode("utf-8").split("\0")
+        cells = list(map(bytes.decode, marked.tobytes().split(b"\0")))
         for place in self.quoted.tolist():
             cells[place] = cells[place][1:-1].replace('""', '"')
         cells.pop()  # what follows the last separator
