@@ -31,8 +31,11 @@ terminal.
 - **Languages.** `language=es` (a code or an English name, every Snowball language) stems words first; `zh`, `ja` and
   `th` are known and stem nothing. Without it words are compared as they stand. `auto` tells the language of each row
   from its text, and needs `pip install 'ragmeter[languages]'`.
-- **Intervals** are 95%: Wilson's for metrics that are 0 or 1, Student's t for the others, none below two rows.
-  Student's interval is not cut at the ends of the range.
+- **Case.** Folding is Unicode's own, the same for all languages. It makes İ an i, but a Turkish I in capitals becomes i
+  and not ı: KIRMIZI and kırmızı differ. Full-width forms (Ｈｅｌｌｏ) differ from plain ones.
+- **Accents** count for words (`token_f1` and the others), and not for `exact_match`.
+- **Intervals** are 95%: Wilson's for metrics that are 0 or 1, Student's t for the others, which
+  needs two rows. Student's may reach past the ends of the range; the terminal shows it cut, the summary whole.
 - **Documents.** A chunk stands for its document: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for
   `<urn:uuid:X>` and `X`. Another form is given by `--doc-id-pattern`, a regular expression whose first group is the
   document's id. A document counts once, at the first rank of its chunks.

@@ -33,6 +33,28 @@ def test_what_comes_back() -> None:
     assert "n = 2 of 3" in repr(found)
 
 
+def test_a_summary_by_the_name_that_was_asked_for() -> None:
+    found = evaluate(ROWS, metrics="rouge_l_score,token_f1", language="es")
+    assert found["rouge_l_score"] is found["rouge_l_score[language=es]"]
+    assert list(found) == ["rouge_l_score[language=es]", "token_f1"]
+    assert "token_f1" in found
+    with pytest.raises(KeyError, match=r"this evaluation has rouge_l_score\[language=es\], token_f1"):
+        _ = found["map"]
+    assert list(evaluate(ROWS, metrics="rouge_l_score", language="none")) == ["rouge_l_score"]
+
+
+def test_nothing_in() -> None:
+    for results, reference in (([], None), ([], ROWS), (ROWS, [])):
+        with pytest.raises(InputError, match="the list has no rows"):
+            evaluate(results, reference, metrics="token_f1")
+
+
+def test_a_column_called_like_a_metric_gives_way() -> None:
+    found = evaluate([{"answer": "a", "reference": "a", "token_f1": "mine"}], metrics="token_f1")
+    assert found.rows.column("token_f1").to_pylist() == [1.0]
+    assert found.rows.column("input.token_f1").to_pylist() == ["mine"]
+
+
 def test_frames_in() -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     results: Any = {"qid": [1, 2], "answer": ["a", "b"]}

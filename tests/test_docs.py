@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragmeter import registry
+from ragmeter.io import columns
 from ragmeter.registry import known
 
 ROOT = Path(__file__).parent.parent
@@ -19,6 +20,14 @@ def test_the_page_of_metrics_is_up_to_date() -> None:
     assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == made, "run `make docs`"
     for metric in known():
         assert f"### `{metric.base}" in made
+
+
+def test_every_title_that_is_recognised_is_listed() -> None:
+    listed = (ROOT / "docs" / "input.md").read_text(encoding="utf-8")
+    for aliases in columns._ALIASES.values():
+        for name, titles in aliases.items():
+            for each in (name, *titles):
+                assert f"`{each}`" in listed, each
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragmeter import BaseScorer, column, evaluate, get_metric, metric, registry
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter import BaseScorer, Failed, column, evaluate, get_metric, metric, registry
+from ragmeter.errors import ColumnError, UnknownNameError, UsageError
 from ragmeter.table import Scores
 
 
@@ -132,6 +132,75 @@ def test_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [broken])
     with pytest.raises(UsageError, match="the plugin 'broken'"):
         registry.known()
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        ([1.0], "metric odd returned 1 scores for 2 rows"),
+        (np.zeros(3), "metric odd returned 3 scores for 2 rows"),
+        (1.0, "metric odd failed with TypeError"),
+        (["high", "low"], "metric odd failed with ValueError"),
+    ],
+)
+def test_a_metric_that_returns_nonsense_is_named(result: Any, message: str) -> None:
+    @metric
+    def odd(answer: Sequence[str]) -> Any:
+        return result
+
+    with pytest.raises(UsageError, match=message):
+        evaluate([{"answer": "a"}, {"answer": "b"}], metrics=[odd])
+
+
+def test_a_metric_on_a_column_of_the_user_s() -> None:
+    @metric(direction="lower", bounds=(0, 1e9))
+    def seconds(latency_ms: Sequence[str], *, unit=1000) -> list[float]:  # type: ignore[no-untyped-def]
+        return [float(value) / unit for value in latency_ms]
+
+    rows = [{"latency_ms": 1500, "answer": "a"}, {"latency_ms": None, "answer": "a"}]
+    found = evaluate(rows, metrics=["seconds", "seconds[unit=500]"])
+    assert (found["seconds"].mean, found["seconds[unit=500]"].mean) == (1.5, 3.0)
+    assert found["seconds"].n_not_scored == {"no_latency_ms": 1}
+    with pytest.raises(ColumnError, match="seconds needs the column 'latency_ms'"):
+        evaluate([{"latency": 1}], metrics=["seconds"])
+
+
+def test_a_direction_is_one_of_three() -> None:
+    with pytest.raises(UsageError, match="higher or lower or none, not 'up'"):
+        metric(direction="up")  # type: ignore[call-overload]
+
+
+def test_many_kinds_of_failure() -> None:
+    @metric
+    def picky(answer: Sequence[str]) -> list[Failed]:
+        return [Failed(f"bad {place}") for place, _ in enumerate(answer)]
+
+    found = evaluate([{"answer": str(n)} for n in range(300)], metrics=[picky])
+    assert len(found["picky"].n_not_scored) == 300
+
+
+def test_two_scorers_of_one_name() -> None:
+    class Weighted(MyNewScorer):
+        def __init__(self, weight: float) -> None:
+            self.weight = weight
+
+        def get_score_name(self) -> str:
+            return "weighted"
+
+    with pytest.raises(UsageError, match="two metrics are called 'weighted'"):
+        registry.get_all([Weighted(1), Weighted(2)])
+    one = Weighted(1)
+    assert len(registry.get_all([one, one, "token_f1"])) == 2
+    assert len(registry.get_all([MyNewScorer, MyNewScorer])) == 1
+
+
+def test_a_score_s_name_must_be_one() -> None:
+    class Spaced(MyNewScorer):
+        def get_score_name(self) -> str:
+            return "my score!"
+
+    with pytest.raises(UsageError, match="my score!"):
+        get_metric(Spaced)
 
 
 def test_two_metrics_of_one_name() -> None:

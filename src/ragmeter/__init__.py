@@ -12,6 +12,7 @@ __all__ = [
     "EditDistanceEvaluator",
     "Evaluation",
     "EvaluationResult",
+    "Failed",
     "Metric",
     "QAPair",
     "RAGResult",
@@ -30,6 +31,7 @@ _HOMES = {
     "EditDistanceEvaluator": "ragmeter.evaluators.edit_distance",
     "Evaluation": "ragmeter.api",
     "EvaluationResult": "ragmeter.evaluators.base",
+    "Failed": "ragmeter.table",
     "Metric": "ragmeter.registry",
     "QAPair": "ragmeter.evaluators.base",
     "RAGResult": "ragmeter.evaluators.base",
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from ragmeter.registry import BaseScorer, Metric, column, metric
     from ragmeter.registry import get as get_metric
     from ragmeter.store import RunFolder
+    from ragmeter.table import Failed
 
 
 def __getattr__(name: str) -> Any:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import platform
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import ragmeter
-from ragmeter import registry
+from ragmeter import naming, registry
 from ragmeter.engine import rare_collections, score_batches, watched
-from ragmeter.errors import UsageError
+from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
 from ragmeter.io.data import Data
-from ragmeter.io.source import stem
+from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import check_writable, replacing, write_rows
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer, Metric
@@ -45,11 +45,28 @@ class Evaluation:
         return self.table if self.folder is None else self.folder.rows()
 
     def __getitem__(self, metric: str) -> MetricSummary:
-        return self.metrics[registry.get(metric).name]
+        """A metric's summary by its name; what `language` and the like added to it may be left out."""
+        if metric in self.metrics:
+            return self.metrics[metric]
+        wanted = naming.parse(metric)
+        found = [
+            name
+            for name in self.metrics
+            if (held := naming.parse(name)).base == wanted.base and wanted.settings.items() <= held.settings.items()
+        ]
+        if len(found) != 1:
+            raise KeyError(f"{metric!r}: this evaluation has {', '.join(self.metrics)}")
+        return self.metrics[found[0]]
+
+    def __contains__(self, metric: object) -> bool:
+        return metric in self.metrics
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
 
     def __repr__(self) -> str:
         lines = [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
-        return "\n".join([f"<Evaluation of {self.summary['n_rows']} rows>", *lines])
+        return "\n".join([f"<Evaluation, rows: {self.summary['n_rows']}>", *lines])
 
 
 def evaluate(
@@ -62,6 +79,7 @@ def evaluate(
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     quotes: bool = True,
+    delimiter: str | None = None,
     run: str | None = None,
     output_dir: str | Path = RUNS,
     progress: Callable[[int], None] | None = None,
@@ -72,9 +90,9 @@ def evaluate(
     them alone may hold both the answers and the references. `columns` maps the table's names to yours:
     `{"answer": "generated_answer"}`. With `run`, the run is kept as `output_dir/run`.
     """
-    language = language if language is None else Language.parse(language)
+    language = None if language in (None, "none") else Language.parse(language)
     chosen = registry.get_all(metrics, language=language, doc_id=doc_id_pattern)
-    data = Data.open(results, reference, columns=columns, encoding=encoding, quotes=quotes)
+    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
     batches = data.batches(chosen)
     if progress is not None:
         batches = watched(batches, progress)
@@ -111,6 +129,7 @@ def run_evaluators(
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     quotes: bool = True,
+    delimiter: str | None = None,
     output_dir: str | Path = EVALUATION_RESULTS,
     output_prefix: str | None = None,
     output_format: str = "tsv",
@@ -121,14 +140,15 @@ def run_evaluators(
     They are called `{prefix}.{Evaluator}.evaluation.aggregated.tsv` and `.rows.tsv`; the prefix is the name of the
     results file. Nothing is written unless every evaluator came to its end.
     """
-    data = Data.open(results, reference, columns=columns, encoding=encoding, quotes=quotes)
+    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
     needs = [metric for each in chosen if isinstance(each, MetricEvaluator) for metric in each.metrics().values()]
     check_writable(Path(output_dir))
     rag_results, references = read_objects(data, needs)
     prefix = output_prefix or stem(Path(results))
     found = []
     for each in chosen:
-        result = each.evaluate(rag_results, references)
+        with errors_of(f"{type(each).__name__}.evaluate()"):
+            result = each.evaluate(rag_results, references)
         if not isinstance(result, EvaluationResult):
             raise UsageError(f"{type(each).__name__}.evaluate() returned {type(result).__name__}, not EvaluationResult")
         result.system_name = result.system_name or prefix

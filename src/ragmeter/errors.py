@@ -15,7 +15,10 @@ The command line prints it in one piece and leaves with `exit_code`.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class RagmeterError(Exception):
@@ -75,3 +78,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     by_fold = {candidate.casefold(): candidate for candidate in known}
     close = difflib.get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.6)
     return f": did you mean {', '.join(by_fold[c] for c in close)}?" if close else ""
+
+
+@contextmanager
+def errors_of(what: str) -> Iterator[None]:
+    """Turn an exception of the user's own code into one line that says what failed, how and where."""
+    try:
+        yield
+    except RagmeterError:
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}, line {last.lineno}"
+        raise UsageError(f"{what} failed with {type(error).__name__}: {error} ({place})") from error

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 import math
 import sys
 import types
@@ -24,13 +25,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 
 from ragmeter import naming
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import UnknownNameError, UsageError, errors_of
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes
 
 Direction = Literal["higher", "lower", "none"]
@@ -38,6 +40,7 @@ Direction = Literal["higher", "lower", "none"]
 _BUILTIN = "ragmeter.metrics"
 _ENTRY_POINTS = "ragmeter.metrics"
 
+_log = logging.getLogger("ragmeter")
 _metrics: dict[str, Metric] = {}
 _columns: dict[str, Derived] = {}
 
@@ -77,9 +80,11 @@ class Metric:
         bounds: tuple[float, float] = (0.0, 1.0),
         settings: Mapping[str, Any] | None = None,
         source: str = "",
+        owner: object = None,
     ) -> None:
         self.base = base
         self.function = function
+        self.owner = owner or function  # what tells two metrics of one name apart: the function, or the scorer
         self.direction = direction
         self.binary = binary
         self.bounds = bounds
@@ -113,7 +118,7 @@ class Metric:
 
     def with_settings(self, **settings: Any) -> Metric:
         """The same metric with other settings, given as values or as text."""
-        kinds = get_type_hints(self.function)
+        kinds = _type_hints(self.function)
         read = {}
         for key, value in settings.items():
             if key not in self.defaults:
@@ -121,7 +126,8 @@ class Metric:
                     f"{self.base} has no setting {key!r}",
                     hint=f"it has: {', '.join(self.defaults)}" if self.defaults else "it has none",
                 )
-            read[key] = _read_setting(f"{self.base}: {key}", value, kinds[key])
+            kind = kinds.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
+            read[key] = _read_setting(f"{self.base}: {key}", value, kind)
         return Metric(
             self.base,
             self.function,
@@ -130,6 +136,7 @@ class Metric:
             bounds=self.bounds,
             settings={**self.settings, **read},
             source=self.source,
+            owner=self.owner,
         )
 
     def score(self, block: Block) -> tuple[Scores, dict[int, str]]:
@@ -140,12 +147,17 @@ class Metric:
         return cast("tuple[Scores, dict[int, str]]", block.memo[key])
 
     def _score(self, block: Block) -> tuple[Scores, dict[int, str]]:
-        result = self.function(*(_resolve(name, self.settings, block) for name in self.inputs), **self.settings)
+        columns = [_resolve(name, self.settings, block) for name in self.inputs]
         causes: dict[int, str] = {}
-        if not isinstance(result, np.ndarray):
-            causes = {i: value.cause for i, value in enumerate(result) if isinstance(value, Failed)}
-            result = [math.nan if isinstance(value, Failed) else value for value in result]
-        raw = np.asarray(result, dtype=np.float64)
+        with errors_of(f"metric {self.name}"):
+            result = self.function(*columns, **self.settings)
+            if not isinstance(result, np.ndarray):
+                result = list(result)
+                causes = {i: value.cause for i, value in enumerate(result) if isinstance(value, Failed)}
+                result = [math.nan if isinstance(value, Failed) else value for value in result]
+            raw = np.asarray(result, dtype=np.float64)
+        if raw.shape not in ((block.rows,), (block.pairs,)):
+            raise UsageError(f"metric {self.name} returned {raw.size} scores for {block.pairs} rows")
         best = block.best(raw, self.direction == "lower")
         missing = np.flatnonzero(~np.isfinite(best))
         if len(missing):
@@ -192,21 +204,34 @@ def column(function: Callable[..., Any] | None = None) -> Any:
     return declare if function is None else declare(function)
 
 
+@overload
+def metric(function: Callable[..., Any]) -> Metric: ...
+@overload
 def metric(
     *,
     direction: Direction = "higher",
     binary: bool = False,
     bounds: tuple[float, float] = (0.0, 1.0),
     name: str | None = None,
-) -> Callable[[Callable[..., Any]], Metric]:
+) -> Callable[[Callable[..., Any]], Metric]: ...
+def metric(
+    function: Callable[..., Any] | None = None,
+    *,
+    direction: Direction = "higher",
+    binary: bool = False,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    name: str | None = None,
+) -> Any:
     """Declare a metric under its function's name or another. `binary`: its scores are 0 or 1, so its mean is a rate."""
+    if direction not in get_args(Direction):
+        raise UsageError(f"a metric's direction is {' or '.join(get_args(Direction))}, not {direction!r}")
 
     def declare(function: Callable[..., Any]) -> Metric:
         source = f"{function.__module__}.{function.__qualname__}"
         base = name or function.__name__
         return _add(Metric(base, function, direction=direction, binary=binary, bounds=bounds, source=source))
 
-    return declare
+    return declare if function is None else declare(function)
 
 
 def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
@@ -243,6 +268,9 @@ def get_all(names: str | Iterable[str | Metric | type[BaseScorer] | BaseScorer],
             found.append(metric.with_settings(**more) if more else metric)
     if not found:
         raise UsageError("no metric was named", hint="`ragmeter metrics` lists them all")
+    for one, other in combinations(found, 2):
+        if one == other and one.owner is not other.owner:
+            raise UsageError(f"two metrics are called {one.name!r}", hint="give each scorer a score name of its own")
     return list(dict.fromkeys(found))
 
 
@@ -294,7 +322,7 @@ def _from_object(found: Any, path: str) -> Metric:
     try:
         scorer = found() if isinstance(found, type) else found
         if callable(getattr(scorer, "calculate_score", None)) and callable(getattr(scorer, "get_score_name", None)):
-            return _add(_from_scorer(scorer))
+            return _add(_from_scorer(scorer, owner=found))
     except TypeError as error:
         raise UsageError(f"can't make a metric of {path!r}: {error}") from error
     raise UsageError(
@@ -303,8 +331,12 @@ def _from_object(found: Any, path: str) -> Metric:
     )
 
 
-def _from_scorer(scorer: Any) -> Metric:
+def _from_scorer(scorer: Any, owner: object) -> Metric:
     """A scorer of single pairs as a metric. What it can't score is a failure of that row, not of the run."""
+    name = str(scorer.get_score_name())
+    if naming.parse(name).base != name:
+        raise UsageError(f"{name!r} can't be a score's name", hint="letters, digits and underscores will do")
+    said: set[str] = set()
 
     def score(reference: Sequence[str], answer: Sequence[str]) -> list[float | Failed]:
         scores: list[float | Failed] = []
@@ -312,14 +344,18 @@ def _from_scorer(scorer: Any) -> Metric:
             try:
                 value = float(scorer.calculate_score(expected, given))
             except Exception as error:
-                scores.append(Failed(f"scorer_error: {type(error).__name__}"))
+                cause = f"scorer_error: {type(error).__name__}"
+                scores.append(Failed(cause))
+                if cause not in said:  # the column has the kind alone; the first of each kind is told in full
+                    said.add(cause)
+                    _log.warning("%s: %s: %s", name, cause, error)
             else:
                 scores.append(value if math.isfinite(value) else Failed("scorer_error: not a finite number"))
         return scores
 
     score.__doc__ = inspect.getdoc(type(scorer))
     kind = type(scorer)
-    return Metric(str(scorer.get_score_name()), score, source=f"{kind.__module__}.{kind.__qualname__}")
+    return Metric(name, score, source=f"{kind.__module__}.{kind.__qualname__}", owner=owner)
 
 
 def _load_builtin() -> None:
@@ -351,24 +387,18 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str,
 
 def _needs(node: Metric | Derived) -> Iterable[str]:
     for name in node.inputs:
-        if name in NAMED_COLUMNS:
-            yield name
+        inner = None if name in NAMED_COLUMNS else _columns.get(name) or _metrics.get(name)
+        if inner is None:
+            yield name  # the table's own, or a column of the user's
         else:
-            yield from _needs(_lookup(name))
-
-
-def _lookup(name: str) -> Metric | Derived:
-    found = _columns.get(name) or _metrics.get(name)
-    if found is None:
-        raise UnknownNameError("column", name, [*NAMED_COLUMNS, *_columns, *_metrics])
-    return found
+            yield from _needs(inner)
 
 
 def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
     """A column by its name: given, or computed now, or computed before."""
     if name in block.columns:
         return block.columns[name]
-    node = _lookup(name)
+    node = _columns.get(name) or _metrics[name]
     if isinstance(node, Metric):
         shared = {key: settings[key] for key in node.settings if key in settings}
         return (node.with_settings(**shared) if shared else node).score(block)[0]
@@ -377,6 +407,13 @@ def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
     if memo_key not in block.memo:
         block.memo[memo_key] = node.function(*(_resolve(each, settings, block) for each in node.inputs), **own)
     return block.memo[memo_key]
+
+
+def _type_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(function)
+    except NameError:  # an annotation that is only there for the type checker
+        return {}
 
 
 def _read_setting(what: str, value: Any, kind: Any) -> Any:

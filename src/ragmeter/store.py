@@ -24,7 +24,7 @@ from ragmeter.table import LIST_COLUMNS, SCORED, Batch, Scores
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 _TEXTS = pa.list_(pa.large_string())
-_OUTCOME = pa.dictionary(pa.int8(), pa.string())
+_OUTCOME = pa.dictionary(pa.int32(), pa.string())
 
 
 def outcome_column(metric: str) -> str:
@@ -53,7 +53,7 @@ class RowsWriter:
 
     def write(self, scored: Scored) -> None:
         """Add a batch. The first one fixes the columns; a column that appears later is counted and left out."""
-        arrays = {name: _array(name, column) for name, column in scored.batch.columns.items()}
+        arrays = {self._own(name): _array(name, column) for name, column in scored.batch.columns.items()}
         outcomes: dict[int, Any] = {}  # metrics with the same needs share the list
         for name, (values, found) in scored.scores.items():
             arrays[name] = pa.array(values, pa.float64())
@@ -75,6 +75,11 @@ class RowsWriter:
         held = [arrays.get(field.name, pa.nulls(rows, field.type)) for field in self._schema]
         self._writer.write_table(pa.Table.from_arrays(held, schema=self._schema), row_group_size=rows)
 
+    def _own(self, name: str) -> str:
+        """A column's name in the file: one that a metric's scores have taken gives way to them."""
+        taken = {each for metric in self._metrics for each in (metric.name, outcome_column(metric.name))}
+        return f"input.{name}" if name in taken else name
+
     def close(self) -> None:
         """Finish the file."""
         if self._writer is not None:
@@ -89,6 +94,7 @@ class RowsWriter:
                     self.not_scored[metric.name],
                     binary=metric.binary,
                     direction=metric.direction,
+                    bounds=metric.bounds,
                 )
                 for metric in self._metrics
             }
@@ -103,6 +109,9 @@ class RunFolder:
     """A run on disk."""
 
     path: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
 
     @classmethod
     def at(cls, where: str | Path) -> Self:

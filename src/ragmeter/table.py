@@ -86,7 +86,7 @@ class Block:
     def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
         """`columns` holds just what is needed, with nothing missing; `reference` as one list per row."""
         self.columns: dict[str, Sequence[Any]] = dict(columns)
-        self.rows = len(next(iter(columns.values()), ()))
+        self.rows = self.pairs = len(next(iter(columns.values()), ()))
         self.memo: dict[Hashable, Any] = {}
         self._firsts: npt.NDArray[np.int64] | None = None  # where each row's pairs begin, if some row has several
         references = columns.get("reference")
@@ -105,6 +105,7 @@ class Block:
         counts = np.fromiter(map(len, references), np.int64, self.rows)
         self.columns["reference"] = list(chain.from_iterable(references))
         if self.rows and counts.max() > 1:
+            self.pairs = int(counts.sum())
             self._firsts = np.cumsum(counts) - counts
             which = np.repeat(np.arange(self.rows), counts).tolist()
             for name, column in self.columns.items():

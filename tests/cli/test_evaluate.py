@@ -111,7 +111,7 @@ def test_a_class_of_the_user_s(tmp_path: Path, ragmeter: Run) -> None:
         "                 limit: int | None = None):\n"
         "        self.options = (weight, unit, strict, limit)\n"
         "    def evaluate(self, rag_results, references):\n"
-        "        rows = [{'qid': r.qid, 'length': len(r.answer), 'docs': r.document_ids} for r in rag_results]\n"
+        "        rows = [{'qid': r.qid, 'length': len(r.answer), 'docs': r.doc_ids} for r in rag_results]\n"
         "        figures = {'options': str(self.options), 'gold': references[1].answer}\n"
         "        return EvaluationResult('Length', figures, rows)\n"
         "class Broken:\n"
@@ -148,6 +148,59 @@ def test_a_class_of_the_user_s(tmp_path: Path, ragmeter: Run) -> None:
     done = ragmeter("evaluate", "--evaluator", "mine.Broken", *common)
     assert done.returncode == 2
     assert "returned dict, not EvaluationResult" in done.stderr
+
+
+def test_a_class_with_odd_keywords(tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "odd.py").write_text(
+        "from __future__ import annotations\n"
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n"
+        "    from decimal import Decimal\n"
+        "from ragmeter import EvaluationResult\n"
+        "class Odd:\n"
+        "    __doc__ = 'Odd.\\n\\nArgs:\\n    results: 100% of it, not a file.'\n"
+        "    def __init__(self, results='mine', price: Decimal = 1, *rest, **more):\n"
+        "        self.results = results\n"
+        "    def evaluate(self, rag_results, references):\n"
+        "        if self.results == 'raise':\n"
+        "            raise KeyError('lost')\n"
+        "        return EvaluationResult('Odd', {'results': self.results})\n"
+    )
+    common = [
+        "evaluate",
+        "--evaluator",
+        "odd.Odd",
+        "--results",
+        "nq_MyRAG.tsv",
+        "--reference",
+        "reference.tsv",
+        "--json",
+    ]
+    assert json.loads(ragmeter(*common).stdout)[0]["results"] == "mine"
+    assert json.loads(ragmeter(*common, "--evaluator-results", "x").stdout)[0]["results"] == "x"
+    assert "100% of it, not a file; default: mine" in " ".join(ragmeter(*common, "--help").stdout.split())
+    done = ragmeter(*common, "--evaluator-results", "raise")
+    assert done.returncode == 2
+    assert done.stderr == "ragmeter: Odd.evaluate() failed with KeyError: 'lost' (odd.py, line 12)\n"
+
+
+def test_the_default_language_of_an_evaluator_is_shown(ragmeter: Run) -> None:
+    shown = " ".join(ragmeter("evaluate", "--evaluator", "ResponseEvaluator", "--help").stdout.split())
+    assert "--language: the language whose stemmer is used, by code or name; default: es" in shown
+
+
+def test_output_that_cannot_show_every_character(tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "r.csv").write_text("answer,reference\na,a\n")
+    done = ragmeter("evaluate", "--metrics", "token_f1", "--results", "r.csv", env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    assert "token_f1 ?" in done.stdout
+
+
+def test_a_run_that_takes_another_s_place_says_so(tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "r.csv").write_text("answer,reference\na,a\n")
+    command = ["evaluate", "--metrics", "token_f1", "exact_match", "--results", "r.csv", "--run", "same"]
+    assert "in place of" not in ragmeter(*command).stdout
+    assert "rows: 1, in runs/same/, in place of an earlier run" in ragmeter(*command).stdout
 
 
 def test_spreadsheet_formulas_are_guarded_unless_switched_off(tmp_path: Path, ragmeter: Run) -> None:

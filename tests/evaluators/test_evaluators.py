@@ -47,8 +47,8 @@ def test_edit_distance_without_normalisation() -> None:
 
 def test_context_recall_as_the_seed_s_example_has_it() -> None:
     rag_results = [
-        RAGResult(qid="1", document_ids=[f"doc-{C}::chunk-0", f"doc-{A}::chunk-2", f"doc-{A}::chunk-0"]),
-        RAGResult(qid="2", document_ids=[f"doc-{B}::chunk-0"]),
+        RAGResult(qid="1", doc_ids=[f"doc-{C}::chunk-0", f"doc-{A}::chunk-2", f"doc-{A}::chunk-0"]),
+        RAGResult(qid="2", doc_ids=[f"doc-{B}::chunk-0"]),
     ]
     references = [QAPair(qid="1", document_ids=[A, B]), QAPair(qid="2", document_ids=[B])]
     evaluator = ContextRecall()
@@ -67,7 +67,7 @@ def test_context_recall_as_the_seed_s_example_has_it() -> None:
 
 
 def test_context_recall_by_another_pattern() -> None:
-    results, references = [RAGResult(document_ids=["a#1", "b#2"])], [QAPair(document_ids=["b"])]
+    results, references = [RAGResult(doc_ids=["a#1", "b#2"])], [QAPair(document_ids=["b"])]
     assert ContextRecall().evaluate(results, references).metrics["avg_context_recall"] == 0
     assert ContextRecall(doc_id_pattern=r"(.+)#").evaluate(results, references).metrics["avg_context_recall"] == 1
 

@@ -42,6 +42,8 @@ BAD: dict[str, tuple[str, bytes, list[str]]] = {
     "damaged gzip": ("r.csv.gz", gzip.compress(GOOD.encode())[:-9], ["damaged"]),
     "unknown ending": ("r.xlsx", b"PK", ["'.xlsx'", "csv, tsv, json"]),
     "missing column": ("r.csv", b"qid,answer,gold\n1,a,a\n", ["token_f1", "'reference'", "gold", "--column"]),
+    "semicolons": ("r.csv", b"qid;answer;reference\n1;a;a\n", ["line 1", "separated by ';'", "--delimiter ';'"]),
+    "tabs in a csv": ("r.csv", b"qid\tanswer\treference\n1\ta\ta\n", ["line 1", "--delimiter TAB"]),
     "two candidates for a column": (
         "r.csv", b"qid,response,prediction,reference\n1,a,a,a\n", ["'response' and 'prediction'", "--column answer="],
     ),
@@ -103,8 +105,9 @@ def test_a_list_cell_that_is_no_list(cell: str, message: str, tmp_path: Path, ra
         (["--evaluator", "EditDistanceEvaluator", "--language", "es"], ["--language has no effect"]),
         (["--evaluator", "EditDistanceEvaluator", "--normalise"], ["--normalise"]),
         (["--evaluator", "ContextRecall"], ["context_recall", "'relevant'"]),
-        (["--metrics", "token_f1", "--evaluator", "ContextRecall"], ["either --evaluator or --metrics"]),
-        ([], ["either --evaluator or --metrics"]),
+        (["--metrics", "token_f1", "--evaluator", "ContextRecall"], ["--evaluator and --metrics don't go together"]),
+        (["--metrics", "token_f1", "--delimiter", ";;"], ["a delimiter is one character"]),
+        ([], ["say what to compute: --evaluator or --metrics"]),
     ],
 )
 def test_a_wrong_call(arguments: list[str], parts: list[str], tmp_path: Path, ragmeter: Run) -> None:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragmeter.io.columns import Typed
-from ragmeter.io.source import open_source
+from ragmeter.io.source import Reading, open_source
 from tests.conftest import DATA
 
 ROWS: list[dict[str, Any]] = [
@@ -76,7 +76,7 @@ FILES = {
 
 def read(data: Any, **options: Any) -> dict[str, list[Any]]:
     table: dict[str, list[Any]] = {}
-    for batch in Typed(open_source(data, **options), "both", {}).batches():
+    for batch in Typed(open_source(data, Reading(**options)), "both", {}).batches():
         for name, column in batch.columns.items():
             table.setdefault(name, []).extend(column)
     return table
@@ -132,13 +132,23 @@ def test_half_an_emoji_is_replaced(tmp_path: Path) -> None:
     assert table["reference"] == [["\ufffd"]]
 
 
+def test_titles_in_capitals_and_with_spaces(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("QID,Question,Answer,Ground Truth,Note\n1,q,a,g,n\n")
+    assert list(read(tmp_path / "r.csv")) == ["qid", "question", "answer", "reference", "Note"]
+
+
+def test_another_delimiter(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text('qid;answer\n1;"a;b"\n')
+    assert read(tmp_path / "r.csv", delimiter=";")["answer"] == ["a;b"]
+
+
 def test_several_references(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text('qid,golden_answers\n1,"[""a"", ""b""]"\n')
     assert read(tmp_path / "r.csv")["reference"] == [["a", "b"]]
     (tmp_path / "r.jsonl").write_text('{"ground_truth": ["a", "b"]}\n{"ground_truth": "[1] is a citation"}\n')
     assert read(tmp_path / "r.jsonl")["reference"] == [["a", "b"], ["[1] is a citation"]]
-    (tmp_path / "t.csv").write_text("qid,ground_truth\n1,['a' is text here]\n")
-    assert read(tmp_path / "t.csv")["reference"] == [["['a' is text here]"]]
+    (tmp_path / "t.csv").write_text("qid,ground_truth\n1,['a' is text here]\n2,\"['a', 'b']\"\n3,[7]\n")
+    assert read(tmp_path / "t.csv")["reference"] == [["['a' is text here]"], ["a", "b"], ["[7]"]]
 
 
 def test_a_cell_of_100_megabytes(tmp_path: Path) -> None:

@@ -55,10 +55,15 @@ def test_nothing_in_common() -> None:
 def test_no_qid_to_join_by_and_another_column_instead() -> None:
     results = [{"question": "q1", "answer": "a"}]
     reference = [{"question": "q1", "ground_truth": "a"}]
-    with pytest.raises(ColumnError, match="--column qid=question"):
+    with pytest.raises(ColumnError, match=r"both have question: .* add --column qid=question"):
         evaluate(results, reference, metrics="exact_match")
     found = evaluate(results, reference, metrics="exact_match", columns={"qid": "question"})
     assert found["exact_match"].mean == 1
+
+
+def test_nothing_to_join_by() -> None:
+    with pytest.raises(ColumnError, match="no column to join by"):
+        evaluate([{"nr": "1", "answer": "a"}], [{"number": "1", "reference": "a"}], metrics="exact_match")
 
 
 def test_a_duplicate_in_the_reference() -> None:

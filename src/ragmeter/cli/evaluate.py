@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import evaluators
-from ragmeter.cli.options import Parser, class_options, input_options, read_columns
-from ragmeter.errors import UsageError
+from ragmeter.cli.options import Parser, class_options, input_options, read_input
+from ragmeter.errors import UsageError, errors_of
 
 _EVALUATION_RESULTS = Path("data/evaluation_results")
 _RUNS = Path("runs")
@@ -29,11 +29,14 @@ def run(argv: Sequence[str]) -> int:
     names = [name for group in asked.evaluator for part in group for name in part.split(",") if name]
     kinds = [evaluators.find(name) for name in names]
     parser = _parser(add_help=True)
-    keywords = {kind: class_options(parser, kind) for kind in kinds}
+    of_evaluators: set[str] = set()
+    keywords = {kind: class_options(parser, kind, of_evaluators) for kind in kinds}
     chosen = parser.parse_args(list(argv))
-    if bool(kinds) == bool(chosen.metrics):
+    if kinds and chosen.metrics:
+        raise UsageError("--evaluator and --metrics don't go together", hint="run the command once for each")
+    if not kinds and not chosen.metrics:
         raise UsageError(
-            "say what to compute: either --evaluator or --metrics",
+            "say what to compute: --evaluator or --metrics",
             hint="for example --evaluator EditDistanceEvaluator, or --metrics token_f1,ndcg@10",
         )
     if chosen.results is None:
@@ -62,7 +65,9 @@ def _parser(*, add_help: bool) -> Parser:
         help=f"{', '.join(evaluators.BUILTIN)}, or the dotted path of a class of yours; "
         "with --help, shows the options of that evaluator",
     )
-    what.add_argument("--metrics", metavar="NAMES", help="for example token_f1,rouge_l_score,ndcg@10,recall@5")
+    what.add_argument(
+        "--metrics", metavar="NAME", nargs="+", help="for example token_f1,rouge_l_score,ndcg@10,recall@5"
+    )
     what.add_argument("--language", help="the language for stemming, by code or name; auto tells it from the text")
     what.add_argument("--doc-id-pattern", metavar="REGEX", help="finds the document's id in a chunk's id (first group)")
     input_options(parser)
@@ -114,13 +119,15 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
     from ragmeter.cli import show
     from ragmeter.io.write import dumps
 
+    instances = []
+    for kind, keywords in kinds:
+        with errors_of(f"{kind.__name__}()"):
+            instances.append(kind(**keywords))
     written = run_evaluators(
-        [kind(**keywords) for kind, keywords in kinds],
+        instances,
         chosen.results,
         chosen.reference,
-        columns=read_columns(chosen.column),
-        encoding=chosen.encoding,
-        quotes=chosen.quotes,
+        **read_input(chosen),
         output_dir=chosen.output_dir or _EVALUATION_RESULTS,
         output_prefix=chosen.output_prefix,
         output_format=chosen.output_format or "tsv",
@@ -147,6 +154,7 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         out.print(show.evaluation_table(each.result))
         for path in each.files:
             out.print(f"written: {path}", soft_wrap=True, markup=False)
+        out.print()
     for line in show.unmatched(written[0].join):
         out.print(line, style="red", soft_wrap=True, markup=False)
     return 0
@@ -160,6 +168,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
 
     _keep_freed_memory()
     name = chosen.run or f"{stem(Path(chosen.results))}-{datetime.now():%Y%m%d-%H%M%S}"
+    folder = chosen.output_dir or _RUNS
+    replaced = (folder / name).exists()
     with show.progress("scoring") as advance:
         found = evaluate(
             chosen.results,
@@ -167,11 +177,9 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
             metrics=chosen.metrics,
             language=chosen.language,
             doc_id_pattern=chosen.doc_id_pattern,
-            columns=read_columns(chosen.column),
-            encoding=chosen.encoding,
-            quotes=chosen.quotes,
+            **read_input(chosen),
             run=name,
-            output_dir=chosen.output_dir or _RUNS,
+            output_dir=folder,
             progress=advance,
         )
     assert found.folder is not None  # noqa: S101 - a named run is always kept
@@ -185,7 +193,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     ]
     for line in (*show.unmatched(found.summary["join"]), *show.causes(found.summary["metrics"]), *left_out):
         out.print(line, style="red", soft_wrap=True, markup=False)
-    out.print(f"{found.summary['n_rows']:,} rows, in {found.folder.path}/", soft_wrap=True, markup=False)
+    instead = ", in place of an earlier run" if replaced else ""
+    out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True, markup=False)
     return 0
 
 

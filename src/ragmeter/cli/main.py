@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -12,13 +13,15 @@ import ragmeter
 from ragmeter.errors import RagmeterError, UsageError, did_you_mean
 
 _COMMANDS = {
-    "evaluate": "score a file of results, against a file of references or by the references in it",
+    "evaluate": "score a file of results against references",
     "metrics": "list the metrics, or explain one",
 }
 _EXAMPLES = """\
 examples:
-  ragmeter evaluate --evaluator EditDistanceEvaluator --results results.tsv --reference reference.tsv
-  ragmeter evaluate --metrics token_f1,rouge_l_score,ndcg@10 --results results.jsonl --language es
+  ragmeter evaluate --evaluator EditDistanceEvaluator \\
+      --results results.tsv --reference reference.tsv
+  ragmeter evaluate --metrics token_f1,rouge_l_score,ndcg@10 --language es \\
+      --results results.jsonl
   ragmeter metrics ndcg
 
 `ragmeter COMMAND --help` says more about a command.
@@ -28,6 +31,9 @@ examples:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0, or 2 if the input or the call was at fault."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # an arrow that a terminal can't show is no reason to fail
+            stream.reconfigure(errors="replace")
     try:
         return _dispatch(arguments)
     except RagmeterError as error:
@@ -48,7 +54,7 @@ def _dispatch(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="ragmeter",
         usage="ragmeter [--help] [--version] COMMAND ...",
-        description=ragmeter.__doc__,
+        description="Measure retrieval-augmented generation: fast, offline, honest.",
         epilog="commands:\n" + "".join(f"  {name:10} {what}\n" for name, what in _COMMANDS.items()) + "\n" + _EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

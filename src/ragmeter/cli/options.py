@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 import types
 from collections.abc import Iterable
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -31,6 +32,7 @@ def input_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="what a column is called in your file, for example answer=generated_answer; may be repeated",
     )
+    group.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
     group.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
     group.add_argument(
         "--no-quotes",
@@ -38,6 +40,16 @@ def input_options(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="in csv and tsv files, a double quote is just a character",
     )
+
+
+def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The input options, as the keywords of the api."""
+    return {
+        "columns": read_columns(chosen.column),
+        "encoding": chosen.encoding,
+        "quotes": chosen.quotes,
+        "delimiter": "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter,
+    }
 
 
 def read_columns(pairs: Iterable[str]) -> dict[str, str]:
@@ -51,29 +63,57 @@ def read_columns(pairs: Iterable[str]) -> dict[str, str]:
     return mapping
 
 
-def class_options(parser: argparse.ArgumentParser, kind: type[Any]) -> dict[str, str]:
-    """Add an option for each keyword of a class, and say which destination holds which keyword."""
+#: Options of the command that mean the same as an evaluator's keyword of that name.
+_SHARED = frozenset({"language", "doc_id_pattern"})
+
+
+def class_options(parser: argparse.ArgumentParser, kind: type[Any], of_others: set[str]) -> dict[str, str]:
+    """Add an option for each keyword of a class, and say which destination holds which keyword.
+
+    `of_others` are the destinations that other classes have added: a keyword that two of them have is one option.
+    """
     group = parser.add_argument_group(f"options of {kind.__name__}")
-    taken = {action.dest for action in parser._actions}
-    hints = get_type_hints(kind.__init__)
+    own = {action.dest for action in parser._actions} - of_others
+    hints = _hints(kind)
     found = {}
+    shared = []
     for parameter in list(inspect.signature(kind.__init__).parameters.values())[1:]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        found[parameter.name] = parameter.name
-        if parameter.name in taken:  # an option of the command's own, such as --language, or of another evaluator
-            continue
-        flag = "--" + parameter.name.replace("_", "-")
+        name = parameter.name
         required = parameter.default is parameter.empty
         default = None if required else parameter.default
-        shown = "required" if required else f"default: {default}"
-        options: dict[str, Any] = {"dest": parameter.name, "default": argparse.SUPPRESS, "help": shown}
-        annotation = hints.get(parameter.name, type(default) if default is not None else str)
+        shown = f"{_described(kind, name)}{'required' if required else f'default: {default}'}"
+        if name in _SHARED:
+            found[name] = name
+            shared.append(f"--{name.replace('_', '-')}: {shown}")
+            continue
+        destination = found[name] = f"evaluator_{name}" if name in own else name
+        if destination in of_others:
+            continue
+        of_others.add(destination)
+        flag = "--" + destination.replace("_", "-")
+        options: dict[str, Any] = {"dest": destination, "default": argparse.SUPPRESS, "help": shown.replace("%", "%%")}
+        annotation = hints.get(name, type(default) if default is not None else str)
         if annotation is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, required=required, **options)
         else:
             group.add_argument(flag, required=required, **options, **_reading(annotation))
+    group.description = "\n".join(shared) or None
     return found
+
+
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(kind.__init__)
+    except (NameError, TypeError, AttributeError):  # an annotation that is only there for the type checker
+        return {}
+
+
+def _described(kind: type[Any], name: str) -> str:
+    """What the class's docstring says of a keyword, in the usual form `name: text` under `Args:`."""
+    match = re.search(rf"^\s+{name}(?: \(.*?\))?: (.+)$", inspect.getdoc(kind) or "", re.MULTILINE)
+    return f"{match[1].rstrip('.;')}; " if match else ""
 
 
 def _reading(annotation: Any) -> dict[str, Any]:
@@ -84,4 +124,5 @@ def _reading(annotation: Any) -> dict[str, Any]:
         return {"choices": get_args(annotation)}
     if get_origin(annotation) in (list, tuple, set):
         return {"nargs": "+", "type": next(iter(get_args(annotation)), str)}
-    return {"type": annotation if annotation in (int, float, str) else str, "metavar": annotation.__name__.upper()}
+    kind = annotation if annotation in (int, float) else str
+    return {"type": kind, "metavar": kind.__name__.upper()}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,13 +54,26 @@ def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:
     for name, each in metrics.items():
         scored, total = each["n_scored"], each["n_total"]
         table.add_row(
-            Text(f"{name} {ARROWS[each['direction']]}"),
+            Text(f"{_broken(name)} {ARROWS[each['direction']]}"),
             figure(each["mean"]),
-            interval(each["interval"]),
+            interval(_within(each["interval"], each["range"])),
             figure(each["median"]),
             Text(f"{scored:,}") if scored == total else Text(f"{scored:,} of {total:,}", style="bold red"),
         )
     return table
+
+
+def _broken(name: str) -> str:
+    """A long name, broken where its settings begin."""
+    return name if len(name) <= 26 else name.replace("[", "\n  [", 1)
+
+
+def _within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Sequence[float] | None:
+    """An interval as far as the metric can go. Student's knows no limits; the summary has it whole."""
+    if bounds is None:
+        return None
+    low, high = limits
+    return max(bounds[0], -math.inf if low is None else low), min(bounds[1], math.inf if high is None else high)
 
 
 def evaluation_table(result: EvaluationResult) -> Table:
@@ -111,6 +125,6 @@ def figure(value: float | None) -> str:
     return f"{value:.4f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
-def interval(bounds: tuple[float, float] | None) -> str:
+def interval(bounds: Sequence[float] | None) -> str:
     """An interval, with the precision of the mean."""
     return "–" if bounds is None else f"{figure(bounds[0])} – {figure(bounds[1])}"

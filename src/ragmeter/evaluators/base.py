@@ -32,13 +32,14 @@ _FIELDS = (
 class RAGResult:
     """What a RAG system gave for one question.
 
-    `document_ids` are the retrieved documents or chunks, best first; `error` says why there is no answer, if so.
+    `doc_ids` are the retrieved documents or chunks, best first; `error` says why there is no answer, if so.
     """
 
     question: str | None = None
     answer: str | None = None
     context: Sequence[str] = ()
-    document_ids: Sequence[str] | None = None
+    doc_ids: Sequence[str] | None = None
+    total_time_ms: float | None = None
     qid: str | None = None
     system_name: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -150,7 +151,9 @@ def read_objects(data: Data, metrics: Sequence[Metric]) -> tuple[list[RAGResult]
             qid, question, answer, contexts, retrieved, reference, relevant, system, error = row
             metadata = dict(zip(others, extra, strict=True))
             if cause is None:
-                results.append(RAGResult(question, answer, contexts or (), retrieved, qid, system, metadata, error))
+                results.append(
+                    RAGResult(question, answer, contexts or (), retrieved, None, qid, system, metadata, error)
+                )
             if reference is not None or relevant is not None:
                 gold = reference[0] if reference and len(reference) == 1 else reference
                 references.append(QAPair(question, gold, (), relevant, qid, metadata))
@@ -206,7 +209,7 @@ def _as_rows(
             "qid": str(place) if numbered else result.qid,
             "question": result.question,
             "answer": result.answer,
-            "retrieved": result.document_ids,
+            "retrieved": result.doc_ids,
             "error": result.error,
         }
         for place, result in enumerate(results, 1)

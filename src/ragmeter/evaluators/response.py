@@ -31,7 +31,7 @@ class ResponseEvaluator(MetricEvaluator):
         references = columns.get("reference") or []
         return {
             "query": columns.get("question"),
-            "ground_truth": references[0] if len(references) == 1 else list(references),
+            "ground_truth": references[0] if len(references) == 1 else list(references) or None,
             "actual_response": columns.get("answer"),
             **scores,
         }

@@ -6,7 +6,9 @@ file of results that is the system's own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,7 +48,9 @@ _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
     "reference": _SHARED
     | {"reference": (*_GOLD_ANSWER, "answer"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
 }
-#: A column of one of these names holds a list in every cell. Under another name a gold answer is a text.
+_LIST_BEGINS = re.compile(r"""\s*\[\s*["']""").match
+
+#: A column of one of these names holds a list in every cell. Under another name a gold answer may be a text.
 _PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answers"})
 
 
@@ -72,7 +76,8 @@ class Typed:
         if column is None:
             return [None] * len(batch)
         if name == "reference" and title not in _PLURAL:
-            return [[value] for value in column] if is_clean(column) else [_reference(value) for value in column]
+            clean = is_clean(column) and not any(map(_LIST_BEGINS, column))
+            return [[value] for value in column] if clean else [_reference(value) for value in column]
         if name in LIST_COLUMNS:
             return [self._list(value, name, title, line) for value, line in zip(column, batch.lines, strict=True)]
         if is_clean(column):
@@ -100,10 +105,16 @@ class Typed:
 
 
 def _reference(value: object) -> list[str] | None:
-    """One gold answer, or several in a list, as a list."""
+    """One gold answer, or several in a list, as a list.
+
+    A text that is a whole list of texts is that list; one that only begins like it, "[1] says so", is a text.
+    """
     if isinstance(value, list | tuple):
         return [as_text(item) or "" for item in value if item is not None]
     text = as_text(value)
+    if text and _LIST_BEGINS(text):
+        with suppress(NotAListError):
+            return as_list(text)
     return None if text is None else [text]
 
 
@@ -113,13 +124,14 @@ def recognise(titles: Sequence[str], role: Role, mapping: Mapping[str, str], fil
     What is not recognised keeps its own title, unless the table uses that name for something else.
     """
     found: dict[str, str] = {}
+    by_alias = {_alias(title): title for title in reversed(titles) if title not in mapping.values()}
     for name, aliases in _ALIASES[role].items():
         title = mapping.get(name)
         if title is not None and title in titles:
             found[title] = name
         elif title is None:
-            present = [alias for alias in aliases if alias in titles and alias not in mapping.values()]
-            if len(present) > 1 and present[0] != name:
+            present = [by_alias[alias] for alias in aliases if alias in by_alias]
+            if len(present) > 1 and _alias(present[0]) != name:
                 raise ColumnError(
                     f"{' and '.join(map(repr, present))} could each be the {name}",
                     file=file,
@@ -132,6 +144,11 @@ def recognise(titles: Sequence[str], role: Role, mapping: Mapping[str, str], fil
         if title not in found:
             found[title] = title if title not in taken and title not in NAMED_COLUMNS else f"{role}.{title}"
     return {title: found[title] for title in titles}
+
+
+def _alias(title: str) -> str:
+    """A title as the aliases are written: `Ground Truth` is `ground_truth`."""
+    return title.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def check_mapping(mapping: Mapping[str, str]) -> None:

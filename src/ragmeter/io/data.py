@@ -11,7 +11,7 @@ from typing import Any
 from ragmeter.errors import ColumnError, did_you_mean
 from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.join import JoinCounts, joined, rows_of
-from ragmeter.io.source import Source, open_source
+from ragmeter.io.source import Reading, Source, open_source
 from ragmeter.registry import Metric
 from ragmeter.table import Batch
 
@@ -32,14 +32,13 @@ class Data:
         reference: Any = None,
         *,
         columns: Mapping[str, str] | None = None,
-        encoding: str | None = None,
-        quotes: bool = True,
+        reading: Reading = Reading(),  # noqa: B008 - frozen
     ) -> Data:
         """Find both, and fail now if one is not there."""
         mapping = dict(columns or {})
         check_mapping(mapping)
-        gold = None if reference is None else open_source(reference, encoding=encoding, quotes=quotes)
-        return cls(open_source(results, encoding=encoding, quotes=quotes), gold, mapping, JoinCounts())
+        gold = None if reference is None else open_source(reference, reading, what="reference")
+        return cls(open_source(results, reading), gold, mapping, JoinCounts())
 
     def batches(self, metrics: Sequence[Metric] = ()) -> Iterator[Batch]:
         """The joined rows, once it is sure that they have what the metrics need."""

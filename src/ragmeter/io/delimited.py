@@ -25,7 +25,8 @@ def read(stream: BinaryIO, encoding: str, *, name: str, delimiter: str, quotes: 
     rest = quick.Rest()
     if quotes and encoding == "utf-8-sig":
         for columns, lines in quick.read(stream, delimiter, rest):
-            yield Batch(dict(zip(_header(rest.header or [], name), columns, strict=True)), lines)
+            header = _header(rest.header or [], name, delimiter)
+            yield Batch(dict(zip(header, columns, strict=True)), lines)
     buffered = io.BufferedReader(_Continued(rest.pending, stream), 1 << 20)
     text = io.TextIOWrapper(buffered, encoding=encoding, newline="")
     yield from _read_strictly(text, name, delimiter, quotes, rest.header, rest.line - 1)
@@ -38,7 +39,7 @@ def _read_strictly(
     rows: list[list[str]] = []
     line, step = lines_before + 1, 64
     try:
-        header = _header(header or next(reader, []), name)
+        header = _header(header or next(reader, []), name, delimiter)
         while True:
             rows, line = [], lines_before + reader.line_num + 1
             rows.extend(islice(reader, step))  # what was read before an error stays in the list
@@ -87,7 +88,16 @@ def _whole(rows: list[list[str]], lines: list[int], header: list[str], name: str
     return kept, [*places, lines[-1]]
 
 
-def _header(row: list[str], name: str) -> list[str]:
+def _header(row: list[str], name: str, delimiter: str) -> list[str]:
+    if len(row) == 1:
+        other = next((each for each in ";\t,|" if each != delimiter and row[0].count(each) > 0), None)
+        if other is not None:
+            raise InputError(
+                f"the header is one cell, {row[0][:60]!r}: the columns seem to be separated by {other!r}",
+                file=name,
+                line=1,
+                hint=f"add --delimiter {'TAB' if other == chr(9) else repr(other)}",
+            )
     names = [cell.strip() or f"unnamed_{place}" for place, cell in enumerate(row, 1)]
     twice = sorted({each for each in names if names.count(each) > 1})
     if twice:

@@ -58,11 +58,11 @@ def rows_of(results: Typed) -> Iterator[Batch]:
 
 def joined(results: Typed, reference: Typed, counts: JoinCounts) -> Iterator[Batch]:
     """The rows of both sources, those of the results first and in their order."""
-    gold = _Reference(reference)
+    gold = _Reference(reference, results)
     seen = _Seen(results)
     columns: list[str] = []
     for batch in results.batches():
-        _require_qid(batch, results)
+        _require_qid(batch, results, reference)
         seen.check(batch)
         yield _with_reference(batch, gold, counts)
         columns = columns or list(batch.columns)
@@ -97,12 +97,12 @@ def _with_reference(batch: Batch, gold: _Reference, counts: JoinCounts) -> Batch
 class _Reference:
     """The reference, held whole: results come in any order."""
 
-    def __init__(self, typed: Typed) -> None:
+    def __init__(self, typed: Typed, results: Typed) -> None:
         self.columns: dict[str, Column] = {}
         self.rows: dict[str, int] = {}
         self.used: set[int] = set()
         for batch in typed.batches():
-            _require_qid(batch, typed)
+            _require_qid(batch, typed, results)
             before = len(self.rows)
             for place, (qid, line) in enumerate(zip(batch.columns[QID], batch.lines, strict=True), before):
                 if self.rows.setdefault(qid, place) != place:
@@ -161,13 +161,19 @@ def _duplicate(qid: str, typed: Typed, line: int) -> InputError:
     )
 
 
-def _require_qid(batch: Batch, typed: Typed) -> None:
-    if QID not in batch.columns:
-        raise ColumnError(
-            "results and reference are joined by qid, and there is no such column",
-            file=typed.source.name,
-            hint=f"found are {', '.join(batch.columns)}; name one that both have, for example --column qid=question",
-        )
+def _require_qid(batch: Batch, typed: Typed, other: Typed) -> None:
+    if QID in batch.columns:
+        return
+    titles, others = (list(next(each.source.batches()).columns) for each in (typed, other))
+    shared = [title for title in titles if title in others]
+    hint = (
+        f"both have {', '.join(shared)}: if one of them tells rows apart, add --column qid={shared[0]}"
+        if shared
+        else (f"found are {', '.join(titles)}, and {', '.join(others)} in {other.source.name}: no column to join by")
+    )
+    raise ColumnError(
+        "results and reference are joined by qid, and there is no such column", file=typed.source.name, hint=hint
+    )
 
 
 def _examples(qids: Sequence[str]) -> str:

@@ -43,44 +43,59 @@ def stem(path: Path) -> str:
     return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
 
 
-def open_source(data: Any, *, encoding: str | None = None, quotes: bool = True) -> Source:
-    """A source for a path, a list of dicts, or a pandas, polars or Arrow frame."""
+@dataclass(frozen=True)
+class Reading:
+    """How to read a text file. Without `delimiter` the file's ending says it."""
+
+    encoding: str | None = None
+    quotes: bool = True
+    delimiter: str | None = None
+
+
+def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results") -> Source:  # noqa: B008 - frozen
+    """A source for a path, a list of dicts, or a pandas, polars or Arrow frame. `what` names what has no file name."""
     if isinstance(data, str | Path):
-        return _open_file(Path(data), encoding, quotes)
+        return _open_file(Path(data), reading)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow"):
-        return Source("the frame", None, partial(_read_frame, data))
+        return Source(what, None, partial(_read_frame, data, what))
     if isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
-        return Source("the list", None, lambda: batches_of_records(enumerate(data, 1)))
+        if not data:
+            raise InputError("the list has no rows", file=what)
+        return Source(what, None, lambda: batches_of_records(enumerate(data, 1)))
     raise UsageError(
         f"can't read rows from {type(data).__name__}",
         hint="give a path, a list of dicts, or a pandas, polars or Arrow frame",
     )
 
 
-def _open_file(path: Path, encoding: str | None, quotes: bool) -> Source:
+def _open_file(path: Path, reading: Reading) -> Source:
     name = str(path)
     if not path.exists():
         raise InputError("there is no such file", file=name, hint=f"the current folder is {Path.cwd()}")
     if path.is_dir():
         raise InputError("this is a folder, a file is expected", file=name)
-    if encoding is not None:
+    if reading.encoding is not None:
         try:
-            codecs.lookup(encoding)
+            codecs.lookup(reading.encoding)
         except LookupError:
-            raise UsageError(f"unknown encoding {encoding!r}", hint="try utf-8, latin-1, cp1252 or utf-16") from None
+            known = "try utf-8, latin-1, cp1252 or utf-16"
+            raise UsageError(f"unknown encoding {reading.encoding!r}", hint=known) from None
+    if reading.delimiter is not None and (len(reading.delimiter) != 1 or reading.delimiter in '"\r\n'):
+        raise UsageError(f"a delimiter is one character, not {reading.delimiter!r}")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     ending = next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
     if ending == ".parquet":
         return Source(name, path, partial(parquet.read, path))
     if ending in _DELIMITERS:
-        read = partial(delimited.read, name=name, delimiter=_DELIMITERS[ending], quotes=quotes)
+        delimiter = reading.delimiter or _DELIMITERS[ending]
+        read = partial(delimited.read, name=name, delimiter=delimiter, quotes=reading.quotes)
     elif ending in (".jsonl", ".ndjson"):
         read = partial(jsons.read_lines, name=name)
     elif ending == ".json":
         read = partial(jsons.read_document, name=name)
     else:
         raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=f"known are {FORMATS}")
-    return Source(name, path, partial(_read_text, path, encoding or "utf-8-sig", read))
+    return Source(name, path, partial(_read_text, path, reading.encoding or "utf-8-sig", read))
 
 
 def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterator[Batch]]) -> Iterator[Batch]:
@@ -154,13 +169,15 @@ def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> Inp
     return InputError(f"the file is not {encoding}: {error.reason}", file=str(path), hint="say which with --encoding")
 
 
-def _read_frame(frame: Any) -> Iterator[Batch]:
+def _read_frame(frame: Any, what: str) -> Iterator[Batch]:
     try:
         table = frame.to_arrow() if hasattr(frame, "to_arrow") else pa.table(frame)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+    except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(
-            f"the frame can't be read: {error}", hint="a column may mix types: make it text with .astype(str)"
+            f"the {type(frame).__name__} can't be read: {error}",
+            file=what,
+            hint="it should be a frame with named columns; if one of them mixes types, make it text first",
         ) from None
     if table.num_rows == 0:
-        raise InputError("the frame has no rows")
+        raise InputError("the frame has no rows", file=what)
     yield from parquet.batches_of_arrow(table.to_batches(max_chunksize=parquet.ROWS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -24,6 +25,7 @@ class MetricSummary:
     interval: Interval | None
     interval_method: str
     direction: str
+    range: tuple[float, float | None]
     n_total: int
     n_scored: int
     n_not_scored: dict[str, int]
@@ -33,7 +35,14 @@ class MetricSummary:
         return asdict(self)
 
 
-def summarise(scores: Scores, not_scored: Mapping[str, int], *, binary: bool, direction: str) -> MetricSummary:
+def summarise(
+    scores: Scores,
+    not_scored: Mapping[str, int],
+    *,
+    binary: bool = False,
+    direction: str = "higher",
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> MetricSummary:
     """Summarise one metric's column, NaN where a row was not scored for one of the causes in `not_scored`."""
     values = scores[~np.isnan(scores)]
     n = len(values)
@@ -46,6 +55,7 @@ def summarise(scores: Scores, not_scored: Mapping[str, int], *, binary: bool, di
         interval=_interval(values, binary),
         interval_method="wilson" if binary else "student_t",
         direction=direction,
+        range=(bounds[0], None if math.isinf(bounds[1]) else bounds[1]),
         n_total=len(scores),
         n_scored=n,
         n_not_scored=dict(sorted(not_scored.items())),
