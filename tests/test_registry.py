@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ragmeter import BaseScorer, Failed, column, evaluate, get_metric, metric, registry
+from ragmeter.cli.metrics import describe, page
 from ragmeter.errors import ColumnError, UnknownNameError, UsageError
 from ragmeter.table import Scores
 
@@ -163,6 +164,22 @@ def test_a_metric_on_a_column_of_the_user_s() -> None:
     assert found["seconds"].n_not_scored == {"no_latency_ms": 1}
     with pytest.raises(ColumnError, match="seconds needs the column 'latency_ms'"):
         evaluate([{"latency": 1}], metrics=["seconds"])
+
+
+def test_a_metric_without_bounds_is_written_as_json(tmp_path: Path) -> None:
+    @metric(direction="none", bounds=(-np.inf, np.inf))
+    def difference(reference: Sequence[str], answer: Sequence[str]) -> Scores:
+        """Whatever.
+
+        **Formula.** None.
+        """
+        return np.array([float(r) - float(a) for r, a in zip(reference, answer, strict=True)])
+
+    found = evaluate([{"answer": "5", "reference": "3"}], metrics=[difference], run="r", output_dir=tmp_path)
+    assert found["difference"].mean == -2
+    assert found["difference"].range == (None, None)
+    assert describe(difference)["range"] == (None, None)
+    assert "−∞ to ∞" in page(difference)
 
 
 def test_a_direction_is_one_of_three() -> None:

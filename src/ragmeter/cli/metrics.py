@@ -10,6 +10,7 @@ from ragmeter import registry
 from ragmeter.cli.options import Parser
 from ragmeter.io.write import dumps
 from ragmeter.registry import Metric
+from ragmeter.stats.summary import finite
 
 
 def run(argv: Sequence[str]) -> int:
@@ -29,12 +30,11 @@ def run(argv: Sequence[str]) -> int:
 
 def describe(metric: Metric) -> dict[str, Any]:
     """What there is to know about a metric, for scripts."""
-    low, high = metric.bounds
     return {
         "name": metric.name,
         "summary": summary(metric),
         "direction": metric.direction,
-        "range": [low, None if math.isinf(high) else high],
+        "range": finite(metric.bounds),
         "binary": metric.binary,
         "needs": list(metric.needs),
         "settings": metric.settings,
@@ -48,8 +48,8 @@ def summary(metric: Metric) -> str:
 
 def page(metric: Metric) -> str:
     """A metric's page in Markdown."""
-    low, high = metric.bounds
-    bounds = "0 or 1" if metric.binary else f"{low:g} to {'∞' if math.isinf(high) else f'{high:g}'}"
+    low, high = ("−∞" if end == -math.inf else "∞" if end == math.inf else f"{end:g}" for end in metric.bounds)
+    bounds = "0 or 1" if metric.binary else f"{low} to {high}"
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
     facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.needs)}."
     if metric.settings:

@@ -25,7 +25,7 @@ class MetricSummary:
     interval: Interval | None
     interval_method: str
     direction: str
-    range: tuple[float, float | None]
+    range: tuple[float | None, float | None]
     n_total: int
     n_scored: int
     n_not_scored: dict[str, int]
@@ -55,11 +55,17 @@ def summarise(
         interval=_interval(values, binary),
         interval_method="wilson" if binary else "student_t",
         direction=direction,
-        range=(bounds[0], None if math.isinf(bounds[1]) else bounds[1]),
+        range=finite(bounds),
         n_total=len(scores),
         n_scored=n,
         n_not_scored=dict(sorted(not_scored.items())),
     )
+
+
+def finite(bounds: tuple[float, float]) -> tuple[float | None, float | None]:
+    """The ends of a range, None where it has no end: JSON knows no infinity."""
+    low, high = (None if math.isinf(end) else end for end in bounds)
+    return low, high
 
 
 def _interval(values: Scores, binary: bool) -> Interval | None:
