@@ -6,6 +6,7 @@ import platform
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from ragmeter.io.write import check_writable, replacing, write_rows
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer, Metric
 from ragmeter.stats.summary import MetricSummary
-from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder
+from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, writing
 from ragmeter.table import Batch
 
 RUNS = Path("runs")
@@ -172,8 +173,13 @@ def _score(
     try:
         with rare_collections():
             for scored in score_batches(batches, metrics):
-                writer.write(scored)
-    finally:
+                with writing(path):
+                    writer.write(scored)
+    except BaseException:
+        with suppress(Exception):  # what went wrong first is what matters
+            writer.close()
+        raise
+    with writing(path):
         writer.close()
     found = writer.summaries()
     rows = next(iter(found.values())).n_total

@@ -26,17 +26,16 @@ def score_batches(
     """Each batch with its scores, in the order of the batches."""
     workers = workers or available_cores()
     pending: deque[Future[Scored]] = deque()
-    with ThreadPoolExecutor(workers, thread_name_prefix="ragmeter") as pool:
-        try:
-            for batch in batches:
-                pending.append(pool.submit(score_batch, batch, metrics))
-                while len(pending) > workers:
-                    yield pending.popleft().result()
-            while pending:
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="ragmeter")
+    try:
+        for batch in batches:
+            pending.append(pool.submit(score_batch, batch, metrics))
+            while len(pending) > workers:
                 yield pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # whoever interrupts does not want to wait for a slow scorer
 
 
 def score_batch(batch: Batch, metrics: Sequence[Metric]) -> Scored:

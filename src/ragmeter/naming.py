@@ -45,7 +45,11 @@ def parse(text: str) -> Name:
         if setting is None or setting["key"] in settings:
             raise UsageError(f"can't read the settings in {text!r}", hint="write them as [name=value,name=value]")
         value = setting["value"]
-        settings[setting["key"]] = json.loads(value) if value.startswith('"') else value
+        try:
+            settings[setting["key"]] = json.loads(value) if value.startswith('"') else value
+        except ValueError as error:
+            hint = "inside quotes a backslash is written twice"
+            raise UsageError(f"can't read the settings in {text!r}: {error}", hint=hint) from None
         position = setting.end()
     return Name(match["base"], settings)
 

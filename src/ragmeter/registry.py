@@ -156,6 +156,8 @@ class Metric:
                 causes = {i: value.cause for i, value in enumerate(result) if isinstance(value, Failed)}
                 result = [math.nan if isinstance(value, Failed) else value for value in result]
             raw = np.asarray(result, dtype=np.float64)
+        if self.binary and not np.isin(raw[np.isfinite(raw)], (0, 1)).all():
+            raise UsageError(f"metric {self.name} is declared as binary, and returned other scores than 0 and 1")
         if raw.shape not in ((block.rows,), (block.pairs,)):
             raise UsageError(f"metric {self.name} returned {raw.size} scores for {block.pairs} rows")
         best = block.best(raw, self.direction == "lower")
@@ -319,12 +321,10 @@ def _add(metric: Metric) -> Metric:
 def _from_object(found: Any, path: str) -> Metric:
     if isinstance(found, Metric):
         return _add(found)
-    try:
+    with errors_of(path):
         scorer = found() if isinstance(found, type) else found
-        if callable(getattr(scorer, "calculate_score", None)) and callable(getattr(scorer, "get_score_name", None)):
-            return _add(_from_scorer(scorer, owner=found))
-    except TypeError as error:
-        raise UsageError(f"can't make a metric of {path!r}: {error}") from error
+    if callable(getattr(scorer, "calculate_score", None)) and callable(getattr(scorer, "get_score_name", None)):
+        return _add(_from_scorer(scorer, owner=found))
     raise UsageError(
         f"{path!r} is not a metric",
         hint="it should be declared with @metric, or be a BaseScorer that needs no arguments",
@@ -333,8 +333,9 @@ def _from_object(found: Any, path: str) -> Metric:
 
 def _from_scorer(scorer: Any, owner: object) -> Metric:
     """A scorer of single pairs as a metric. What it can't score is a failure of that row, not of the run."""
-    name = str(scorer.get_score_name())
-    if naming.parse(name).base != name:
+    with errors_of(f"{type(scorer).__name__}.get_score_name()"):
+        name = str(scorer.get_score_name())
+    if naming.parse(name).base != name or name in NAMED_COLUMNS:
         raise UsageError(f"{name!r} can't be a score's name", hint="letters, digits and underscores will do")
     said: set[str] = set()
 
@@ -424,6 +425,11 @@ def _read_setting(what: str, value: Any, kind: Any) -> Any:
         kind = next(each for each in get_args(kind) if each is not type(None))
     if hasattr(kind, "parse"):
         return kind.parse(value)
+    if get_origin(kind) is Literal:
+        for choice in get_args(kind):
+            if str(value) == str(choice):
+                return choice
+        raise UsageError(f"{what} is one of {', '.join(map(str, get_args(kind)))}, not {value!r}")
     if kind is bool and isinstance(value, str):
         words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
         if value.casefold() in words:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -46,6 +47,7 @@ class RowsWriter:
     def __init__(self, path: Path, metrics: Sequence[Metric]) -> None:
         self._path = path
         self._metrics = metrics
+        self._file = path.open("wb")
         self._writer: pq.ParquetWriter | None = None
         self._schema: Any = None
         self.left_out: dict[str, int] = {}
@@ -66,7 +68,7 @@ class RowsWriter:
             self._schema = pa.schema([(name, array.type) for name, array in arrays.items()])
             repetitive = [outcome_column(metric.name) for metric in self._metrics]
             self._writer = pq.ParquetWriter(
-                self._path, self._schema, compression="zstd", compression_level=1, use_dictionary=repetitive
+                self._file, self._schema, compression="zstd", compression_level=1, use_dictionary=repetitive
             )
         rows = len(scored.batch)
         for name in arrays:
@@ -82,8 +84,11 @@ class RowsWriter:
 
     def close(self) -> None:
         """Finish the file."""
-        if self._writer is not None:
-            self._writer.close()
+        try:
+            if self._writer is not None:
+                self._writer.close()
+        finally:
+            self._file.close()
 
     def summaries(self) -> dict[str, MetricSummary]:
         """Each metric's summary, from the file: one column at a time is all that memory has to hold."""
@@ -154,17 +159,16 @@ class NewRun:
     """A run being written: into a folder beside its place, which takes that place in one step when it is whole."""
 
     def __init__(self, path: Path) -> None:
-        if path.exists() and not (path / MANIFEST).is_file():
+        with writing(path):
+            foreign = path.exists() and not (path / MANIFEST).is_file()
+        if foreign:
             raise OutputError(f"{path} is there already, and it is not a run", hint="choose another name with --run")
         self.path = path
-        self.folder = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._made = [parent for parent in path.parents if not parent.exists()]
-        try:
-            self.folder.mkdir(parents=True)
-        except OSError as error:
-            raise OutputError(
-                f"can't write into {path.parent}: {error.strerror}", hint="choose another folder with --output-dir"
-            ) from error
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".tmp", dir=path.parent))
+            self.folder.chmod(0o777 & ~_umask())
 
     def __enter__(self) -> Self:
         return self
@@ -177,16 +181,46 @@ class NewRun:
 
     def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> RunFolder:
         """Write the two documents and put the folder in its place, in that of an older run of the same name."""
-        (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
-        (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
-        for file in self.folder.iterdir():
-            _sync(file)
-        older = self.path.with_name(f".{self.path.name}.{os.getpid()}.old")
-        if self.path.exists():
-            self.path.replace(older)
-        self.folder.replace(self.path)
-        shutil.rmtree(older, ignore_errors=True)
+        with writing(self.path):
+            (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
+            (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
+            for file in self.folder.iterdir():
+                _sync(file)
+            self._swap()
         return RunFolder(self.path)
+
+    def _swap(self) -> None:
+        """Put the folder in its place. Another process may do the same at the same time; the last one stays."""
+        older = self.folder.with_suffix(".old")
+        for attempt in range(100):
+            with suppress(FileNotFoundError):
+                self.path.replace(older)
+            try:
+                self.folder.replace(self.path)
+            except OSError:
+                if attempt == 99:
+                    raise
+                continue
+            finally:
+                shutil.rmtree(older, ignore_errors=True)
+            return
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What goes wrong while a run is written, said in our words: no room, no right, a name that is too long."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or error
+        hint = "choose another folder with --output-dir, or make room"
+        raise OutputError(f"can't write {path}: {reason}", hint=hint) from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _sync(path: Path) -> None:

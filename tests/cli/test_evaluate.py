@@ -339,14 +339,14 @@ def test_killed_in_the_middle_the_old_run_stays_whole(tmp_path: Path, ragmeter: 
     process = subprocess.Popen(
         [sys.executable, "-m", "ragmeter", *command, "big.csv"], cwd=tmp_path, stderr=subprocess.PIPE
     )
-    while not list((tmp_path / "runs").glob(f".r.{process.pid}.tmp/rows.parquet")):
+    while not list((tmp_path / "runs").glob(f".r.{process.pid}.*.tmp/rows.parquet")):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"interrupted" in said
-    assert not list((tmp_path / "runs").glob(f".r.{process.pid}.tmp")), "an interrupted run clears up after itself"
+    assert not list((tmp_path / "runs").glob(f".r.{process.pid}.*.tmp")), "an interrupted run clears up after itself"
     assert {path.name: path.read_bytes() for path in (tmp_path / "runs" / "r").iterdir()} == before
 
 

@@ -46,6 +46,8 @@ CASES = [
     ("retrieved_docs_count", [A], [f"doc-{B}::chunk-0", f"doc-{A}::chunk-1", f"doc-{A}::chunk-0"], 2),
     ("gold_docs_count", [A, B, A], ["x"], 2),
     ("correct_docs_count", [A, B], [f"doc-{B}::chunk-0", A, "x"], 2),
+    ("mrr", ["doc-7", "a\nb"], ["x::chunk-0", "doc-7::chunk-1"], 1 / 2),
+    ("context_recall", ["doc-7", "a\nb"], ["a\nb::chunk-0", "doc-7::chunk-1"], 1),
     # nothing retrieved
     ("context_recall", ["a"], [], 0),
     ("context_precision", ["a"], [], 0),

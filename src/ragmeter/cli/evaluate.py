@@ -153,10 +153,10 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
     for each in written:
         out.print(show.evaluation_table(each.result))
         for path in each.files:
-            out.print(f"written: {path}", soft_wrap=True, markup=False)
+            out.print(show.printable(f"written: {path}"), soft_wrap=True)
         out.print()
     for line in show.unmatched(written[0].join):
-        out.print(line, style="red", soft_wrap=True, markup=False)
+        out.print(line, style="red", soft_wrap=True)
     return 0
 
 
@@ -192,9 +192,9 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         f"column left out of rows.parquet, it appears late: {each}" for each in found.summary["columns_left_out"]
     ]
     for line in (*show.unmatched(found.summary["join"]), *show.causes(found.summary["metrics"]), *left_out):
-        out.print(line, style="red", soft_wrap=True, markup=False)
+        out.print(line, style="red", soft_wrap=True)
     instead = ", in place of an earlier run" if replaced else ""
-    out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True, markup=False)
+    out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True)
     return 0
 
 

@@ -35,13 +35,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # an arrow that a terminal can't show is no reason to fail
             stream.reconfigure(errors="replace")
     try:
-        return _dispatch(arguments)
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+        return code
     except RagmeterError as error:
         print(f"ragmeter: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print("ragmeter: interrupted; nothing was written", file=sys.stderr)
-        return 130
+        print("ragmeter: interrupted; nothing was written", file=sys.stderr, flush=True)
+        os._exit(130)  # everything is cleared up; a thread in a slow scorer would hold us
     except BrokenPipeError:  # the reader of our output, `head` for one, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

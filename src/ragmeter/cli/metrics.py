@@ -70,7 +70,7 @@ def _list(metrics: Sequence[Metric]) -> None:
     table.add_column("what it is")
     for metric in metrics:
         cut = "[@k]" if "k" in metric.settings else ""
-        table.add_row(f"{metric.base}{cut}".replace("[", "\\["), ARROWS[metric.direction], summary(metric))
+        table.add_row(f"{metric.base}{cut}", ARROWS[metric.direction], summary(metric))
     console().print(table)
     console().print("`ragmeter metrics NAME` explains one. ↑ higher is better, ↓ lower is better.")
 
@@ -81,5 +81,5 @@ def _page(metric: Metric) -> None:
     from ragmeter.cli.show import console
 
     out = console()
-    out.print(f"[bold]{metric.name}[/bold]".replace("[language", "\\[language"))
+    out.print(metric.name, style="bold")
     out.print(Markdown(page(metric)))

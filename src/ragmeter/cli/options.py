@@ -95,7 +95,7 @@ def class_options(parser: argparse.ArgumentParser, kind: type[Any], of_others: s
         flag = "--" + destination.replace("_", "-")
         options: dict[str, Any] = {"dest": destination, "default": argparse.SUPPRESS, "help": shown.replace("%", "%%")}
         annotation = hints.get(name, type(default) if default is not None else str)
-        if annotation is bool:
+        if _without_none(annotation) is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, required=required, **options)
         else:
             group.add_argument(flag, required=required, **options, **_reading(annotation))
@@ -118,11 +118,18 @@ def _described(kind: type[Any], name: str) -> str:
 
 def _reading(annotation: Any) -> dict[str, Any]:
     """How argparse should read a value of this type."""
-    if get_origin(annotation) in (Union, types.UnionType):
-        annotation = next((each for each in get_args(annotation) if each is not type(None)), str)
+    annotation = _without_none(annotation)
     if get_origin(annotation) is Literal:
-        return {"choices": get_args(annotation)}
+        return {"choices": get_args(annotation), "type": type(get_args(annotation)[0])}
     if get_origin(annotation) in (list, tuple, set):
-        return {"nargs": "+", "type": next(iter(get_args(annotation)), str)}
+        kind = next(iter(get_args(annotation)), str)
+        return {"nargs": "+", "type": kind if kind in (int, float) else str}
     kind = annotation if annotation in (int, float) else str
     return {"type": kind, "metavar": kind.__name__.upper()}
+
+
+def _without_none(annotation: Any) -> Any:
+    """`int` for `int | None`."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        return next((each for each in get_args(annotation) if each is not type(None)), str)
+    return annotation

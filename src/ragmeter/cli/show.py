@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,12 +17,19 @@ from rich.text import Text
 
 from ragmeter.evaluators.base import EvaluationResult
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 ARROWS = {"higher": "↑", "lower": "↓", "none": " "}
 
 
 def console() -> Console:
-    """Standard output, 80 columns wide where nobody is looking."""
-    return Console(width=None if sys.stdout.isatty() else 80, highlight=False, soft_wrap=False)
+    """Standard output, at least 80 columns wide: a narrower table would lose its n."""
+    width = max(80, shutil.get_terminal_size().columns) if sys.stdout.isatty() else 80
+    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+def printable(text: str) -> str:
+    """The text without what would steer a terminal."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 @contextmanager
@@ -79,11 +88,14 @@ def _within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> S
 def evaluation_table(result: EvaluationResult) -> Table:
     """An evaluator's aggregated figures."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title_justify="left")
-    table.title = Text(f"{result.evaluator_name}, n = {result.aggregated()['sample_count']:,}", style="bold")
+    table.title = Text(f"{printable(result.evaluator_name)}, n = {result.aggregated()['sample_count']:,}", style="bold")
     table.add_column("metric")
     table.add_column("value", justify="right")
     for name, value in result.metrics.items():
-        table.add_row(name, figure(value) if value is None or isinstance(value, int | float) else Text(str(value)))
+        table.add_row(
+            Text(printable(name)),
+            figure(value) if value is None or isinstance(value, int | float) else Text(printable(str(value))),
+        )
     for cause, count in result.not_scored.items():
         table.add_row(Text(f"not scored: {cause}", style="bold red"), Text(f"{count:,}", style="bold red"))
     return table
@@ -97,7 +109,7 @@ def causes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
             by_cause.setdefault((cause, count), []).append(name)
     every = len(metrics)
     return [
-        f"not scored, {cause}: {count:,} ({'all metrics' if len(names) == every else ', '.join(names)})"
+        printable(f"not scored, {cause}: {count:,} ({'all metrics' if len(names) == every else ', '.join(names)})")
         for (cause, count), names in by_cause.items()
     ]
 
@@ -112,7 +124,7 @@ def unmatched(join: Mapping[str, Any]) -> list[str]:
         found = join.get(side, {"count": 0})
         if found["count"]:
             more = ", …" if found["count"] > len(found["qids"][:5]) else ""
-            said.append(f"{what}: {found['count']:,} (qid {', '.join(found['qids'][:5])}{more})")
+            said.append(printable(f"{what}: {found['count']:,} (qid {', '.join(found['qids'][:5])}{more})"))
     return said
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
-import math
 import re
+import tokenize
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -17,16 +19,27 @@ class NotAListError(Exception):
     """A cell that should be a list and is none. The message says what was found."""
 
 
+def is_missing(value: Any) -> bool:
+    """None, NaN of any kind, and what pandas calls NA or NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return hasattr(value, "is_integer") and value != value
+
+
 def as_text(value: Any) -> str | None:
-    """A cell as text. What is not text is written as JSON writes it; missing stays missing."""
-    if value is None or isinstance(value, str):
-        # Half an emoji, as a cut-off stream leaves it, can't be written to any file.
-        return _LONE_SURROGATE.sub("\ufffd", value) if value and not value.isascii() else value
-    if isinstance(value, float) and math.isnan(value):
+    """A cell as text. Numbers, truth values, lists and objects are written as JSON has them; missing stays missing."""
+    if is_missing(value):
         return None
-    if isinstance(value, bytes):
-        return value.decode("utf-8", errors="replace")
-    return json.dumps(value, ensure_ascii=False, default=str)
+    if not isinstance(value, str):
+        value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+        if isinstance(value, bytes):
+            value = value.decode("utf-8", errors="replace")
+        elif isinstance(value, bool | int | float | list | tuple | dict):
+            value = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
+        else:
+            value = str(value)
+    # Half an emoji, as a cut-off stream leaves it, can't be written to any file.
+    return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
 
 
 def as_texts(column: list[Any]) -> list[Any]:
@@ -48,7 +61,7 @@ def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
 
     Where it is not strict, a text that is no list is a list of itself.
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if is_missing(value):
         return None
     if isinstance(value, str):
         if not value.strip():
@@ -65,7 +78,18 @@ def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
         value = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(value, list | tuple):
         raise NotAListError(f"{_shown(value)} is not a list")
-    return [as_text(item) or "" for item in value if item is not None]
+    return texts_of(value, strict=strict)
+
+
+def texts_of(items: Sequence[Any], *, strict: bool = True) -> list[str]:
+    """The items of a list as texts, less those that are missing. An object or a list inside is not a text."""
+    found = []
+    for item in items:
+        if strict and isinstance(item, dict | list | tuple | set):
+            raise NotAListError(f"{_shown(item)} inside the list is not a text")
+        if not is_missing(item):
+            found.append(as_text(item) or "")
+    return found
 
 
 def _parse_list(text: str, strict: bool) -> Any:
@@ -73,14 +97,21 @@ def _parse_list(text: str, strict: bool) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         pass  # not JSON: perhaps as Python prints it
-    if strict and _NO_COMMA.search(text):
-        raise NotAListError(f"{_shown(text)} has items without a comma between them, as numpy prints arrays")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a stray backslash in somebody's text is not our user's concern
-            return ast.literal_eval(text.strip())
+            found = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         raise NotAListError(f"{_shown(text)} is not a list") from None
+    if strict and isinstance(found, list | tuple) and _NO_COMMA.search(text) and _strings_in(text) > len(found):
+        raise NotAListError(f"{_shown(text)} has items without a comma between them, as numpy prints arrays")
+    return found
+
+
+def _strings_in(literal: str) -> int:
+    """How many strings a Python literal is written with: two without a comma between them are one item."""
+    tokens = tokenize.generate_tokens(io.StringIO(literal.strip()).readline)
+    return sum(token.type == tokenize.STRING for token in tokens)
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
-from ragmeter.io.cells import NotAListError, as_list, as_text, as_texts, is_clean
+from ragmeter.io.cells import NotAListError, as_list, as_text, as_texts, is_clean, texts_of
 from ragmeter.io.source import Source
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, TEXT_COLUMNS, Batch, Column
 
@@ -77,7 +77,11 @@ class Typed:
             return [None] * len(batch)
         if name == "reference" and title not in _PLURAL:
             clean = is_clean(column) and not any(map(_LIST_BEGINS, column))
-            return [[value] for value in column] if clean else [_reference(value) for value in column]
+            if clean:
+                return [[value] for value in column]
+            return [self._reference(value, title, line) for value, line in zip(column, batch.lines, strict=True)]
+        if name == "error":
+            column = [value or None for value in column]  # `false` and 0 are no error
         if name in LIST_COLUMNS:
             return [self._list(value, name, title, line) for value, line in zip(column, batch.lines, strict=True)]
         if is_clean(column):
@@ -88,7 +92,7 @@ class Typed:
 
     def _refuse_structure(self, column: Column, title: str, lines: Sequence[int]) -> None:
         for value, line in zip(column, lines, strict=True):
-            if isinstance(value, dict | list):
+            if isinstance(value, dict | list | tuple | set):
                 kind = "an object" if isinstance(value, dict) else "a list"
                 raise InputError(f"{title!r} is {kind}, a text is expected", file=self.source.name, line=line)
 
@@ -96,12 +100,17 @@ class Typed:
         try:
             return as_list(value, strict=name != "contexts")
         except NotAListError as error:
-            raise InputError(
-                f"column {title!r}: {error}",
-                file=self.source.name,
-                line=line,
-                hint="write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']",
-            ) from None
+            raise self._no_list(error, title, line) from None
+
+    def _reference(self, value: object, title: str, line: int) -> list[str] | None:
+        try:
+            return _reference(value)
+        except NotAListError as error:
+            raise self._no_list(error, title, line) from None
+
+    def _no_list(self, error: NotAListError, title: str, line: int) -> InputError:
+        hint = "write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']"
+        return InputError(f"column {title!r}: {error}", file=self.source.name, line=line, hint=hint)
 
 
 def _reference(value: object) -> list[str] | None:
@@ -109,8 +118,12 @@ def _reference(value: object) -> list[str] | None:
 
     A text that is a whole list of texts is that list; one that only begins like it, "[1] says so", is a text.
     """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, list | tuple):
-        return [as_text(item) or "" for item in value if item is not None]
+        return texts_of(value)
+    if isinstance(value, dict | set):
+        raise NotAListError("a text or a list of texts is expected, and this is an object")
     text = as_text(value)
     if text and _LIST_BEGINS(text):
         with suppress(NotAListError):
@@ -124,12 +137,13 @@ def recognise(titles: Sequence[str], role: Role, mapping: Mapping[str, str], fil
     What is not recognised keeps its own title, unless the table uses that name for something else.
     """
     found: dict[str, str] = {}
-    by_alias = {_alias(title): title for title in reversed(titles) if title not in mapping.values()}
+    meant = {title for name, title in mapping.items() if name in _ALIASES[role]}
+    by_alias = {_alias(title): title for title in reversed(titles) if title not in meant}
     for name, aliases in _ALIASES[role].items():
         title = mapping.get(name)
         if title is not None and title in titles:
             found[title] = name
-        elif title is None:
+        else:  # of two files, one may have the user's title and the other a usual one
             present = [by_alias[alias] for alias in aliases if alias in by_alias]
             if len(present) > 1 and _alias(present[0]) != name:
                 raise ColumnError(
@@ -142,7 +156,8 @@ def recognise(titles: Sequence[str], role: Role, mapping: Mapping[str, str], fil
     taken = set(found.values())
     for title in titles:
         if title not in found:
-            found[title] = title if title not in taken and title not in NAMED_COLUMNS else f"{role}.{title}"
+            own = as_text(title) or "unnamed"
+            found[title] = own if own not in taken and own not in NAMED_COLUMNS else f"{role}.{own}"
     return {title: found[title] for title in titles}
 
 

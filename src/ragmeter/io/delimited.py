@@ -23,11 +23,13 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 def read(stream: BinaryIO, encoding: str, *, name: str, delimiter: str, quotes: bool) -> Iterator[Batch]:
     """Batches of a delimited file with a header. `quotes`: a cell may stand in double quotes, as RFC 4180 has it."""
     rest = quick.Rest()
-    if quotes and encoding == "utf-8-sig":
+    if quotes and encoding == "utf-8-sig" and delimiter.isascii():
         for columns, lines in quick.read(stream, delimiter, rest):
             header = _header(rest.header or [], name, delimiter)
             yield Batch(dict(zip(header, columns, strict=True)), lines)
     buffered = io.BufferedReader(_Continued(rest.pending, stream), 1 << 20)
+    if rest.header is not None:
+        encoding = "utf-8"  # past the beginning, what looks like a BOM is text
     text = io.TextIOWrapper(buffered, encoding=encoding, newline="")
     yield from _read_strictly(text, name, delimiter, quotes, rest.header, rest.line - 1)
 
@@ -39,7 +41,7 @@ def _read_strictly(
     rows: list[list[str]] = []
     line, step = lines_before + 1, 64
     try:
-        header = _header(header or next(reader, []), name, delimiter)
+        header = _header(header or next(filter(None, reader), []), name, delimiter)
         while True:
             rows, line = [], lines_before + reader.line_num + 1
             rows.extend(islice(reader, step))  # what was read before an error stays in the list
@@ -99,6 +101,8 @@ def _header(row: list[str], name: str, delimiter: str) -> list[str]:
                 hint=f"add --delimiter {'TAB' if other == chr(9) else repr(other)}",
             )
     names = [cell.strip() or f"unnamed_{place}" for place, cell in enumerate(row, 1)]
+    if any("\0" in cell for cell in row):
+        raise InputError("a NUL byte in the header", file=name, line=1)
     twice = sorted({each for each in names if names.count(each) > 1})
     if twice:
         raise InputError(f"the header has {', '.join(map(repr, twice))} more than once", file=name, line=1)

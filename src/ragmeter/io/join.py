@@ -104,11 +104,13 @@ class _Reference:
         for batch in typed.batches():
             _require_qid(batch, typed, results)
             before = len(self.rows)
+            if None in batch.columns[QID]:
+                raise _no_qid(batch, typed)
             for place, (qid, line) in enumerate(zip(batch.columns[QID], batch.lines, strict=True), before):
                 if self.rows.setdefault(qid, place) != place:
                     raise _duplicate(qid, typed, line)
-            for name, column in batch.columns.items():
-                self.columns.setdefault(name, []).extend(column)
+            for name, column in batch.columns.items():  # a column may appear late
+                self.columns.setdefault(name, [None] * before).extend(column)
 
     def unused(self, columns: Sequence[str], counts: JoinCounts) -> Iterator[Batch]:
         """The questions that no result answers, as rows that failed."""
@@ -132,8 +134,7 @@ class _Seen:
     def check(self, batch: Batch) -> None:
         qids = batch.columns[QID]
         if None in qids:
-            line = batch.lines[qids.index(None)]
-            raise InputError("the qid is missing", file=self._typed.source.name, line=line)
+            raise _no_qid(batch, self._typed)
         new = np.sort(np.fromiter(map(hash, qids), np.int64, len(qids)))
         place = np.searchsorted(self._hashes, new)
         within = place < len(self._hashes)
@@ -150,6 +151,10 @@ class _Seen:
                 if qid in seen:
                     raise _duplicate(qid, self._typed, line)
                 seen.add(qid)
+
+
+def _no_qid(batch: Batch, typed: Typed) -> InputError:
+    return InputError("the qid is missing", file=typed.source.name, line=batch.lines[batch.columns[QID].index(None)])
 
 
 def _duplicate(qid: str, typed: Typed, line: int) -> InputError:

@@ -23,8 +23,11 @@ def read(path: Path) -> Iterator[Batch]:
         with pq.ParquetFile(path) as file:
             if file.metadata.num_rows == 0:
                 raise InputError("the file has no rows", file=str(path))
+            twice = {name for name in file.schema_arrow.names if file.schema_arrow.names.count(name) > 1}
+            if twice:
+                raise InputError(f"the file has {', '.join(map(repr, sorted(twice)))} more than once", file=str(path))
             yield from batches_of_arrow(file.iter_batches(batch_size=ROWS))
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, ValueError) as error:
         raise InputError(f"this is not a readable Parquet file: {error}", file=str(path)) from None
 
 

@@ -49,9 +49,12 @@ def read(stream: BinaryIO, delimiter: str, rest: Rest) -> Iterator[tuple[list[li
         table = _split(data, ord(delimiter), len(rest.header) if rest.header else None)
         if table is None:
             return
-        if table.end == 0 and not at_end:
+        if table.end == 0 and at_end:
+            return
+        if table.end == 0:
             size *= 2  # a row longer than the piece
             continue
+        size = _PIECE
         columns, lines = table.columns(), table.lines(rest.line)
         rest.pending = data[table.end :]
         rest.line += table.breaks

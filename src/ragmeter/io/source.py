@@ -12,7 +12,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -75,11 +75,7 @@ def _open_file(path: Path, reading: Reading) -> Source:
     if path.is_dir():
         raise InputError("this is a folder, a file is expected", file=name)
     if reading.encoding is not None:
-        try:
-            codecs.lookup(reading.encoding)
-        except LookupError:
-            known = "try utf-8, latin-1, cp1252 or utf-16"
-            raise UsageError(f"unknown encoding {reading.encoding!r}", hint=known) from None
+        reading = replace(reading, encoding=_text_encoding(reading.encoding))
     if reading.delimiter is not None and (len(reading.delimiter) != 1 or reading.delimiter in '"\r\n'):
         raise UsageError(f"a delimiter is one character, not {reading.delimiter!r}")
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -98,6 +94,21 @@ def _open_file(path: Path, reading: Reading) -> Source:
     return Source(name, path, partial(_read_text, path, reading.encoding or "utf-8-sig", read))
 
 
+def _text_encoding(name: str) -> str:
+    """The codec of that name, if it is one for text."""
+    try:
+        codec = codecs.lookup(name)
+    except LookupError:
+        codec = None
+    if (
+        codec is None
+        or not getattr(codec, "_is_text_encoding", True)
+        or codec.name in ("undefined", "idna", "punycode")
+    ):
+        raise UsageError(f"unknown encoding {name!r}", hint="try utf-8, latin-1, cp1252 or utf-16")
+    return "utf-8-sig" if codec.name == "utf-8" else codec.name
+
+
 def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterator[Batch]]) -> Iterator[Batch]:
     """The batches of a text file, with what can go wrong below the format said in its own words."""
     name = str(path)
@@ -110,6 +121,8 @@ def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterat
                     yield batch
     except UnicodeDecodeError as error:
         raise _encoding_error(path, encoding, error) from None
+    except UnicodeError as error:
+        raise InputError(f"the file is not {encoding}: {error}", file=name, hint="say which with --encoding") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"the compressed file is damaged: {error}", file=name) from None
     except OSError as error:

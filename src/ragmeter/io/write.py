@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ragmeter.errors import OutputError
 
 FORMATS = ("tsv", "csv", "jsonl", "parquet")
 _DELIMITERS = {"tsv": "\t", "csv": ","}
-_FORMULA = re.compile(r"^\s*[=+\-@\t\r|%]")
+_FORMULA = re.compile(r"^\s*[=+\-@\t\r|%＝＋－＠]")
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 
 
@@ -56,8 +57,8 @@ def write_rows(
     """Rows in one of the formats. Numbers are written in full; a missing cell is empty, or null where that exists."""
     if file_format in _DELIMITERS:
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=_DELIMITERS[file_format], lineterminator="\n")
-            writer.writerow(columns)
+            writer = csv.writer(_Lines(file), delimiter=_DELIMITERS[file_format], lineterminator="\r\n")
+            writer.writerow([_cell(title, guard) for title in columns])
             writer.writerows([_cell(value, guard) for value in row] for row in rows)
     elif file_format == "jsonl":
         with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -68,12 +69,44 @@ def write_rows(
         import pyarrow.parquet as pq
 
         held = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in columns]
-        pq.write_table(pa.table(dict(zip(columns, held, strict=True))), path)
+        with path.open("wb") as file:
+            pq.write_table(pa.table({title: _array(cells) for title, cells in zip(columns, held, strict=True)}), file)
+
+
+class _Lines:
+    """Ends rows with a line feed. The writer is told otherwise so that it quotes a cell with a carriage return."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, row: str) -> None:
+        self._file.write(row.removesuffix("\r\n") + "\n")
+
+
+def _array(cells: list[Any]) -> Any:
+    """A column for Parquet; one that mixes texts with lists or numbers is written as JSON."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(cells)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if cell is None else cell if isinstance(cell, str) else dumps(cell) for cell in cells])
 
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
-    """JSON that every reader takes: no NaN, text as it is."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    """JSON that every reader takes: null for NaN, text as it is."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    except ValueError:
+        return json.dumps(_without_nan(value), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    return [_without_nan(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def guarded(text: str) -> str:

@@ -25,7 +25,7 @@ from ragmeter.table import Scores
 
 #: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for the documents `<urn:uuid:X>` and `X`.
 _CHUNK_MARK = "::chunk-"
-_CHUNK_ID = r"^(?:doc-)?(.+)::chunk-\d+$"
+_CHUNK_ID = r"(?s)^(?:doc-(<.+>)|(.+))::chunk-\d+$"
 
 
 class Pattern(str):
@@ -100,7 +100,7 @@ def _documents(names: Any, pattern: str | None) -> Ids:
         documents = [name if match is None else match[1 if match.re.groups else 0] or name for name, match in matches]
         distinct = pa.array(documents, pa.large_string())
     elif pc.any(pc.match_substring(distinct, _CHUNK_MARK)).as_py():
-        distinct = pc.replace_substring_regex(distinct, _CHUNK_ID, r"\1")
+        distinct = pc.replace_substring_regex(distinct, _CHUNK_ID, r"\1\2")
     else:
         return np.asarray(encoded.indices.to_numpy(), dtype=np.int64)
     documents_of_names = distinct.dictionary_encode().indices.to_numpy()

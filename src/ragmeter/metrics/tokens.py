@@ -25,8 +25,10 @@ from ragmeter.metrics.bags import Bags, Ids, Sides, bags, ranges
 from ragmeter.metrics.normalize import AUTO, fold, stemmer, strip_accents, words
 from ragmeter.registry import column
 
-#: Above this many chunks the lexicon starts afresh, so that memory stays flat: a chunk costs about half a kilobyte.
-_LEXICON_LIMIT = 200_000
+#: Above about this many bytes the lexicon starts afresh, so that memory stays flat. A chunk costs half a kilobyte, and
+#: where no spaces are written it is a whole sentence, with an id for each character.
+_LEXICON_LIMIT = 100_000_000
+_CHUNK_BYTES, _CHARACTER_BYTES = 500, 20
 
 #: What may surround a word without being part of it.
 _PUNCTUATION = string.punctuation.replace("_", "")
@@ -59,12 +61,15 @@ class Lexicon:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._chunks: dict[str, int] = {}
+        self._characters = 0
         self._texts = _Ids()  # of words and of plain forms, which for most chunks are the same text
         self._plain, self._counts, self._firsts, self._words = _Numbers(), _Numbers(), _Numbers(), _Numbers()
         self._stems: dict[str, _Stems] = {}
 
-    def __len__(self) -> int:
-        return len(self._chunks)
+    @property
+    def size(self) -> int:
+        """About how many bytes it holds."""
+        return _CHUNK_BYTES * len(self._chunks) + _CHARACTER_BYTES * self._characters
 
     def look_up(self, chunks: list[str]) -> tuple[Ids, Ids, Ids, Ids]:
         """For each chunk its plain form's id, the number of its words, and where they begin in the fourth array."""
@@ -96,6 +101,7 @@ class Lexicon:
                 firsts[place] = len(chunks) + len(others)
                 others += found
         self._chunks.update(zip(chunks, count(len(self._chunks))))
+        self._characters += len(joined)
         self._plain.append(plain)
         self._counts.append(counts)
         self._firsts.append(firsts + len(self._words.view))
@@ -164,7 +170,7 @@ _lexicon = Lexicon()
 def _current_lexicon() -> Lexicon:
     """The lexicon in use. A block keeps the one that it began with, so ids of a fresh one never mix with old ones."""
     global _lexicon
-    if len(_lexicon) > _LEXICON_LIMIT:
+    if _lexicon.size > _LEXICON_LIMIT:
         _lexicon = Lexicon()
     return _lexicon
 
@@ -172,11 +178,12 @@ def _current_lexicon() -> Lexicon:
 @column
 def chunks(reference: Sequence[str], answer: Sequence[str]) -> Chunks:
     """Both sides split at white space, each chunk with its plain form and its words."""
-    texts = text_array([*reference, *answer])
+    # Arrow looks one character past the end of a text that ends in white space: none does, and one more text follows.
+    texts = text_array([*map(str.strip, reference), *map(str.strip, answer), "."])
     split = pc.utf8_split_whitespace(texts)
-    starts = split.offsets.to_numpy().astype(np.int64)
+    starts = split.offsets.to_numpy()[:-1].astype(np.int64)
     encoded = split.flatten().dictionary_encode()
-    which = encoded.indices.to_numpy().astype(np.int64)
+    which = encoded.indices.to_numpy()[: starts[-1]].astype(np.int64)
     lexicon = _current_lexicon()
     distinct = encoded.dictionary.to_pylist()
     plain, counts, firsts, flat = lexicon.look_up(distinct)
