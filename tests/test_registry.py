@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -235,3 +235,37 @@ def test_settings_go_to_those_that_have_them_and_say_nothing_else() -> None:
     assert [m.name for m in registry.get_all(["token_f1,map", "map"])] == ["token_f1", "map"]
     with pytest.raises(UsageError, match="no metric was named"):
         registry.get_all(" , ")
+
+
+def test_a_scorer_that_cannot_be_made_or_named() -> None:
+    class Raising(MyNewScorer):
+        def __init__(self) -> None:
+            raise RuntimeError("no model")
+
+    class Nameless(MyNewScorer):
+        def get_score_name(self) -> str:
+            return "answer"
+
+    with pytest.raises(UsageError, match="failed with RuntimeError: no model"):
+        get_metric(Raising)
+    with pytest.raises(UsageError, match="'answer' can't be a score's name"):
+        get_metric(Nameless)
+
+
+def test_a_binary_metric_is_0_or_1() -> None:
+    @metric(binary=True)
+    def twice(answer: Sequence[str]) -> list[float]:
+        return [2.0 for _ in answer]
+
+    with pytest.raises(UsageError, match="declared as binary"):
+        evaluate([{"answer": "a"}], metrics=[twice])
+
+
+def test_a_setting_of_a_few_choices() -> None:
+    @metric
+    def choosy(answer: Sequence[str], *, level: Literal["low", "high"] = "low") -> list[float]:
+        return [float(level == "high") for _ in answer]
+
+    assert get_metric("choosy[level=high]")(["a"]).tolist() == [1]
+    with pytest.raises(UsageError, match="level is one of low, high, not 'middle'"):
+        get_metric("choosy[level=middle]")

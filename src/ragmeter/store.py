@@ -92,7 +92,7 @@ class RowsWriter:
 
     def summaries(self) -> dict[str, MetricSummary]:
         """Each metric's summary, from the file: one column at a time is all that memory has to hold."""
-        with pq.ParquetFile(self._path) as file:
+        with self._path.open("rb") as opened, pq.ParquetFile(opened) as file:
             return {
                 metric.name: summarise(
                     file.read(columns=[metric.name])[metric.name].to_numpy(),
@@ -141,7 +141,8 @@ class RunFolder:
 
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The table, or some of its columns."""
-        return pq.read_table(self.path / ROWS, columns=columns)
+        with (self.path / ROWS).open("rb") as file:  # a path with a colon would be taken for an address
+            return pq.read_table(file, columns=columns)
 
     def scores(self, metric: str) -> Scores:
         """One metric's scores, NaN where a row has none."""
@@ -165,17 +166,26 @@ class NewRun:
             raise OutputError(f"{path} is there already, and it is not a run", hint="choose another name with --run")
         self.path = path
         self._made = [parent for parent in path.parents if not parent.exists()]
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self.folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".tmp", dir=path.parent))
-            self.folder.chmod(0o777 & ~_umask())
+        try:
+            with writing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                beside = tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".tmp", dir=path.parent)
+                self.folder = Path(beside)
+                self.folder.chmod(0o777 & ~_umask())
+        except OutputError:
+            self._forget_parents()
+            raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-        for parent in self._made:  # nothing was kept there: leave no trace
+        self._forget_parents()
+
+    def _forget_parents(self) -> None:
+        """Remove the folders that were made for the run, if nothing was kept in them."""
+        for parent in self._made:
             with suppress(OSError):
                 parent.rmdir()
 

@@ -377,3 +377,47 @@ def test_in_a_terminal_there_is_a_progress_bar(tmp_path: Path) -> None:
     assert b"scoring" in seen
     assert b"rows" in seen
     assert b"meteor_score" in seen
+
+
+def test_an_interrupt_does_not_wait_for_a_slow_scorer(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time, pathlib\n"
+        "class Slow:\n"
+        "    def calculate_score(self, reference, candidate):\n"
+        "        pathlib.Path('started').touch()\n"
+        "        time.sleep(0.1)\n"
+        "        return 1.0\n"
+        "    def get_score_name(self):\n"
+        "        return 'slow'\n"
+    )
+    (tmp_path / "r.csv").write_text("answer,reference\n" + "a,a\n" * 1000)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ragmeter", "evaluate", "--metrics", "slow.Slow", "--results", "r.csv", "--run", "r"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+    )
+    while not (tmp_path / "started").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"interrupted" in said
+    assert not (tmp_path / "runs").exists()
+
+
+def test_hostile_names_do_not_reach_the_terminal(tmp_path: Path, ragmeter: Run) -> None:
+    rows = [{"qid": "[bold]:smile:[/x]\x1b[31m", "answer": "a"}, {"qid": "1", "answer": "a"}]
+    (tmp_path / "h.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = ragmeter("evaluate", "--metrics", "token_f1", "--results", "h.jsonl", "--reference", "reference.tsv")
+    assert done.returncode == 0, done.stderr
+    assert "(qid [bold]:smile:[/x]\ufffd[31m)" in done.stdout
+    done = ragmeter("metrics", 'ndcg@10[doc_id="[/x]"]')
+    assert done.stdout.startswith('ndcg@10[doc_id="[/x]"]\n')
+
+
+def test_results_into_a_closed_or_full_place(tmp_path: Path) -> None:
+    for command, code in (("| true", 0), ("> /dev/full", 2)):
+        line = f"set -o pipefail; {sys.executable} -m ragmeter metrics {command}"
+        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import gzip
 import io
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +171,43 @@ def test_a_real_reference_file() -> None:
         assert all(document.startswith("<urn:uuid:") for document in gold)
     assert any('"' in text for text in batch.columns["context"])
     assert list(batch.columns)[-1] == "context_length"
+
+
+def test_missing_is_missing_whatever_it_is_called() -> None:
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    missing = [None, float("nan"), pandas.NA, pandas.NaT, numpy.float32("nan")]
+    rows = [{"answer": value, "doc_ids": ["a", value]} for value in missing]
+    assert read(rows) == {"answer": [None] * 5, "retrieved": [["a"]] * 5}
+
+
+def test_numbers_dates_and_arrays_of_other_libraries() -> None:
+    numpy = pytest.importorskip("numpy")
+    rows = [
+        {"qid": numpy.int64(7), "answer": datetime.date(2024, 1, 2), "reference": numpy.array(["a", "b"])},
+        {"qid": numpy.int64(8), "answer": Decimal("1.10"), "reference": numpy.str_("c")},
+    ]
+    assert read(rows) == {"qid": ["7", "8"], "answer": ["2024-01-02", "1.10"], "reference": [["a", "b"], ["c"]]}
+    assert read(pa.table({"answer": [datetime.date(2024, 1, 2)]})) == {"answer": ["2024-01-02"]}
+
+
+def test_no_error_is_no_error() -> None:
+    assert read([{"error": False}, {"error": 0}, {"error": ""}, {"error": "HTTP 500"}])["error"] == [
+        None, None, None, "HTTP 500",
+    ]  # fmt: skip
+
+
+def test_half_an_emoji_in_an_object_or_a_title(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text('{"answer": "a", "meta": {"x": "\\ud83d"}, "t\\ud83d": "y"}\n')
+    assert read(tmp_path / "r.jsonl") == {"answer": ["a"], "meta": ['{"x": "\ufffd"}'], "t\ufffd": ["y"]}
+
+
+def test_a_blank_first_line_and_a_bom_inside(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("\nqid,answer\n1,a\n")
+    assert read(tmp_path / "r.csv") == {"qid": ["1"], "answer": ["a"]}
+    (tmp_path / "b.csv").write_bytes(b"\xef\xbb\xbfqid,answer\n1,a\n")
+    assert read(tmp_path / "b.csv", encoding="utf-8") == {"qid": ["1"], "answer": ["a"]}
+
+
+def test_a_list_with_quotes_inside_is_no_numpy_array(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text(json.dumps({"doc_ids": """['say "x" "y"', 'a', ' ']"""}) + "\n")
+    assert read(tmp_path / "r.jsonl")["retrieved"] == [['say "x" "y"', "a", " "]]

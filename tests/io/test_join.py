@@ -98,3 +98,23 @@ def test_a_row_that_failed_is_counted_with_its_cause() -> None:
     found = evaluate(results, rows("1", "2", "3", reference="a"), metrics="token_f1")
     assert found["token_f1"].n_not_scored == {"no_answer": 1, "target_error": 1}
     assert found["token_f1"].mean == 1
+
+
+def test_a_column_that_appears_late_in_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.io.batches.ROWS", 2)
+    reference = [{"qid": str(n), "reference": "a", **({"relevant": [f"d{n}"]} if n > 2 else {})} for n in range(5)]
+    results = [{"qid": str(n), "answer": "a", "retrieved": [f"d{n}"]} for n in range(5)]
+    found = evaluate(results, reference, metrics="token_f1,recall@1")
+    assert found["token_f1"].n_scored == 5
+    assert (found["recall@1"].mean, found["recall@1"].n_not_scored) == (1, {"no_relevant": 3})
+
+
+def test_a_reference_without_its_qid() -> None:
+    with pytest.raises(InputError, match="reference, line 2: the qid is missing"):
+        evaluate(rows("1", answer="a"), [{"qid": "1", "reference": "a"}, {"reference": "b"}], metrics="token_f1")
+
+
+def test_the_user_s_title_in_one_file_and_a_usual_one_in_the_other() -> None:
+    results, reference = [{"my_id": "1", "answer": "a"}], [{"qid": "1", "answer": "a"}]
+    found = evaluate(results, reference, metrics="exact_match", columns={"qid": "my_id", "answer": "answer"})
+    assert found["exact_match"].mean == 1

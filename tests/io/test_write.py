@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from ragmeter.errors import OutputError
-from ragmeter.io.write import guarded, replacing, write_rows
+from ragmeter.io.write import dumps, guarded, replacing, write_rows
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "|x", "%x"])
@@ -49,3 +51,16 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="can't write"), replacing(tmp_path / "file" / "out.tsv") as (temporary,):
         temporary.write_text("never")
+
+
+def test_a_carriage_return_stays_inside_its_cell(tmp_path: Path) -> None:
+    write_rows(tmp_path / "t.csv", ["=a", "b"], [["safe\r=cmd", "x\ny"]], "csv")
+    text = (tmp_path / "t.csv").read_bytes().decode()
+    assert text == '\'=a,b\n"safe\r=cmd","x\ny"\n'
+    assert list(csv.reader(text.splitlines(keepends=True)))[1] == ["safe\r=cmd", "x\ny"]
+
+
+def test_nan_and_mixed_cells(tmp_path: Path) -> None:
+    assert dumps({"a": [float("nan"), 1.0, float("inf")]}) == '{"a": [null, 1.0, null]}'
+    write_rows(tmp_path / "t.parquet", ["a"], [["x"], [["y", "z"]], [None]], "parquet")
+    assert pq.read_table(tmp_path / "t.parquet")["a"].to_pylist() == ["x", '["y", "z"]', None]

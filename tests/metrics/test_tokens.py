@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from typing import Any
 
@@ -84,3 +85,20 @@ def test_auto_without_its_package_names_the_command(monkeypatch: pytest.MonkeyPa
     tokens_module._detector.cache_clear()
     with pytest.raises(MissingExtraError, match=r"pip install 'ragmeter\[languages\]'"):
         get_metric("rouge_l_score[language=auto]")(["a"], ["a"])
+
+
+def test_white_space_at_the_end_of_a_text_is_never_part_of_it() -> None:
+    """Arrow's split looks past the end of the last text, at whatever lies in memory there."""
+    exact = get_metric("exact_match")
+    draw = random.Random(5)
+    for end in ("\n", " ", "\u00a0", "\t \r\n", "\u3000"):
+        for _ in range(300):
+            text = " ".join("".join(draw.choices("abcdefg", k=draw.randint(1, 9))) for _ in range(draw.randint(1, 12)))
+            assert exact(["p" * 16, text], ["q" * 37, text + end]).tolist() == [0, 1]
+            assert exact([end + text, "x"], [text, " y"]).tolist() == [1, 0]
+
+
+def test_a_lexicon_of_sentences_without_spaces_is_bounded_too() -> None:
+    lexicon = Lexicon()
+    lexicon.look_up(["a" * 4000, "b" * 4000])
+    assert lexicon.size > 8000 * 10

@@ -45,8 +45,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("ragmeter: interrupted; nothing was written", file=sys.stderr, flush=True)
         os._exit(130)  # everything is cleared up; a thread in a slow scorer would hold us
     except BrokenPipeError:  # the reader of our output, `head` for one, has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:  # what is left is our own output: files are spoken for where they are read and written
+        _drop_output()
+        print(f"ragmeter: can't print the result: {error.strerror or error}", file=sys.stderr)
+        return 2
+
+
+def _drop_output() -> None:
+    """Have what is still in the buffer go nowhere when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -24,7 +24,13 @@ ARROWS = {"higher": "↑", "lower": "↓", "none": " "}
 def console() -> Console:
     """Standard output, at least 80 columns wide: a narrower table would lose its n."""
     width = max(80, shutil.get_terminal_size().columns) if sys.stdout.isatty() else 80
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+    return _Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command, which ends in peace when its reader has had enough."""
+        raise BrokenPipeError
 
 
 def printable(text: str) -> str:

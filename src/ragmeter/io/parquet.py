@@ -20,7 +20,7 @@ def read(path: Path) -> Iterator[Batch]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with path.open("rb") as opened, pq.ParquetFile(opened) as file:
             if file.metadata.num_rows == 0:
                 raise InputError("the file has no rows", file=str(path))
             twice = {name for name in file.schema_arrow.names if file.schema_arrow.names.count(name) > 1}
