@@ -66,9 +66,15 @@ class RowsWriter:
                 self.not_scored[name].update(outcome for outcome in found if outcome != SCORED)
         if self._writer is None:
             self._schema = pa.schema([(name, array.type) for name, array in arrays.items()])
-            repetitive = [outcome_column(metric.name) for metric in self._metrics]
             self._writer = pq.ParquetWriter(
-                self._file, self._schema, compression="zstd", compression_level=1, use_dictionary=repetitive
+                self._file,
+                self._schema,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=[outcome_column(metric.name) for metric in self._metrics],
+                write_statistics=[
+                    metric.name for metric in self._metrics
+                ],  # of texts nobody asks the least and greatest
             )
         rows = len(scored.batch)
         for name in arrays:

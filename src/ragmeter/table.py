@@ -38,12 +38,13 @@ class Batch:
     """Some consecutive rows.
 
     `lines` says where each row begins in its file, where there is a file; `causes` why a row as a whole has failed,
-    where some have.
+    where some have. `plain`: every cell is a text that can be written as it stands, and need not be looked at.
     """
 
     columns: dict[str, Column]
     lines: Sequence[int] = field(default_factory=tuple)
     causes: Sequence[str | None] = field(default_factory=tuple)
+    plain: bool = False
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))

@@ -76,15 +76,15 @@ class Typed:
         if column is None:
             return [None] * len(batch)
         if name == "reference" and title not in _PLURAL:
-            clean = is_clean(column) and not any(map(_LIST_BEGINS, column))
-            if clean:
+            clean = batch.plain or is_clean(column)
+            if clean and not ("[" in "".join(column) and any(map(_LIST_BEGINS, column))):
                 return [[value] for value in column]
             return [self._reference(value, title, line) for value, line in zip(column, batch.lines, strict=True)]
         if name == "error":
             column = [value or None for value in column]  # `false` and 0 are no error
         if name in LIST_COLUMNS:
             return [self._list(value, name, title, line) for value, line in zip(column, batch.lines, strict=True)]
-        if is_clean(column):
+        if batch.plain or is_clean(column):
             return column
         if name in TEXT_COLUMNS:
             self._refuse_structure(column, title, batch.lines)

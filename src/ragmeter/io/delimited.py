@@ -26,7 +26,7 @@ def read(stream: BinaryIO, encoding: str, *, name: str, delimiter: str, quotes: 
     if quotes and encoding == "utf-8-sig" and delimiter.isascii():
         for columns, lines in quick.read(stream, delimiter, rest):
             header = _header(rest.header or [], name, delimiter)
-            yield Batch(dict(zip(header, columns, strict=True)), lines)
+            yield Batch(dict(zip(header, columns, strict=True)), lines, plain=True)
     buffered = io.BufferedReader(_Continued(rest.pending, stream), 1 << 20)
     if rest.header is not None:
         encoding = "utf-8"  # past the beginning, what looks like a BOM is text
