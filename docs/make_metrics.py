@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragmeter import registry
 from ragmeter.cli.metrics import page
-from ragmeter.registry import Metric
+from ragmeter.definition import Metric
 
 TARGET = Path(__file__).with_name("metrics.md")
 INTRODUCTION = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragmeter import registry
+from ragmeter import definition
 from ragmeter.io import columns
 from ragmeter.registry import known
 
@@ -44,7 +44,7 @@ def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     shown = capsys.readouterr().out
     assert len(blocks) == 2
     assert "shared_characters: 0.5000" in shown
-    registry._metrics.pop("shared_characters")
+    definition.METRICS.pop("shared_characters")
 
 
 def test_the_metric_shown_to_contributors_works() -> None:
@@ -59,4 +59,4 @@ def test_the_metric_shown_to_contributors_works() -> None:
     for name, reference, answer, expected in cases:
         assert name == "token_jaccard"
         assert metric([reference], [answer])[0] == expected  # type: ignore[operator]
-    registry._metrics.pop("token_jaccard")
+    definition.METRICS.pop("token_jaccard")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from ragmeter import BaseScorer, Failed, column, evaluate, get_metric, metric, registry
+from ragmeter import BaseScorer, Failed, column, definition, evaluate, get_metric, metric, registry
 from ragmeter.cli.metrics import describe, page
 from ragmeter.errors import ColumnError, UnknownNameError, UsageError
 from ragmeter.table import Scores
@@ -31,9 +31,9 @@ class MyNewScorer(BaseScorer):
 @pytest.fixture(autouse=True)
 def _registry_as_it_was() -> Iterator[None]:
     registry.known()
-    metrics, columns = dict(registry._metrics), dict(registry._columns)
+    metrics, columns = dict(definition.METRICS), dict(definition.COLUMNS)
     yield
-    for held, before in ((registry._metrics, metrics), (registry._columns, columns)):
+    for held, before in ((definition.METRICS, metrics), (definition.COLUMNS, columns)):
         held.clear()
         held.update(before)  # type: ignore[arg-type]
 

@@ -32,24 +32,25 @@ _HOMES = {
     "Evaluation": "ragmeter.api",
     "EvaluationResult": "ragmeter.evaluators.base",
     "Failed": "ragmeter.table",
-    "Metric": "ragmeter.registry",
+    "Metric": "ragmeter.definition",
     "QAPair": "ragmeter.evaluators.base",
     "RAGResult": "ragmeter.evaluators.base",
     "ResponseEvaluator": "ragmeter.evaluators.response",
     "RunFolder": "ragmeter.store",
-    "column": "ragmeter.registry",
+    "column": "ragmeter.definition",
     "evaluate": "ragmeter.api",
     "get_metric": "ragmeter.registry:get",
-    "metric": "ragmeter.registry",
+    "metric": "ragmeter.definition",
 }
 
 if TYPE_CHECKING:
     from ragmeter.api import Evaluation, evaluate
+    from ragmeter.definition import Metric, column, metric
     from ragmeter.evaluators.base import EvaluationResult, QAPair, RAGResult
     from ragmeter.evaluators.context_recall import ContextRecall
     from ragmeter.evaluators.edit_distance import EditDistanceEvaluator
     from ragmeter.evaluators.response import ResponseEvaluator
-    from ragmeter.registry import BaseScorer, Metric, column, metric
+    from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.store import RunFolder
     from ragmeter.table import Failed

@@ -14,6 +14,7 @@ from typing import Any
 
 import ragmeter
 from ragmeter import naming, registry
+from ragmeter.definition import Metric
 from ragmeter.engine import rare_collections, score_batches, watched
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
@@ -21,7 +22,7 @@ from ragmeter.io.data import Data
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import check_writable, replacing, write_rows
 from ragmeter.metrics.normalize import Language
-from ragmeter.registry import BaseScorer, Metric
+from ragmeter.registry import BaseScorer
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, writing
 from ragmeter.table import Batch

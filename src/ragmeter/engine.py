@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ragmeter.registry import Metric
+from ragmeter.definition import Metric
 from ragmeter.store import Scored
 from ragmeter.table import SCORED, Batch, Block, Scores, outcomes, row_causes
 

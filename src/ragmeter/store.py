@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragmeter.definition import Metric
 from ragmeter.errors import InputError, OutputError
 from ragmeter.io.write import dumps
-from ragmeter.registry import Metric
 from ragmeter.stats.summary import MetricSummary, summarise
 from ragmeter.table import LIST_COLUMNS, SCORED, Batch, Scores
 
@@ -167,7 +167,7 @@ class NewRun:
 
     def __init__(self, path: Path) -> None:
         with writing(path):
-            foreign = path.exists() and not (path / MANIFEST).is_file()
+            foreign = all(_is_foreign(path) for _ in range(5))  # a run may be taking its place this very moment
         if foreign:
             raise OutputError(f"{path} is there already, and it is not a run", hint="choose another name with --run")
         self.path = path
@@ -231,6 +231,16 @@ def writing(path: Path) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or error
         hint = "choose another folder with --output-dir, or make room"
         raise OutputError(f"can't write {path}: {reason}", hint=hint) from error
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether something other than a run is at this path."""
+    try:
+        return MANIFEST not in {each.name for each in path.iterdir()}
+    except FileNotFoundError:
+        return False
+    except NotADirectoryError:
+        return True
 
 
 def _umask() -> int:

@@ -8,8 +8,8 @@ from typing import Any
 
 from ragmeter import registry
 from ragmeter.cli.options import Parser
+from ragmeter.definition import Metric
 from ragmeter.io.write import dumps
-from ragmeter.registry import Metric
 from ragmeter.stats.summary import finite
 
 

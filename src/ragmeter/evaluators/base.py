@@ -15,10 +15,11 @@ from datetime import datetime
 from statistics import fmean, median
 from typing import Any, ClassVar, Protocol
 
+from ragmeter.definition import Metric
 from ragmeter.engine import score_batches
 from ragmeter.errors import UsageError
 from ragmeter.io.data import Data
-from ragmeter.registry import Metric, get
+from ragmeter.registry import get
 from ragmeter.table import SCORED
 
 Number = int | float

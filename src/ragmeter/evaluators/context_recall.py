@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ragmeter.definition import Metric
 from ragmeter.evaluators.base import MetricEvaluator, Number, average, metric
-from ragmeter.registry import Metric
 
 _COUNTS = ("retrieved_docs_count", "gold_docs_count", "correct_docs_count")
 _METRICS = ("context_recall", "context_precision", "context_f1", "ndcg@10", *_COUNTS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ragmeter.definition import Metric
 from ragmeter.evaluators.base import MetricEvaluator, Number, four_figures, metric
-from ragmeter.registry import Metric
 
 
 class EditDistanceEvaluator(MetricEvaluator):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragmeter.definition import Metric
 from ragmeter.evaluators.base import MetricEvaluator, Number, average, metric
-from ragmeter.registry import Metric
 
 _STEMMED = ("cosine_similarity", "rouge_l_score", "meteor_score", "average_score")
 _COLUMNS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score", "average_score")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragmeter.definition import Metric
 from ragmeter.errors import ColumnError, did_you_mean
 from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.join import JoinCounts, joined, rows_of
 from ragmeter.io.source import Reading, Source, open_source
-from ragmeter.registry import Metric
 from ragmeter.table import Batch
 
 

@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragmeter.definition import column, metric
 from ragmeter.errors import UsageError
 from ragmeter.metrics.bags import Ids, Sides, bags, share
 from ragmeter.metrics.tokens import text_array
-from ragmeter.registry import column, metric
 from ragmeter.table import Scores
 
 #: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for the documents `<urn:uuid:X>` and `X`.

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from rapidfuzz import process
 from rapidfuzz.distance import LCSseq, Levenshtein
 
+from ragmeter.definition import column, metric
 from ragmeter.metrics.bags import Bags, Ids, Sides, ranges, share
 from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.tokens import Chunks
-from ragmeter.registry import column, metric
 from ragmeter.table import Scores
 
 #: Smooth idf over two documents of a term that stands in only one of them; a term in both weighs 1.

@@ -20,10 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragmeter.definition import column
 from ragmeter.errors import MissingExtraError
 from ragmeter.metrics.bags import Bags, Ids, Sides, bags, ranges
 from ragmeter.metrics.normalize import AUTO, fold, stemmer, strip_accents, words
-from ragmeter.registry import column
 
 #: Above about this many bytes the lexicon starts afresh, so that memory stays flat. A chunk costs half a kilobyte, and
 #: where no spaces are written it is a whole sentence, with an id for each character.
