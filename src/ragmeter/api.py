@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 import ragmeter
 from ragmeter import naming, registry
 from ragmeter.definition import Metric
@@ -20,15 +22,13 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
 from ragmeter.io.data import Data
 from ragmeter.io.source import Reading, stem
-from ragmeter.io.write import check_writable, replacing, write_rows
+from ragmeter.io.write import EVALUATION_RESULTS, RUNS, check_writable, replacing, write_rows
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, writing
 from ragmeter.table import Batch
 
-RUNS = Path("runs")
-EVALUATION_RESULTS = Path("data/evaluation_results")
 MetricLike = str | Metric | type[BaseScorer] | BaseScorer
 
 
@@ -102,8 +102,6 @@ def evaluate(
         with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
             path = Path(scratch) / ROWS
             found, summary = _score(batches, chosen, path, data)
-            import pyarrow.parquet as pq
-
             return Evaluation(found, summary, None, pq.read_table(path))
     if run in ("", ".", "..") or re.search(r"[/\\\0]", run):
         raise UsageError(f"{run!r} is not a name for a run", hint="a run's name is that of a folder, without a path")

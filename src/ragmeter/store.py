@@ -47,6 +47,7 @@ class RowsWriter:
     def __init__(self, path: Path, metrics: Sequence[Metric]) -> None:
         self._path = path
         self._metrics = metrics
+        self._taken = {each for metric in metrics for each in (metric.name, outcome_column(metric.name))}
         self._file = path.open("wb")
         self._writer: pq.ParquetWriter | None = None
         self._schema: Any = None
@@ -85,8 +86,7 @@ class RowsWriter:
 
     def _own(self, name: str) -> str:
         """A column's name in the file: one that a metric's scores have taken gives way to them."""
-        taken = {each for metric in self._metrics for each in (metric.name, outcome_column(metric.name))}
-        return f"input.{name}" if name in taken else name
+        return f"input.{name}" if name in self._taken else name
 
     def close(self) -> None:
         """Finish the file."""

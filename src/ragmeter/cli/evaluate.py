@@ -12,9 +12,8 @@ from typing import Any
 from ragmeter import evaluators
 from ragmeter.cli.options import Parser, class_options, input_options, read_input
 from ragmeter.errors import UsageError, errors_of
+from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
-_EVALUATION_RESULTS = Path("data/evaluation_results")
-_RUNS = Path("runs")
 _DESCRIPTION = """\
 Score a file of results.
 
@@ -73,15 +72,13 @@ def _parser(*, add_help: bool) -> Parser:
     input_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
-        "--output-dir", metavar="DIR", type=Path, help=f"default: {_EVALUATION_RESULTS}/, or {_RUNS}/ for --metrics"
+        "--output-dir", metavar="DIR", type=Path, help=f"default: {EVALUATION_RESULTS}/, or {RUNS}/ for --metrics"
     )
     output.add_argument(
         "--run", metavar="NAME", help="the run's name, for --metrics; default: the file's name and the time"
     )
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
-    output.add_argument(
-        "--output-format", choices=["tsv", "csv", "jsonl", "parquet"], help="for --evaluator; default: tsv"
-    )
+    output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
     output.add_argument(
         "--no-formula-guard",
         dest="guard",
@@ -117,7 +114,6 @@ def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, An
 def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argparse.Namespace) -> int:
     from ragmeter.api import run_evaluators
     from ragmeter.cli import show
-    from ragmeter.io.write import dumps
 
     instances = []
     for kind, keywords in kinds:
@@ -128,7 +124,7 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         chosen.results,
         chosen.reference,
         **read_input(chosen),
-        output_dir=chosen.output_dir or _EVALUATION_RESULTS,
+        output_dir=chosen.output_dir or EVALUATION_RESULTS,
         output_prefix=chosen.output_prefix,
         output_format=chosen.output_format or "tsv",
         guard=chosen.guard,
@@ -164,11 +160,10 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.api import evaluate
     from ragmeter.cli import show
     from ragmeter.io.source import stem
-    from ragmeter.io.write import dumps
 
     _keep_freed_memory()
     name = chosen.run or f"{stem(Path(chosen.results))}-{datetime.now():%Y%m%d-%H%M%S}"
-    folder = chosen.output_dir or _RUNS
+    folder = chosen.output_dir or RUNS
     replaced = (folder / name).exists()
     with show.progress("scoring") as advance:
         found = evaluate(

@@ -7,9 +7,10 @@ file of results that is the system's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
@@ -75,15 +76,15 @@ class Typed:
         column = batch.columns.get(title)
         if column is None:
             return [None] * len(batch)
-        if name == "reference" and title not in _PLURAL:
+        if name == "reference" and _alias(title) not in _PLURAL:
             clean = batch.plain or is_clean(column)
             if clean and not ("[" in "".join(column) and any(map(_LIST_BEGINS, column))):
                 return [[value] for value in column]
-            return [self._reference(value, title, line) for value, line in zip(column, batch.lines, strict=True)]
+            return self._lists(column, title, batch.lines, _reference)
         if name == "error":
             column = [value or None for value in column]  # `false` and 0 are no error
         if name in LIST_COLUMNS:
-            return [self._list(value, name, title, line) for value, line in zip(column, batch.lines, strict=True)]
+            return self._lists(column, title, batch.lines, partial(as_list, strict=name != "contexts"))
         if batch.plain or is_clean(column):
             return column
         if name in TEXT_COLUMNS:
@@ -96,21 +97,18 @@ class Typed:
                 kind = "an object" if isinstance(value, dict) else "a list"
                 raise InputError(f"{title!r} is {kind}, a text is expected", file=self.source.name, line=line)
 
-    def _list(self, value: object, name: str, title: str, line: int) -> list[str] | None:
-        try:
-            return as_list(value, strict=name != "contexts")
-        except NotAListError as error:
-            raise self._no_list(error, title, line) from None
-
-    def _reference(self, value: object, title: str, line: int) -> list[str] | None:
-        try:
-            return _reference(value)
-        except NotAListError as error:
-            raise self._no_list(error, title, line) from None
-
-    def _no_list(self, error: NotAListError, title: str, line: int) -> InputError:
-        hint = "write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']"
-        return InputError(f"column {title!r}: {error}", file=self.source.name, line=line, hint=hint)
+    def _lists(
+        self, column: Column, title: str, lines: Sequence[int], read: Callable[[object], list[str] | None]
+    ) -> Column:
+        """Each cell as a list of texts, with the place of the first one that is none."""
+        found: Column = []
+        for value, line in zip(column, lines, strict=True):
+            try:
+                found.append(read(value))
+            except NotAListError as error:
+                hint = "write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']"
+                raise InputError(f"column {title!r}: {error}", file=self.source.name, line=line, hint=hint) from None
+        return found
 
 
 def _reference(value: object) -> list[str] | None:

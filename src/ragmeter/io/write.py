@@ -15,6 +15,10 @@ from typing import Any, TextIO
 from ragmeter.errors import OutputError
 
 FORMATS = ("tsv", "csv", "jsonl", "parquet")
+#: Where output goes unless somebody says otherwise.
+RUNS = Path("runs")
+EVALUATION_RESULTS = Path("data/evaluation_results")
+
 _DELIMITERS = {"tsv": "\t", "csv": ","}
 _FORMULA = re.compile(r"^\s*[=+\-@\t\r|%＝＋－＠]")
 _NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
