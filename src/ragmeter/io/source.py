@@ -165,9 +165,10 @@ def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> Inp
         head = stream.read(2)
     if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return InputError("the file is UTF-16, not UTF-8", file=str(path), hint="add --encoding utf-16")
+    wide = encoding.startswith(("utf-16", "utf-32"))  # there a line break is no single byte to look for
     offset = 0
     with _binary(path) as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(() if wide else stream, 1):
             try:
                 line.decode(encoding)
             except UnicodeDecodeError as found:
