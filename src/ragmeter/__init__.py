@@ -8,39 +8,49 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BaseScorer",
+    "CRAGEvaluator",
     "ContextRecall",
     "EditDistanceEvaluator",
     "Evaluation",
     "EvaluationResult",
     "Failed",
+    "LLMJudge",
     "Metric",
     "QAPair",
     "RAGResult",
     "ResponseEvaluator",
     "RunFolder",
+    "clean_text",
     "column",
+    "convert_domain_indices_to_names",
     "evaluate",
     "get_metric",
     "metric",
+    "prepare_feature_vocabularies",
 ]
 
 #: Where each public name lives. Nothing is imported before it is used: `import ragmeter` costs next to nothing.
 _HOMES = {
     "BaseScorer": "ragmeter.registry",
+    "CRAGEvaluator": "ragmeter.evaluators.crag.evaluator",
     "ContextRecall": "ragmeter.evaluators.context_recall",
     "EditDistanceEvaluator": "ragmeter.evaluators.edit_distance",
     "Evaluation": "ragmeter.api",
     "EvaluationResult": "ragmeter.evaluators.base",
     "Failed": "ragmeter.table",
+    "LLMJudge": "ragmeter.judges.judge",
     "Metric": "ragmeter.definition",
     "QAPair": "ragmeter.evaluators.base",
     "RAGResult": "ragmeter.evaluators.base",
     "ResponseEvaluator": "ragmeter.evaluators.response",
     "RunFolder": "ragmeter.store",
+    "clean_text": "ragmeter.evaluators.crag.dataset_utils",
     "column": "ragmeter.definition",
+    "convert_domain_indices_to_names": "ragmeter.evaluators.crag.dataset_utils",
     "evaluate": "ragmeter.api",
     "get_metric": "ragmeter.registry:get",
     "metric": "ragmeter.definition",
+    "prepare_feature_vocabularies": "ragmeter.evaluators.crag.dataset_utils",
 }
 
 if TYPE_CHECKING:
@@ -48,8 +58,15 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric, column, metric
     from ragmeter.evaluators.base import EvaluationResult, QAPair, RAGResult
     from ragmeter.evaluators.context_recall import ContextRecall
+    from ragmeter.evaluators.crag.dataset_utils import (
+        clean_text,
+        convert_domain_indices_to_names,
+        prepare_feature_vocabularies,
+    )
+    from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
     from ragmeter.evaluators.edit_distance import EditDistanceEvaluator
     from ragmeter.evaluators.response import ResponseEvaluator
+    from ragmeter.judges.judge import LLMJudge
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.store import RunFolder

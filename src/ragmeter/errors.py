@@ -6,6 +6,9 @@
     ├── UsageError            the call is at fault, not the data
     │   └── UnknownNameError  no such metric, evaluator or language (says what was perhaps meant)
     ├── OutputError           a file or a folder can't be written
+    ├── BusyError             another process is at work on the same run
+    ├── EndpointError         a server can't be used as it was named: a wrong key, model or address
+    ├── Interrupted           Ctrl-C; what was paid for is kept
     └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
 
 Each one carries what a person needs to mend it: where it happened, what was found, and what to do.
@@ -64,6 +67,23 @@ class UnknownNameError(UsageError):
 
 class OutputError(RagmeterError):
     """A file or a folder can't be written."""
+
+
+class BusyError(RagmeterError):
+    """Another process is at work on the same run."""
+
+
+class EndpointError(RagmeterError):
+    """A server can't be used as it was named."""
+
+
+class Interrupted(RagmeterError):
+    """Ctrl-C. What was paid for is kept."""
+
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("stopped", hint="what was answered is kept: run the same command again to go on from there")
 
 
 class MissingExtraError(RagmeterError):

@@ -21,7 +21,7 @@ from ragmeter.definition import Metric
 from ragmeter.errors import InputError, OutputError
 from ragmeter.io.write import dumps
 from ragmeter.stats.summary import MetricSummary, summarise
-from ragmeter.table import LIST_COLUMNS, SCORED, Batch, Scores
+from ragmeter.table import LIST_COLUMNS, SCORED, Batch, Measure, Scores
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 _TEXTS = pa.list_(pa.large_string())
@@ -44,7 +44,7 @@ class Scored:
 class RowsWriter:
     """Writes the table as it comes, a row group a batch, and counts what was not scored."""
 
-    def __init__(self, path: Path, metrics: Sequence[Metric]) -> None:
+    def __init__(self, path: Path, metrics: Sequence[Metric | Measure]) -> None:
         self._path = path
         self._metrics = metrics
         self._taken = {each for metric in metrics for each in (metric.name, outcome_column(metric.name))}

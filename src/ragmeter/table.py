@@ -31,6 +31,13 @@ SCORED = "scored"
 UNDEFINED = "undefined"
 TARGET_ERROR = "target_error"
 NO_RESULT = "no_result"
+#: Outcomes of judges and targets: what was not understood, not answered in time, not answered, or not asked.
+UNPARSABLE = "unparsable"
+REFUSED = "refused"
+TIED = "tied"
+TIMEOUT = "timeout"
+JUDGE_ERROR = "judge_error"
+SKIPPED_BUDGET = "skipped_budget"
 
 
 @dataclass(slots=True)
@@ -48,6 +55,16 @@ class Batch:
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A column of scores that no metric computes, a judge's for one: what its summary has to know of it."""
+
+    name: str
+    binary: bool = False
+    direction: str = "higher"
+    bounds: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

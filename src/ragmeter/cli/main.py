@@ -13,6 +13,7 @@ import ragmeter
 from ragmeter.errors import RagmeterError, UsageError, did_you_mean
 
 _COMMANDS = {
+    "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
     "metrics": "list the metrics, or explain one",
 }

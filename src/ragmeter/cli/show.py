@@ -39,8 +39,8 @@ def printable(text: str) -> str:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int], None] | None]:
-    """A counter of rows on standard error while work goes on, if a person is there to see it."""
+def progress(what: str, unit: str = "rows") -> Iterator[Callable[[int], None] | None]:
+    """A counter on standard error while work goes on, if a person is there to see it."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -50,7 +50,7 @@ def progress(what: str) -> Iterator[Callable[[int], None] | None]:
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
-        TextColumn("{task.completed:,.0f} rows"),
+        TextColumn("{task.completed:,.0f} " + unit),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,

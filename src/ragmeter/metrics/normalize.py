@@ -18,14 +18,14 @@ from ragmeter.errors import UnknownNameError
 _QUOTES = str.maketrans(dict.fromkeys("’‘‛ʼ՚＇`´′", "'") | dict.fromkeys("“”„‟«»″＂", '"'))
 
 #: Scripts that put no space between words: there, a character with its marks is the unit.
-_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 
 #: A word is a run of letters, marks, digits and underscores. An apostrophe stays inside a word (don't), a point or a
 #: comma inside a number (3.5, 1,000).
 _WORD = regex.compile(
     rf"""
-    [\p{{L}}&&[{_UNSPACED}]]\p{{M}}*
-  | (?: \p{{N}}+ (?:[.,]\p{{N}}+)* | [[\p{{L}}\p{{M}}_]--[[{_UNSPACED}]&&\p{{L}}]]+ (?:'(?=\p{{L}}))? )+
+    [\p{{L}}&&[{UNSPACED}]]\p{{M}}*
+  | (?: \p{{N}}+ (?:[.,]\p{{N}}+)* | [[\p{{L}}\p{{M}}_]--[[{UNSPACED}]&&\p{{L}}]]+ (?:'(?=\p{{L}}))? )+
     """,
     regex.VERBOSE | regex.VERSION1,
 )

@@ -1,0 +1,256 @@
+"""`ragmeter crag generate` and `ragmeter crag evaluate`: conversations answered by an agent, and judged."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragmeter.cli.options import Parser
+from ragmeter.errors import UsageError, errors_of
+from ragmeter.io.write import check_writable, dumps
+
+UNSCORED = 3  # the exit code when too many turns have no score
+_WORKERS = 8
+_DESCRIPTIONS = {
+    "generate": "Have an agent answer the turns of conversations, and save them.\n\n"
+    "What was answered is kept in a journal beside the output: run the same command again after a crash or Ctrl-C,\n"
+    "and only what is missing is asked.",
+    "evaluate": "Judge saved turns: a miss, an exact match, or what a language model says.\n\n"
+    "Writes turn_evaluation_results_all.csv, turn_evaluation_results_ego.csv, scores_dictionary.json and the files of\n"
+    "a run folder. Verdicts are kept in journal.sqlite there: run the same command again after a crash or Ctrl-C, and\n"
+    "only what is missing is asked. The exit code is 3 if too many turns could not be scored.",
+}
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one of the two."""
+    kinds = {"generate": (_generate_options, _generate), "evaluate": (_evaluate_options, _evaluate)}
+    if not argv or argv[0] not in kinds:
+        parser = Parser(prog="ragmeter crag", usage="ragmeter crag {generate,evaluate} ...")
+        parser.description = "CRAG-MM: `ragmeter crag generate --help`, `ragmeter crag evaluate --help`"
+        parser.parse_known_args(list(argv[:1]))  # answers --help
+        raise UsageError("say what to do: `ragmeter crag generate` or `ragmeter crag evaluate`")
+    options, command = kinds[argv[0]]
+    parser = Parser(
+        prog=f"ragmeter crag {argv[0]}",
+        description=_DESCRIPTIONS[argv[0]],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    options(parser)
+    return command(parser.parse_args(list(argv[1:])))
+
+
+def _generate_options(parser: Parser) -> None:
+    add = parser.add_argument
+    add("--dataset", metavar="FILE", required=True, help="conversations: jsonl, json or parquet")
+    add("--agent", metavar="PATH", required=True, help="the agent's class, for example mypkg.agents:MyAgent")
+    add("--output", metavar="FILE", type=Path, required=True, help="where the turns go, as JSON lines")
+    add("--num-conversations", metavar="N", type=int, help="the first N conversations; default: all")
+    add(
+        "--workers",
+        metavar="N",
+        type=int,
+        default=1,
+        help="batches under way at once; default: 1, for agents that are not made for more",
+    )
+    add(
+        "--tokenizer",
+        metavar="PATH",
+        help="what cuts answers: a tokenizer.json, or mypkg:tokenizer; default: words and marks",
+    )
+    _shared_options(parser, "turns without an answer")
+
+
+def _evaluate_options(parser: Parser) -> None:
+    add = parser.add_argument
+    add("--turns", metavar="FILE", required=True, help="turn data, as `ragmeter crag generate` writes it")
+    add("--output-dir", metavar="DIR", type=Path, required=True, help="where the results go")
+    add(
+        "--workers",
+        metavar="N",
+        type=int,
+        default=_WORKERS,
+        help=f"the most calls under way at once; default: {_WORKERS}",
+    )
+    judge = parser.add_argument_group("the judge")
+    add = judge.add_argument
+    add("--judge-model", metavar="NAME", default="gpt-4o", help="default: gpt-4o; none judges by exact match alone")
+    add(
+        "--base-url",
+        metavar="URL",
+        help="any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or OpenAI's own. The key is OPENAI_API_KEY",
+    )
+    add(
+        "--judge-prompt", metavar="FILE", help="criteria of your own, with {query}, {ground_truth} and {agent_response}"
+    )
+    add(
+        "--judge-repeats",
+        metavar="K",
+        type=int,
+        default=1,
+        help="judge each answer K times; the majority counts, and the flip rate is shown",
+    )
+    add(
+        "--judge-tries",
+        metavar="N",
+        type=int,
+        default=3,
+        help="how often to ask for a verdict that can be read; default: 3",
+    )
+    add("--temperature", metavar="T", type=float, default=0.0, help="default: 0")
+    add("--seed", metavar="N", type=int, default=0, help="default: 0")
+    add("--max-tokens", metavar="N", type=int, default=1024, help="the longest reply; default: 1024")
+    add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for a reply; default: 60")
+    _shared_options(parser, "turns without a score")
+    money = parser.add_argument_group("money")
+    add = money.add_argument
+    add("--dry-run", action="store_true", help="say how many calls, tokens and dollars it would take, and ask nothing")
+    add("--budget", metavar="DOLLARS", type=float, help="the most that the run may cost; the rest is skipped_budget")
+    add(
+        "--prices",
+        metavar="FILE",
+        help='JSON: {"my-model": {"input": 0.5, "output": 1.5}}, dollars for a million tokens',
+    )
+    parser.add_argument(
+        "--no-formula-guard",
+        dest="guard",
+        action="store_false",
+        help="in csv, leave cells as they are that a spreadsheet would run as a formula",
+    )
+
+
+def _shared_options(parser: Parser, what: str) -> None:
+    add = parser.add_argument
+    add(
+        "--max-calls",
+        metavar="N",
+        type=int,
+        help="make no more calls than this, retries included; the rest is skipped_budget",
+    )
+    add("--retries", metavar="N", type=int, default=3, help="how often a call that failed is made again; default: 3")
+    add(
+        "--max-unscored",
+        metavar="SHARE",
+        type=float,
+        default=0.05,
+        help=f"the share of {what} beyond which the exit code is 3; default: 0.05",
+    )
+    add("--json", action="store_true", help="print the result as JSON, for scripts")
+
+
+def _generate(chosen: argparse.Namespace) -> int:
+    from ragmeter.cli import show, show_crag
+    from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
+    from ragmeter.evaluators.crag.generation import source_name
+    from ragmeter.evaluators.crag.truncation import load_tokenizer
+    from ragmeter.registry import import_object
+
+    _check_limits(chosen)
+    check_writable(chosen.output.parent)
+    found = import_object(chosen.agent, "agent")
+    agent = found
+    if isinstance(found, type) or not hasattr(
+        found, "batch_generate_response"
+    ):  # a class, or a function that makes one
+        with errors_of(chosen.agent):
+            agent = found()
+    with show.progress("answering", "turns") as advance:
+        evaluator = CRAGEvaluator(
+            chosen.dataset,
+            agent,
+            num_conversations=chosen.num_conversations,
+            num_workers=chosen.workers,
+            tokenizer=None if chosen.tokenizer is None else load_tokenizer(chosen.tokenizer),
+            agent_name=source_name(agent),
+            journal=chosen.output.with_name(f"{chosen.output.name}.journal.sqlite"),
+            max_calls=chosen.max_calls,
+            retries=chosen.retries,
+            progress=advance,
+        )
+        evaluator.initialize_for_generation()
+        turns = evaluator.generate_agent_responses()
+    evaluator.save_turn_data(chosen.output)
+    failed = [turn for turn in turns if turn["agent_response"] is None]
+    result = {
+        "turns": len(turns),
+        "answered": len(turns) - len(failed),
+        "shortened": evaluator.shortened,
+        "not_answered": dict(Counter(turn["outcome"] for turn in failed)),
+        "causes": dict(Counter(f"{turn['outcome']}: {turn['error']}" for turn in failed).most_common()),
+        "effort": evaluator.effort,
+        "output": str(chosen.output),
+    }
+    if chosen.json:
+        print(dumps(result, indent=2))
+    else:
+        show_crag.generated(result)
+    return UNSCORED if len(failed) > chosen.max_unscored * len(turns) else 0
+
+
+def _evaluate(chosen: argparse.Namespace) -> int:
+    from ragmeter.cli import show, show_crag
+    from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
+    from ragmeter.evaluators.crag.files import JOURNAL
+    from ragmeter.judges.judge import LLMJudge
+
+    _check_limits(chosen)
+    check_writable(chosen.output_dir)
+    judge = None
+    if chosen.judge_model.lower() != "none":
+        judge = LLMJudge(
+            None,
+            chosen.judge_model,
+            chosen.base_url,
+            prompt=chosen.judge_prompt,
+            temperature=chosen.temperature,
+            seed=chosen.seed,
+            max_tokens=chosen.max_tokens,
+            repeats=chosen.judge_repeats,
+            tries=chosen.judge_tries,
+            timeout=chosen.timeout,
+            retries=chosen.retries,
+            prices=chosen.prices,
+        )
+    with show.progress("judging", "turns") as advance:
+        evaluator = CRAGEvaluator(
+            num_workers=chosen.workers,
+            judge=judge,
+            journal=chosen.output_dir / JOURNAL,
+            budget=chosen.budget,
+            max_calls=chosen.max_calls,
+            progress=advance,
+        )
+        turns = evaluator.load_turn_data(chosen.turns)
+        if chosen.dry_run:
+            estimate = evaluator.estimate(turns)
+        else:
+            rows, scores = evaluator.evaluate_agent_responses(turns)
+    if chosen.dry_run:
+        if chosen.json:
+            print(dumps(estimate, indent=2))
+        else:
+            show_crag.estimated(estimate)
+        return 0
+    evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
+    report = evaluator.report
+    assert report is not None  # noqa: S101 - it was just made
+    if chosen.json:
+        result = {"scores": scores, **report.summary, "effort": report.effort, "folder": str(chosen.output_dir)}
+        print(dumps(result, indent=2))
+    else:
+        show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
+    return UNSCORED if report.summary["unscored_share"] > chosen.max_unscored else 0
+
+
+def _check_limits(chosen: argparse.Namespace) -> None:
+    """Numbers that make no sense are refused before anything is asked."""
+    least = {"workers": 1, "max_calls": 0, "retries": 0, "budget": 0, "num_conversations": 1}
+    for name, low in least.items():
+        value = getattr(chosen, name, None)
+        if value is not None and not value >= low:
+            raise UsageError(f"--{name.replace('_', '-')} must be at least {low}, and is {value:g}")
+    if not 0 <= chosen.max_unscored <= 1:
+        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {chosen.max_unscored:g}")

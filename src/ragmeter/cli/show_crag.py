@@ -1,0 +1,122 @@
+"""What a person sees of answered and judged conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from ragmeter.cli.show import console, figure, interval, printable
+from ragmeter.judges.prices import AS_OF
+
+#: Which of the summary's metrics has the interval of a score.
+_INTERVALS = {
+    "accuracy": "is_correct",
+    "exact_match": "is_exact_match",
+    "missing": "is_miss",
+    "hallucination_rate": "is_hallucination",
+    "mean_multi_turn_conversation_score": "multi_turn_conversation_score",
+}
+_MOST_CAUSES = 5
+
+
+def judged(
+    scores: Mapping[str, Mapping[str, float | None]],
+    summary: Mapping[str, Any],
+    effort: Mapping[str, Any],
+    folder: Path,
+    *,
+    has_judge: bool,
+) -> None:
+    """The scores with their intervals, what could not be scored, what it cost, and where it is."""
+    out = console()
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column("score")
+    for title in ("all", "95% interval", "ego"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for name, value in scores["all"].items():
+        whole = name in ("total", "correct_exact", "correct", "miss", "hallucination")
+        found = summary["metrics"].get(_INTERVALS.get(name, ""))
+        table.add_row(
+            name, _shown(value, whole), interval(found["interval"]) if found else "", _shown(scores["ego"][name], whole)
+        )
+    out.print(table)
+    total, failed = summary["n_rows"], sum(summary["metrics"]["is_correct"]["n_not_scored"].values())
+    if failed:
+        low, high = summary["accuracy_bounds"]
+        out.print(
+            Text(
+                f"not scored: {failed:,} of {total:,} turns; accuracy is between {low:.4f} (all of them wrong) and "
+                f"{high:.4f} (all right)",
+                style="bold red",
+            ),
+            soft_wrap=True,
+        )
+        _causes(out, summary["causes"])
+    if not has_judge:
+        out.print("no judge: an answer is correct only where it matches exactly", soft_wrap=True)
+    elif effort["made"] or effort["from_journal"]:
+        out.print(_spent(summary["usage"], effort), soft_wrap=True)
+        if effort["parameters_the_server_refused"]:
+            refused = ", ".join(effort["parameters_the_server_refused"])
+            out.print(f"the server does not take {refused}: left out", style="red", soft_wrap=True)
+    if summary["flip_rate"] is not None:
+        out.print(f"flip rate: {summary['flip_rate']:.4f}, n = {summary['n_judged_repeatedly']:,}", soft_wrap=True)
+    out.print(
+        printable(f"turns: {total:,} of {summary['n_conversations']:,} conversations, in {folder}/"), soft_wrap=True
+    )
+
+
+def generated(result: Mapping[str, Any]) -> None:
+    """How many turns were answered, and why the others were not."""
+    out = console()
+    effort = result["effort"]
+    out.print(
+        f"turns: {result['turns']:,}, answered: {result['answered']:,} ({effort['from_journal']:,} of them earlier), "
+        f"shortened: {result['shortened']:,}",
+        soft_wrap=True,
+    )
+    _causes(out, result["causes"])
+    out.print(printable(f"written: {result['output']}"), soft_wrap=True)
+
+
+def estimated(estimate: Mapping[str, Any]) -> None:
+    """What it would take."""
+    out = console()
+    tokens = f"{estimate['prompt_tokens']:,} tokens in and {estimate['completion_tokens']:,} out"
+    cost = estimate["cost_usd"]
+    money = "the price of the model is not known (--prices)" if cost is None else f"${cost:,.4f} at prices of {AS_OF}"
+    calls = f"at most {estimate['calls']:,}, and {estimate['recorded']:,} recorded before"
+    out.print(f"turns: {estimate['turns']:,}; calls: {calls}", soft_wrap=True)
+    out.print(f"about {tokens}; {money}", soft_wrap=True)
+    out.print("nothing was asked", soft_wrap=True)
+
+
+def _shown(value: float | None, whole: bool) -> str:
+    return figure(int(value)) if whole and value is not None else figure(value)
+
+
+def _causes(out: Any, causes: Mapping[str, int]) -> None:
+    for cause, count in list(causes.items())[:_MOST_CAUSES]:
+        out.print(Text(printable(f"  {count:,} {cause}"), style="red"), soft_wrap=True)
+    if len(causes) > _MOST_CAUSES:
+        out.print(Text(f"  and {len(causes) - _MOST_CAUSES:,} other causes: summary.json has them", style="red"))
+
+
+def _spent(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> str:
+    parts = [
+        f"calls: {usage['calls']:,} ({effort['from_journal']:,} recorded before, {effort['made']:,} made now, "
+        f"{effort['retried']:,} of them again)",
+        f"tokens: {usage['prompt_tokens']:,} in, {usage['completion_tokens']:,} out",
+    ]
+    if usage["cost_usd"] is not None:
+        parts.append(f"cost: ${usage['cost_usd']:,.4f}")
+    if effort["latency_ms"]:
+        parts.append(
+            f"latency: {effort['latency_ms']['p50']:,.0f} ms median, {effort['latency_ms']['p95']:,.0f} ms p95"
+        )
+    return "; ".join(parts)

@@ -1,0 +1,92 @@
+"""Runs asynchronous work for those who are not, and hears Ctrl-C: once to finish what is under way, twice to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from ragmeter.errors import Interrupted
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Stoppable:
+    """What the work hands out so that it can be asked to stop."""
+
+    def __init__(self) -> None:
+        self.on_stop: Callable[[], None] = lambda: None
+        self.stopped = False
+
+    def stop(self) -> None:
+        """Ask the work to begin nothing more."""
+        self.stopped = True
+        self.on_stop()
+
+
+def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
+    """Run the work to its end, in a thread with a loop of its own: a notebook has a loop already, and a thread that
+    waits can hear Ctrl-C on every system. The first one asks the work to stop, the second one cancels it.
+    """
+    handle = Stoppable()
+    done = threading.Event()
+    results: list[Result] = []
+    errors: list[BaseException] = []
+    ready: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Result]]] = []
+
+    async def main() -> None:
+        task = asyncio.ensure_future(work(handle))
+        ready.append((asyncio.get_running_loop(), task))
+        results.append(await task)
+
+    def thread() -> None:
+        try:
+            asyncio.run(main())
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=thread, name="ragmeter-loop", daemon=True).start()
+    presses = 0
+    while not done.is_set():
+        try:
+            done.wait(None if presses < 2 else 5)  # code of the user's that hangs in a thread can't hold us
+            if presses >= 2 and not done.is_set():
+                break
+        except KeyboardInterrupt:
+            presses += 1
+            if ready:
+                loop, task = ready[0]
+                with suppress(RuntimeError):  # the loop has just come to its end
+                    loop.call_soon_threadsafe(handle.stop if presses == 1 else task.cancel)
+            if presses == 1:
+                print("\nfinishing the calls under way; press Ctrl-C again to stop at once", file=sys.stderr)
+    if presses and (presses >= 2 or handle.stopped):
+        raise Interrupted from None
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+async def each(items: Iterable[Item], work: Callable[[Item], Awaitable[None]], at_once: int) -> None:
+    """Do the work for every item, no more than `at_once` at a time. The first error ends it all."""
+    remaining = iter(items)
+
+    async def one() -> None:
+        for item in remaining:
+            await work(item)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(at_once):
+                group.create_task(one())
+    except BaseExceptionGroup as several:
+        first: BaseException = several
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from None

@@ -1,0 +1,131 @@
+"""How much goes on at once, and how long to wait: both follow what the other side can bear."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+#: No server is believed that asks for a longer pause than this, in seconds.
+LONGEST_PAUSE = 60.0
+#: The places of a gate at first, and the seconds after which it opens one more.
+_AT_FIRST, _EVERY = 8, 0.0008
+
+
+class Pace:
+    """A gate with a moving number of places: one more a round while all is well, half as many when it is too much.
+
+    Up to the places that the user allows it opens within the first moments, one after another: calls that all begin at
+    once also all end at once, and go on coming in waves. A pause that a server asks for holds everybody back.
+    """
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.most = most
+        self.limit = float(min(most, _AT_FIRST))
+        self._opening: asyncio.TimerHandle | None = None
+        self.inside = 0
+        self.closed = False
+        self._clock = clock
+        self._cut_at = -math.inf
+        self._open_at = -math.inf
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def enter(self) -> bool:
+        """Wait for a place; False once the gate is closed."""
+        if self._opening is None:
+            self._open_next()
+        while not self.closed:
+            pause = self._open_at - self._clock()
+            if pause <= 0 and self.inside < int(self.limit):
+                self.inside += 1
+                return True
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            if pause > 0:
+                asyncio.get_running_loop().call_later(pause, _wake, turn)
+            await turn
+        return False
+
+    def _open_next(self) -> None:
+        if self._cut_at == -math.inf and not self.closed and self.limit < self.most:
+            self._opening = asyncio.get_running_loop().call_later(_EVERY, self._open_next)
+            self.limit = min(float(self.most), self.limit + 1)
+            self._admit()
+
+    def leave(self) -> None:
+        """Give the place to whoever waits."""
+        self.inside -= 1
+        self._admit()
+
+    def went_well(self) -> None:
+        """Additive increase: about one place more for each round of calls."""
+        self.limit = min(float(self.most), self.limit + 1 / self.limit)
+
+    def too_much(self, started: float, pause: float | None) -> None:
+        """Multiplicative decrease, once for all the calls that were under way when it was noticed."""
+        now = self._clock()
+        if started > self._cut_at:
+            self.limit = max(1.0, self.limit / 2)
+            self._cut_at = now
+        if pause is not None:
+            self._open_at = max(self._open_at, now + pause)
+
+    def now(self) -> float:
+        """The gate's time, for `too_much`."""
+        return self._clock()
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self.closed = True
+        self._admit()
+
+    def _admit(self) -> None:
+        places = len(self._waiting) if self.closed else int(self.limit) - self.inside
+        while self._waiting and places > 0:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                places -= 1
+
+
+def _wake(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        turn.set_result(None)
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How often to try again, and how long to wait before: full jitter, so that nobody comes back in step.
+
+    A server that is merely busy is asked again more often than one that fails.
+    """
+
+    failures: int = 3
+    refusals: int = 20
+    base: float = 0.5
+    cap: float = 30.0
+
+    def wait(self, attempt: int) -> float:
+        """Seconds before attempt number `attempt` + 1."""
+        return random.uniform(0, min(self.cap, self.base * 2 ** min(attempt, 30)))  # noqa: S311 - not a secret
+
+
+def retry_after(value: str | None, now: datetime | None = None) -> float | None:
+    """The seconds of a `Retry-After` header: seconds or a date. Absurd values are bounded, nonsense is None."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(value)
+        except (ValueError, TypeError, OverflowError):
+            return None
+        seconds = (when.replace(tzinfo=when.tzinfo or UTC) - (now or datetime.now(UTC))).total_seconds()
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST_PAUSE)

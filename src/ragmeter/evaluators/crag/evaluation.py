@@ -1,0 +1,197 @@
+"""Turns judged: first whether the agent declined, then whether it matches word for word, then what the judge says.
+
+The judge is not asked about turns that count as missed whatever it would say, because the conversation has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragmeter.effects.caller import Caller
+from ragmeter.effects.loop import each
+from ragmeter.judges.chat import ChatClient
+from ragmeter.judges.judge import Judgement, LLMJudge
+from ragmeter.metrics.conversation import MISSED, Turn, counted, ended_at
+from ragmeter.metrics.normalize import fold
+from ragmeter.metrics.refusals import is_miss
+from ragmeter.table import SCORED, TARGET_ERROR
+
+TURN_COLUMNS = (
+    "session_id", "interaction_id", "turn_idx", "is_ego", "image_quality", "query_category", "domain", "dynamism",
+    "query", "ground_truth", "agent_response", "total_turn_count", "interaction_id_history",
+)  # fmt: skip
+RESULT_COLUMNS = (
+    *TURN_COLUMNS, "is_exact_match", "is_correct", "is_miss", "is_semantically_correct", "api_response",
+)  # fmt: skip
+NO_REFERENCE = "no_reference"
+
+
+@dataclass
+class JudgedTurn:
+    """One turn and what came of it. `turn` is None until it is decided."""
+
+    row: Mapping[str, Any]
+    outcome: str = SCORED
+    cause: str = ""
+    turn: Turn | None = None
+    judgement: Judgement | None = None
+
+    def decide(self, *, judged: bool) -> None:
+        """Decide what can be decided without a judge: in that order, miss, exact match, and wrong if nobody judges."""
+        answer, expected = self.row.get("agent_response"), self.row.get("ground_truth")
+        if self.row.get("error") or answer is None:
+            self._fail(str(self.row.get("outcome") or TARGET_ERROR), str(self.row.get("error") or "no answer"))
+        elif is_miss(answer):
+            self.turn = MISSED
+        elif expected is None or not expected.strip():
+            self._fail(NO_REFERENCE, "the turn has no ground truth")
+        elif is_exact_match(answer, expected):
+            self.turn = Turn(correct=True, exact=True)
+        elif not judged:
+            self.turn = Turn(correct=False)
+
+    def settle(self, judgement: Judgement) -> None:
+        """Take the judge's word, or the reason why there is none."""
+        self.judgement = judgement
+        self.turn = Turn(correct=judgement.accuracy)
+        self.outcome, self.cause = judgement.outcome, judgement.cause
+
+    def _fail(self, outcome: str, cause: str) -> None:
+        self.turn, self.outcome, self.cause = Turn(correct=None), outcome, cause
+
+
+@dataclass
+class Judged:
+    """All turns, by conversation, in the order of the data."""
+
+    conversations: list[list[JudgedTurn]]
+    counted: list[list[Turn]] = field(default_factory=list)
+
+    def decide(self, *, judged: bool) -> None:
+        """Decide every turn that needs no judge; without one, all."""
+        for conversation in self.conversations:
+            for each_turn in conversation:
+                each_turn.decide(judged=judged)
+
+    def count(self) -> None:
+        """Apply the rule for conversations."""
+        self.counted = [
+            counted([each.turn or Turn(correct=None) for each in conversation]) for conversation in self.conversations
+        ]
+        for conversation, turns in zip(self.conversations, self.counted, strict=True):
+            for each_turn, turn in zip(conversation, turns, strict=True):
+                if turn is MISSED:  # past the end of the conversation nothing can fail any more
+                    each_turn.outcome = SCORED
+
+    def rows(self, *, ego: bool = False) -> list[dict[str, Any]]:
+        """The rows of the results file; of ego-centric turns alone if asked for."""
+        return [
+            _result_row(judged, turn)
+            for conversation, turns in zip(self.conversations, self.counted, strict=True)
+            for judged, turn in zip(conversation, turns, strict=True)
+            if not ego or judged.row.get("is_ego")
+        ]
+
+    def turns(self, *, ego: bool = False) -> list[list[Turn]]:
+        """The turns as they were judged, before the rule, by conversation."""
+        return [
+            [judged.turn or Turn(correct=None) for judged in conversation]
+            for conversation in self.conversations
+            if not ego or conversation[0].row.get("is_ego")
+        ]
+
+    def outcomes(self) -> list[str]:
+        """How each turn came about, in the order of the rows."""
+        return [judged.outcome for conversation in self.conversations for judged in conversation]
+
+    def not_scored(self) -> dict[str, int]:
+        """How many turns have no score, by cause."""
+        return dict(sorted(Counter(outcome for outcome in self.outcomes() if outcome != SCORED).items()))
+
+    def causes(self) -> dict[str, int]:
+        """The same in words, most frequent first."""
+        said = Counter(
+            f"{judged.outcome}: {judged.cause}"
+            for conversation in self.conversations
+            for judged in conversation
+            if judged.outcome != SCORED
+        )
+        return dict(said.most_common())
+
+    def flips(self) -> tuple[int, int]:
+        """On how many turns the repeats of the judge disagree, and how many were judged more than once."""
+        held = [j.judgement for conversation in self.conversations for j in conversation if j.judgement is not None]
+        repeated = [judgement for judgement in held if sum(verdict is not None for verdict in judgement.verdicts) > 1]
+        return sum(judgement.flipped for judgement in repeated), len(repeated)
+
+
+def is_exact_match(answer: str, expected: str) -> bool:
+    """Whether the two texts are the same, but for case, kinds of quotes, white space and a full stop."""
+    return _bare(answer) == _bare(expected)
+
+
+def _bare(text: str) -> str:
+    return " ".join(fold(text).split()).removesuffix(".")
+
+
+def group(turns: Iterable[Mapping[str, Any]]) -> list[list[JudgedTurn]]:
+    """Turns by session, sessions as they first appear, turns by their index."""
+    sessions: dict[Any, list[JudgedTurn]] = {}
+    for row in turns:
+        sessions.setdefault(row["session_id"], []).append(JudgedTurn(row))
+    for conversation in sessions.values():
+        conversation.sort(key=lambda judged: int(judged.row["turn_idx"]))
+    return list(sessions.values())
+
+
+async def judge_all(
+    judged: Judged, judge: LLMJudge, caller: Caller, client: ChatClient, advance: Callable[[int], None]
+) -> None:
+    """Decide every turn, with the judge where it takes one; long conversations first, since they take the longest."""
+
+    async def one(conversation: list[JudgedTurn]) -> None:
+        for each_turn in conversation:  # here and not before: while one waits for its replies, the next is looked at
+            each_turn.decide(judged=True)
+        first, rest = conversation[:2], conversation[2:]
+        if sum(each_turn.turn is None for each_turn in first) == 1:
+            await ask(next(each_turn for each_turn in first if each_turn.turn is None))
+        else:
+            await asyncio.gather(*(ask(each_turn) for each_turn in first if each_turn.turn is None))
+        for index, each_turn in enumerate(rest, 2):
+            so_far = [earlier.turn.correct if earlier.turn else None for earlier in conversation[:index]]
+            if ended_at([*so_far, None]) <= index:
+                for left_out in conversation[index:]:
+                    left_out.turn = left_out.turn or MISSED
+                break
+            if each_turn.turn is None:
+                await ask(each_turn)
+        advance(len(conversation))
+
+    async def ask(each_turn: JudgedTurn) -> None:
+        row = each_turn.row
+        each_turn.settle(
+            await judge.judge(caller, client, str(row.get("query") or ""), row["ground_truth"], row["agent_response"])
+        )
+
+    longest_first = sorted(judged.conversations, key=len, reverse=True)
+    await each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
+
+
+def _result_row(judged: JudgedTurn, turn: Turn) -> dict[str, Any]:
+    known = turn.correct is not None
+    if judged.judgement is not None:
+        response: dict[str, Any] | None = judged.judgement.as_dict()
+    else:
+        response = None if known else {"outcome": judged.outcome, "cause": judged.cause}
+    return {
+        **{column: judged.row.get(column) for column in TURN_COLUMNS},
+        "is_exact_match": turn.exact if known else None,
+        "is_correct": turn.correct,
+        "is_miss": turn.miss if known else None,
+        "is_semantically_correct": turn.correct,
+        "api_response": response,
+    }

@@ -1,0 +1,268 @@
+"""The class that orchestrates it: an agent answers, a judge judges, and the scores are worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ragmeter.effects.budget import Budget
+from ragmeter.effects.caller import Caller
+from ragmeter.effects.journal import Journal
+from ragmeter.effects.loop import Stoppable, run
+from ragmeter.effects.pace import Pace, Retries
+from ragmeter.errors import UsageError, errors_of
+from ragmeter.evaluators.crag import files
+from ragmeter.evaluators.crag.config import (
+    DEFAULT_NUM_WORKERS,
+    MAX_API_RETRIES,
+    MAX_RESPONSE_LENGTH_IN_TOKENS,
+    batch_size,
+)
+from ragmeter.evaluators.crag.dataset_utils import conversations, one_split, prepare_feature_vocabularies
+from ragmeter.evaluators.crag.evaluation import Judged, group, judge_all
+from ragmeter.evaluators.crag.generation import Agent, Generation
+from ragmeter.evaluators.crag.truncation import Tokenizer, cut
+from ragmeter.io.data import file_signature
+from ragmeter.io.write import RUNS
+from ragmeter.judges.judge import LLMJudge
+from ragmeter.metrics.conversation import scores
+
+#: Where verdicts are kept unless somebody says otherwise: a crash must not lose what was paid for.
+DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
+Rows = dict[str, list[dict[str, Any]]]
+ScoresByPart = dict[str, dict[str, float | None]]
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an evaluation says besides the scores: intervals, failures by cause, bounds, tokens and cost."""
+
+    summary: dict[str, Any]
+    effort: dict[str, Any]
+    judged: Judged
+
+
+class CRAGEvaluator:
+    """Evaluates an agent on conversations: generation, judgement, scores.
+
+    Args:
+        dataset: conversations (a path, a list of dicts, a Hugging Face dataset), or None to judge saved turns.
+        agent: has get_batch_size() and batch_generate_response(queries, images, message_histories); None as above.
+        eval_model_name: the judge's model; without it an answer is right only where it matches exactly.
+        eval_api_key: the judge's key; without it OPENAI_API_KEY.
+        num_conversations: how many conversations to take; all of them unless given.
+        num_workers: how many judge calls, or batches of the agent, may be under way at once.
+        base_url: any OpenAI-compatible endpoint.
+        judge: a judge with settings of your own, in place of the three above.
+        tokenizer: cuts answers to MAX_RESPONSE_LENGTH_IN_TOKENS; has encode() and decode().
+        load_image: makes an image of an image_url; without it the agent is given the URL.
+        agent_name: what the agent's answers are kept under in the journal. Change it when the agent changes.
+            Without it they are not kept.
+        journal: the file that keeps what was answered; None keeps nothing.
+        budget: the most that the judge may cost, in dollars.
+        max_calls: the most calls to make.
+        progress: called with the number of turns that are done.
+    """
+
+    def __init__(
+        self,
+        dataset: Any = None,
+        agent: Agent | None = None,
+        eval_model_name: str | None = None,
+        eval_api_key: str | None = None,
+        num_conversations: int | None = None,
+        num_workers: int = DEFAULT_NUM_WORKERS,
+        *,
+        base_url: str | None = None,
+        judge: LLMJudge | None = None,
+        tokenizer: Tokenizer | None = None,
+        load_image: Callable[[str], Any] | None = None,
+        agent_name: str | None = None,
+        journal: str | Path | None = DEFAULT_JOURNAL,
+        budget: float | None = None,
+        max_calls: int | None = None,
+        retries: int = MAX_API_RETRIES,
+        progress: Advance | None = None,
+    ) -> None:
+        if num_workers < 1:
+            raise UsageError(f"num_workers must be at least 1, and is {num_workers}")
+        if num_conversations is not None and num_conversations < 1:
+            raise UsageError(f"num_conversations must be at least 1, and is {num_conversations}")
+        self.dataset = one_split(dataset)
+        self.agent = agent
+        self.num_conversations = num_conversations
+        self.num_workers = num_workers
+        self.llm_judge = judge
+        if judge is None and eval_model_name:
+            self.llm_judge = LLMJudge(eval_api_key, eval_model_name, base_url, retries=retries)
+        if budget is not None and self.llm_judge is not None and self.llm_judge.price is None:
+            raise UsageError(
+                f"the price of {self.llm_judge.endpoint.model!r} is not known, so a budget can't be kept",
+                hint="give it with --prices, or limit the calls with --max-calls",
+            )
+        self.budget, self.max_calls, self.retries = budget, max_calls, retries
+        self.tokenizer, self.load_image = tokenizer, load_image
+        self.agent_name = agent_name
+        self.journal = None if journal is None else Path(journal)
+        self.progress: Advance = progress or (lambda turns: None)
+        self.feature_vocabularies: dict[str, list[str]] = {}
+        self.all_turn_data: list[dict[str, Any]] = []
+        self.shortened = 0
+        self.report: Report | None = None
+        self.effort: dict[str, Any] = {}
+        self._batch_size = 0
+        self._inputs: dict[str, Any] = {}
+
+    def initialize_for_generation(self) -> None:
+        """See that there is something to ask and somebody to answer, and begin with nothing answered."""
+        if self.dataset is None or self.agent is None:
+            raise UsageError("a dataset and an agent are needed to generate answers")
+        for method in ("get_batch_size", "batch_generate_response"):
+            if not callable(getattr(self.agent, method, None)):
+                raise UsageError(f"the agent {type(self.agent).__name__} has no {method}()")
+        with errors_of("get_batch_size()"):
+            self._batch_size = batch_size(self.agent.get_batch_size())
+        self.feature_vocabularies = prepare_feature_vocabularies(self.dataset)
+        self.all_turn_data = []
+        self.shortened = 0
+
+    def initialize_evaluation(self) -> None:
+        """The same: everything that an evaluation needs beyond it was seen to when the evaluator was made."""
+        self.initialize_for_generation()
+
+    def evaluate_agent(self) -> tuple[Rows, ScoresByPart]:
+        """Have the agent answer, judge the answers, and score them: rows and scores, each for `all` and `ego`."""
+        self.initialize_evaluation()
+        self.generate_agent_responses()
+        return self.evaluate_agent_responses()
+
+    def generate_agent_responses(self) -> list[dict[str, Any]]:
+        """Have the agent answer every turn. The turns are kept in `all_turn_data`."""
+        if not self._batch_size:
+            self.initialize_for_generation()
+        agent = self.agent
+        if agent is None:
+            raise UsageError("an agent is needed to generate answers")
+
+        def shorten(answer: str) -> str:
+            kept = cut(answer, MAX_RESPONSE_LENGTH_IN_TOKENS, self.tokenizer)
+            self.shortened += kept != answer
+            return kept
+
+        async def work(stop: Stoppable) -> list[dict[str, Any]]:
+            with Journal(self.journal if self.agent_name else None) as journal:
+                caller = Caller(
+                    journal, Pace(self.num_workers), Budget(calls=self.max_calls), Retries(failures=self.retries)
+                )
+                stop.on_stop = caller.stop
+                if self.agent_name:
+                    caller.budget.made = journal.spent(self.agent_name).calls
+                generation = Generation(agent, caller, shorten, self.agent_name)
+                found = await generation.run(
+                    conversations(self.dataset, self.num_conversations, self.load_image),
+                    self._batch_size,
+                    self.num_workers,
+                    self.progress,
+                )
+                self.effort = asdict(caller.effort)
+                return [turn for progress in found for turn in progress.turns()]
+
+        self.all_turn_data = run(work)
+        return self.all_turn_data
+
+    def evaluate_agent_responses(
+        self, turn_data: Sequence[Mapping[str, Any]] | None = None
+    ) -> tuple[Rows, ScoresByPart]:
+        """Judge and score turns: those given, or those that were just generated."""
+        turns = self.all_turn_data if turn_data is None else turn_data
+        if not turns:
+            raise UsageError("there are no turns to evaluate", hint="generate some, or give turn data")
+        judged = Judged(group([files.checked(dict(row)) for row in turns]))
+        usage: dict[str, Any] = {}
+        effort: dict[str, Any] = {}
+        if self.llm_judge is None:
+            judged.decide(judged=False)
+        else:
+            usage, effort = self._judge(judged, self.llm_judge)
+        judged.count()
+        self.report = Report(files.summarise_run(judged, usage), effort, judged)
+        rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
+        return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
+
+    def _judge(self, judged: Judged, judge: LLMJudge) -> tuple[dict[str, Any], dict[str, Any]]:
+        async def work(stop: Stoppable) -> tuple[dict[str, Any], dict[str, Any]]:
+            with Journal(self.journal) as journal:
+                budget = Budget(self.budget, self.max_calls)
+                spent = journal.spent(judge.spec)
+                budget.spent, budget.made = spent.cost, spent.calls
+                caller = Caller(journal, Pace(self.num_workers), budget, judge.retries)
+                stop.on_stop = caller.stop
+                async with judge.client() as client:
+                    await judge_all(judged, judge, caller, client, self.progress)
+                effort = {
+                    **asdict(caller.effort),
+                    "latency_ms": caller.usage.latency(),
+                    "parameters_the_server_refused": sorted(client.dropped),
+                }
+                return caller.usage.as_dict(), effort
+
+        return run(work)
+
+    def estimate(self, turn_data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """What judging these turns would take at most: calls, and about how many tokens and dollars. Asks nothing."""
+        judge = self.llm_judge
+        if judge is None:
+            return {"calls": 0, "turns": len(turn_data), "recorded": 0, "prompt_tokens": 0, "completion_tokens": 0,
+                    "cost_usd": 0.0}  # fmt: skip
+        judged = Judged(group([files.checked(dict(row)) for row in turn_data]))
+        judged.decide(judged=True)
+        waiting = [each.row for conversation in judged.conversations for each in conversation if each.turn is None]
+        there = self.journal is not None and self.journal.exists()
+        with Journal(self.journal if there else None) as journal:
+            texts = {(str(row.get("query") or ""), row["ground_truth"], row["agent_response"]) for row in waiting}
+            recorded = {each: judge.recorded(journal, *each) for each in texts}
+        calls = prompt = completion = 0
+        for each, known in recorded.items():
+            more = judge.repeats - known
+            asked, answered = judge.estimate(*each)
+            calls, prompt, completion = calls + more, prompt + more * asked, completion + more * answered
+        return {
+            "turns": len(turn_data),
+            "calls": calls,
+            "recorded": sum(recorded.values()),
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "cost_usd": None if judge.price is None else judge.price.of(prompt, completion),
+        }
+
+    def save_results(
+        self,
+        turn_results: Mapping[str, Sequence[Mapping[str, Any]]],
+        scores: ScoresByPart,
+        output_dir: str | Path,
+        *,
+        guard: bool = True,
+    ) -> None:
+        """Write the two files of turns, the dictionary of scores, and beside them the files of a run folder.
+
+        `guard` puts a quote before cells that a spreadsheet would run as a formula.
+        """
+        folder = Path(output_dir)
+        files.save_results(folder, turn_results, scores, guard=guard)
+        if self.report is not None:
+            judge = self.llm_judge
+            how = None if judge is None else {**judge.signature(), "repeats": judge.repeats, "tries": judge.tries}
+            manifest = files.manifest_of(folder.name, self._inputs, how, self.report.effort)
+            files.save_run(folder, self.report.judged, self.report.summary, manifest)
+
+    def save_turn_data(self, path: str | Path) -> None:
+        """Write the generated turns as JSON lines."""
+        files.save_turns(path, self.all_turn_data)
+
+    def load_turn_data(self, path: str | Path) -> list[dict[str, Any]]:
+        """Read turns that were saved."""
+        self._inputs = {"turns": file_signature(Path(path))}
+        return files.load_turns(path)

@@ -1,0 +1,206 @@
+"""The agent answers: conversations side by side in batches, the turns of each one after another.
+
+An answer is in the journal before the next turn is asked. Where a batch fails, its conversations are asked one by one,
+so that one bad question takes no other with it; a conversation whose turn failed goes no further.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
+from ragmeter.effects.journal import Reply
+from ragmeter.effects.loop import each
+from ragmeter.evaluators.crag.dataset_utils import Conversation
+from ragmeter.io.write import dumps
+from ragmeter.table import TARGET_ERROR
+
+
+class Agent(Protocol):
+    """What answers questions about images."""
+
+    def get_batch_size(self) -> int:
+        """How many conversations it takes at once."""
+
+    def batch_generate_response(
+        self, queries: list[str], images: list[Any], message_histories: list[list[dict[str, str]]]
+    ) -> list[str]:
+        """One answer for each query."""
+
+
+@dataclass
+class Progress:
+    """One conversation on its way: what was answered so far, and why it stopped if it did."""
+
+    conversation: Conversation
+    answers: list[str] = field(default_factory=list)
+    failure: Failure | None = None
+
+    def history(self) -> list[dict[str, str]]:
+        """The messages so far."""
+        pairs = zip(self.conversation.questions, self.answers, strict=False)
+        return [
+            message
+            for question, answer in pairs
+            for message in ({"role": "user", "content": question.query}, {"role": "assistant", "content": answer})
+        ]
+
+    def turns(self) -> Iterator[dict[str, Any]]:
+        """The rows of turn data. A turn without an answer says why in `error`."""
+        questions = self.conversation.questions
+        for index, question in enumerate(questions):
+            answered = index < len(self.answers)
+            row: dict[str, Any] = {
+                "session_id": self.conversation.session_id,
+                "interaction_id": question.interaction_id,
+                "turn_idx": index,
+                "is_ego": self.conversation.is_ego,
+                "image_quality": question.image_quality,
+                "query_category": question.query_category,
+                "domain": question.domain,
+                "dynamism": question.dynamism,
+                "query": question.query,
+                "ground_truth": question.ground_truth,
+                "agent_response": self.answers[index] if answered else None,
+                "total_turn_count": len(questions),
+                "interaction_id_history": [earlier.interaction_id for earlier in questions[:index]],
+            }
+            if not answered and self.failure is not None:
+                first = index == len(self.answers)
+                row["error"] = self.failure.cause if first else "an earlier turn of the conversation has no answer"
+                row["outcome"] = self.failure.outcome
+            yield row
+
+
+class Generation:
+    """Has an agent answer a dataset."""
+
+    def __init__(
+        self, agent: Agent, caller: Caller, shorten: Callable[[str], str], agent_name: str | None = None
+    ) -> None:
+        self.agent = agent
+        self.caller = caller
+        self.shorten = shorten
+        self.agent_name = agent_name
+
+    async def run(
+        self, conversations: Iterable[Conversation], size: int, workers: int, advance: Callable[[int], None]
+    ) -> list[Progress]:
+        """Answer every turn of every conversation; in the dataset's order."""
+        found: dict[int, list[Progress]] = {}
+
+        async def one(numbered: tuple[int, tuple[Conversation, ...]]) -> None:
+            number, batch = numbered
+            found[number] = [Progress(conversation) for conversation in batch]
+            await self._batch(found[number], advance)
+
+        await each(enumerate(_batches(conversations, size)), one, workers)
+        return [progress for _, batch in sorted(found.items()) for progress in batch]
+
+    async def _batch(self, batch: list[Progress], advance: Callable[[int], None]) -> None:
+        for index in range(max(len(progress.conversation.questions) for progress in batch)):
+            waiting = [p for p in batch if p.failure is None and index < len(p.conversation.questions)]
+            asked = []
+            for progress in waiting:
+                known = None if self.agent_name is None else self.caller.journal.get(self._key(progress))
+                if known is None:
+                    asked.append(progress)
+                else:
+                    self.caller.effort.from_journal += 1
+                    progress.answers.append(self.shorten(json.loads(known.body)["response"]))
+                    advance(1)
+            if asked:
+                await self._ask(asked, advance)
+
+    async def _ask(self, asked: list[Progress], advance: Callable[[int], None]) -> None:
+        """Ask the next turn of some conversations at once; if that fails, each by itself."""
+        if len(asked) > 1:
+            found = await self.caller.attempt(lambda: self._send(asked, alone=False), last_resort=False)
+            if isinstance(found, Reply):
+                await self._keep(asked, found, advance)
+                return
+        for progress in asked:
+            alone = [progress]
+            found = await self.caller.attempt(lambda alone=alone: self._send(alone, alone=True))  # type: ignore[misc]
+            if isinstance(found, Reply):
+                await self._keep(alone, found, advance)
+            else:
+                progress.failure = found
+                if found.outcome != STOPPED:
+                    advance(len(progress.conversation.questions) - len(progress.answers))
+
+    async def _send(self, asked: Sequence[Progress], *, alone: bool) -> Reply:
+        queries = [progress.conversation.questions[len(progress.answers)].query for progress in asked]
+        images = [progress.conversation.image for progress in asked]
+        histories = [progress.history() for progress in asked]
+        try:
+            responses: Any = await asyncio.to_thread(self.agent.batch_generate_response, queries, images, histories)
+        except (Exception, SystemExit) as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise (TryAgain if alone else GiveUp)(TARGET_ERROR, " ".join(cause.split())[:300]) from None
+        if isinstance(responses, str) or not isinstance(responses, Sequence) or len(responses) != len(asked):
+            count = "one text" if isinstance(responses, str) else f"{_count(responses)} answers"
+            raise GiveUp(TARGET_ERROR, f"batch_generate_response() gave {count} for {len(asked)} queries")
+        for response in responses:
+            if not isinstance(response, str):
+                raise GiveUp(TARGET_ERROR, f"batch_generate_response() gave a {type(response).__name__}, not a text")
+        return Reply(dumps(list(responses)))
+
+    async def _keep(self, asked: list[Progress], found: Reply, advance: Callable[[int], None]) -> None:
+        """Write the answers down, each under its own turn, and go on from there."""
+        responses = json.loads(found.body)
+        if self.agent_name is not None:
+            attempts = [found.attempts, *([0] * (len(asked) - 1))]  # they were one call, and count as one
+            await asyncio.gather(
+                *(
+                    self.caller.journal.record(
+                        self._key(progress),
+                        self.agent_name,
+                        Reply(dumps({"response": response}), latency_ms=found.latency_ms, attempts=count),
+                    )
+                    for progress, response, count in zip(asked, responses, attempts, strict=True)
+                )
+            )
+        for progress, response in zip(asked, responses, strict=True):
+            progress.answers.append(self.shorten(response))
+        advance(len(asked))
+
+    def _key(self, progress: Progress) -> str:
+        """What an answer depends on, as far as we can see: agent, conversation and history."""
+        conversation = progress.conversation
+        question = conversation.questions[len(progress.answers)]
+        image = conversation.image if isinstance(conversation.image, str) else type(conversation.image).__name__
+        parts = [
+            "crag", self.agent_name, conversation.session_id, question.interaction_id, question.query, image,
+            progress.history(),
+        ]  # fmt: skip
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _batches(conversations: Iterable[Conversation], size: int) -> Iterator[tuple[Conversation, ...]]:
+    remaining = iter(conversations)
+    while batch := tuple(islice(remaining, size)):
+        yield batch
+
+
+def _count(responses: Any) -> str:
+    return str(len(responses)) if isinstance(responses, Sequence) else f"a {type(responses).__name__} in place of"
+
+
+def source_name(agent: Agent) -> str:
+    """A name for an agent that changes with its source: where its class is, and a hash of that file."""
+    kind = type(agent)
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    try:
+        source = Path(inspect.getfile(kind)).read_bytes()
+    except (OSError, TypeError):
+        return name
+    return f"{name}#{hashlib.sha256(source).hexdigest()[:12]}"

@@ -1,0 +1,94 @@
+"""Scores of conversations: what a turn counts for, given the turns before it.
+
+A turn is correct, missed (the agent declined to answer) or a hallucination. After two incorrect turns in a row, missed
+ones included, the user is gone: all later turns of the conversation count as missed. A turn that could not be scored
+is unknown; it is not taken for an incorrect one, and its conversation has no score unless it is past the end anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+#: The keys of a dictionary of scores, in their order.
+SCORES = (
+    "total", "correct_exact", "correct", "miss", "hallucination", "exact_match", "accuracy", "missing",
+    "hallucination_rate", "truthfulness_score", "mean_multi_turn_conversation_score",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """How one turn came out. `correct` is None where that is not known."""
+
+    correct: bool | None
+    miss: bool = False
+    exact: bool = False
+
+    @property
+    def hallucination(self) -> bool:
+        """Neither correct nor missed."""
+        return self.correct is False and not self.miss
+
+
+MISSED = Turn(correct=False, miss=True)
+
+
+def ended_at(correct: Sequence[bool | None]) -> int:
+    """The first turn that comes after two incorrect ones in a row; the number of turns if there is none."""
+    for index in range(1, len(correct)):
+        if correct[index - 1] is False and correct[index] is False:
+            return index + 1
+    return len(correct)
+
+
+def counted(turns: Sequence[Turn]) -> list[Turn]:
+    """The turns of one conversation as they count: those after its end are missed."""
+    end = ended_at([turn.correct for turn in turns])
+    return [*turns[:end], *([MISSED] * (len(turns) - end))]
+
+
+def conversation_score(turns: Sequence[Turn]) -> float | None:
+    """Mean of correct less mean of hallucinations, over turns as they count; None if one is unknown."""
+    if any(turn.correct is None for turn in turns):
+        return None
+    return fmean(turn.correct is True for turn in turns) - fmean(turn.hallucination for turn in turns)
+
+
+def scores(conversations: Sequence[Sequence[Turn]]) -> dict[str, float | None]:
+    """The dictionary of scores, over the turns that were scored. Rates of nothing are None."""
+    after = [counted(turns) for turns in conversations]
+    known = [turn for turns in after for turn in turns if turn.correct is not None]
+    of_conversations = [score for turns in after if turns and (score := conversation_score(turns)) is not None]
+    total, correct = len(known), sum(turn.correct is True for turn in known)
+    exact, miss = sum(turn.exact for turn in known), sum(turn.miss for turn in known)
+    counts = {"total": total, "correct_exact": exact, "correct": correct, "miss": miss}
+    counts["hallucination"] = total - correct - miss
+    rates = {
+        "exact_match": exact,
+        "accuracy": correct,
+        "missing": miss,
+        "hallucination_rate": counts["hallucination"],
+        "truthfulness_score": 2 * correct + miss - total,
+    }
+    return {
+        **{name: float(count) for name, count in counts.items()},
+        **{name: count / total if total else None for name, count in rates.items()},
+        "mean_multi_turn_conversation_score": fmean(of_conversations) if of_conversations else None,
+    }
+
+
+def accuracy_bounds(conversations: Sequence[Sequence[Turn]]) -> tuple[float, float] | None:
+    """Accuracy if every unknown turn were wrong, and if every one were right; the rule for conversations applied."""
+    if not any(conversations):
+        return None
+    ends = []
+    for truth in (False, True):
+        settled = [
+            [replace(turn, correct=truth) if turn.correct is None else turn for turn in turns]
+            for turns in conversations
+        ]
+        after = [turn for turns in settled for turn in counted(turns)]
+        ends.append(fmean(turn.correct is True for turn in after))
+    return ends[0], ends[1]

@@ -1,0 +1,174 @@
+"""A chat server on loopback that judges by a simple rule, counts its calls, and misbehaves when told to.
+
+In tests it is a context in a thread: `with JudgeServer(behave) as server`. For benchmarks it is a process:
+`python tests/judge_server.py --latency 0.05` prints its port and serves until its standard input ends.
+
+It finds the texts in the prompt by their fences, as the judge's prompt promises, and says CORRECT if the expected
+answer is part of the given one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import socket
+import struct
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+_FENCED = re.compile(r"^BEGIN ([0-9a-f]{16}) (\w+)\n(.*?)\nEND \1 \2$", re.DOTALL | re.MULTILINE)
+
+
+@dataclass
+class Action:
+    """What to do with one request. `cut` sends only so many bytes of the body; `reset` breaks the connection then."""
+
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    cut: int | None = None
+    reset: bool = False
+
+
+#: Given the request's document and its number from 1 up; None stands for a good answer.
+Behaviour = Callable[[dict[str, Any], int], "Action | None"]
+
+
+def texts(request: dict[str, Any]) -> dict[str, str]:
+    """The fenced texts of a judge's prompt."""
+    content = request["messages"][-1]["content"]
+    return {name: text.replace("\u200b", "") for _, name, text in _FENCED.findall(content)}
+
+
+def completion(content: Any, finish_reason: str = "stop", **message: Any) -> dict[str, Any]:
+    """A chat completion."""
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": content, **message},
+                "finish_reason": finish_reason,
+            }
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+
+
+def verdict(request: dict[str, Any]) -> dict[str, Any]:
+    """The rule: right if the expected answer is in the given one."""
+    given = texts(request)
+    right = given["ground_truth"].casefold() in given["agent_response"].casefold()
+    return completion(json.dumps({"reason": "by rule", "verdict": "CORRECT" if right else "WRONG"}))
+
+
+class JudgeServer:
+    """The server. `requests` holds every document that came in; `peak` the most that were under way at once."""
+
+    def __init__(self, behave: Behaviour | None = None, latency: float = 0.0, *, keep: bool = True) -> None:
+        self.behave = behave or (lambda request, number: None)
+        self.latency = latency
+        self.keep = keep
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[str] = []
+        self.count = self.inside = self.peak = 0
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.port = self._socket.getsockname()[1]
+        self.loop = asyncio.new_event_loop()
+        self.transports: set[asyncio.Transport] = set()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        server = self.loop.run_until_complete(self.loop.create_server(lambda: _Connection(self), sock=self._socket))
+        self.loop.run_forever()
+        server.close()
+        for transport in self.transports:
+            transport.abort()
+        self.loop.run_until_complete(asyncio.sleep(0))
+        self.loop.close()
+
+
+class _Connection(asyncio.Protocol):
+    """One connection, which a client may keep for several requests."""
+
+    def __init__(self, server: JudgeServer) -> None:
+        self.server = server
+        self.received = b""
+        self.transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self.server.transports.add(transport)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.server.transports.discard(self.transport)
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        head, blank, rest = self.received.partition(b"\r\n\r\n")
+        found = _LENGTH.search(head)
+        length = int(found[1]) if found else 0
+        if not blank or len(rest) < length:
+            return
+        self.received = rest[length:]
+        server = self.server
+        server.count += 1
+        server.inside += 1
+        server.peak = max(server.peak, server.inside)
+        request = json.loads(rest[:length])
+        if server.keep:
+            server.requests.append(request)
+            server.headers.append(head.decode("latin-1"))
+        action = server.behave(request, server.count) or Action(body=verdict(request))
+        server.loop.call_later(server.latency + action.delay, self.reply, action)
+
+    def reply(self, action: Action) -> None:
+        self.server.inside -= 1
+        if self.transport.is_closing():
+            return
+        body = action.body if isinstance(action.body, bytes) else json.dumps(action.body).encode()
+        lines = [f"HTTP/1.1 {action.status} Whatever", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+        lines += [f"{name}: {value}" for name, value in action.headers.items()]
+        self.transport.write("\r\n".join([*lines, "", ""]).encode() + body[: action.cut])
+        if action.reset:
+            raw = self.transport.get_extra_info("socket")
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.transport.abort()
+        elif action.cut is not None:
+            self.transport.close()
+
+
+def main() -> None:
+    """Serve as a process of its own."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--latency", type=float, default=0.0)
+    chosen = parser.parse_args()
+    with JudgeServer(latency=chosen.latency, keep=False) as server:
+        print(server.port, flush=True)
+        sys.stdin.read()
+        print(json.dumps({"count": server.count, "peak": server.peak}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
