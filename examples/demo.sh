@@ -26,5 +26,17 @@ run ragmeter evaluate --metrics token_f1,rouge_l_score,exact_match,ndcg@10,recal
     --run english --output-dir demo-output/runs
 
 echo
+echo "4. An agent answers conversations, turn after turn; then they are judged, here by exact match alone"
+run ragmeter crag generate --dataset examples/conversations.jsonl --agent examples.museum_agent:MuseumAgent \
+    --output demo-output/crag/turn_data.jsonl
+run ragmeter crag evaluate --turns demo-output/crag/turn_data.jsonl --judge-model none \
+    --output-dir demo-output/crag/results
+
+echo
+echo "5. What a language model as a judge would take; nothing is asked"
+run ragmeter crag evaluate --turns demo-output/crag/turn_data.jsonl --judge-model gpt-4o --dry-run \
+    --output-dir demo-output/crag/judged
+
+echo
 echo "Files written:"
 find demo-output -type f | sort

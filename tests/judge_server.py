@@ -84,6 +84,7 @@ class JudgeServer:
         self.port = self._socket.getsockname()[1]
         self.loop = asyncio.new_event_loop()
         self.transports: set[asyncio.Transport] = set()
+        self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
     @property
@@ -92,6 +93,7 @@ class JudgeServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
+        self._ready.wait()
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -100,6 +102,7 @@ class JudgeServer:
 
     def _serve(self) -> None:
         server = self.loop.run_until_complete(self.loop.create_server(lambda: _Connection(self), sock=self._socket))
+        self._ready.set()
         self.loop.run_forever()
         server.close()
         for transport in self.transports:

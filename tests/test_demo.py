@@ -39,6 +39,9 @@ def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
         "ResponseEvaluator, n = 6",
         "rouge_l_score[language=en] ↑   0.4308   0.1479 – 0.7137",
         "references without a result: 1 (qid 7)",
+        "turns: 7, answered: 7 (0 of them earlier), shortened: 1",
+        "no judge: an answer is correct only where it matches exactly",
+        "calls: at most 3, and 0 recorded before",
     ):
         assert part in shown
 
@@ -47,7 +50,7 @@ def test_the_files_are_written(demo: tuple[str, Path]) -> None:
     shown, folder = demo
     written = sorted(str(path.relative_to(folder.parent)) for path in folder.rglob("*") if path.is_file())
     assert shown.split("Files written:\n")[1].splitlines() == written
-    assert len(written) == 9
+    assert len(written) == 17
     rows = (folder / "evaluation_results" / "spanish_chat.ResponseEvaluator.evaluation.rows.csv").read_text()
     assert rows.splitlines()[0] == (
         "query,ground_truth,actual_response,cosine_similarity,rouge_l_score,exact_match,token_f1,meteor_score,average_score"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import ragmeter
-from ragmeter.errors import RagmeterError, UsageError, did_you_mean
+from ragmeter.errors import Interrupted, RagmeterError, UsageError, did_you_mean
 
 _COMMANDS = {
     "crag": "answer conversations with an agent, and judge the answers",
@@ -40,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RagmeterError as error:
-        print(f"ragmeter: {error}", file=sys.stderr)
+        print(f"ragmeter: {error}", file=sys.stderr, flush=True)
+        if isinstance(error, Interrupted):
+            os._exit(error.exit_code)  # as below
         return error.exit_code
     except KeyboardInterrupt:
         print("ragmeter: interrupted; nothing was written", file=sys.stderr, flush=True)

@@ -71,7 +71,7 @@ def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:
         table.add_row(
             Text(f"{_broken(name)} {ARROWS[each['direction']]}"),
             figure(each["mean"]),
-            interval(_within(each["interval"], each["range"])),
+            interval(within(each["interval"], each["range"])),
             figure(each["median"]),
             Text(f"{scored:,}") if scored == total else Text(f"{scored:,} of {total:,}", style="bold red"),
         )
@@ -83,7 +83,7 @@ def _broken(name: str) -> str:
     return name if len(name) <= 26 else name.replace("[", "\n  [", 1)
 
 
-def _within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Sequence[float] | None:
+def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Sequence[float] | None:
     """An interval as far as the metric can go. Student's knows no limits; the summary has it whole."""
     if bounds is None:
         return None

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from ragmeter.cli.show import console, figure, interval, printable
+from ragmeter.cli.show import console, figure, interval, printable, within
 from ragmeter.judges.prices import AS_OF
 
 #: Which of the summary's metrics has the interval of a score.
@@ -42,7 +42,10 @@ def judged(
         whole = name in ("total", "correct_exact", "correct", "miss", "hallucination")
         found = summary["metrics"].get(_INTERVALS.get(name, ""))
         table.add_row(
-            name, _shown(value, whole), interval(found["interval"]) if found else "", _shown(scores["ego"][name], whole)
+            name,
+            _shown(value, whole),
+            interval(within(found["interval"], found["range"])) if found else "",
+            _shown(scores["ego"][name], whole),
         )
     out.print(table)
     total, failed = summary["n_rows"], sum(summary["metrics"]["is_correct"]["n_not_scored"].values())

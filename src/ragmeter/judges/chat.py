@@ -71,15 +71,18 @@ class Endpoint:
             )
         if not model.strip():
             raise UsageError("the judge's model has no name", hint="for example --judge-model gpt-4o")
-        if not key and url == OPENAI:
+        if not key.isascii() or not key.isprintable():
+            raise UsageError("the API key has characters that no key has", hint="look at OPENAI_API_KEY")
+        return cls(model, url, Secret(key), timeout)
+
+    def check_key(self) -> None:
+        """Refuse to ask without a key where that can't work."""
+        if not self.key and self.base_url == OPENAI:
             raise UsageError(
                 "there is no key for the judge",
                 hint="set OPENAI_API_KEY, name another endpoint with --base-url, "
                 "or judge by exact match alone with --judge-model none",
             )
-        if not key.isascii() or not key.isprintable():
-            raise UsageError("the API key has characters that no key has", hint="look at OPENAI_API_KEY")
-        return cls(model, url, Secret(key), timeout)
 
     @property
     def name(self) -> str:

@@ -134,6 +134,7 @@ class LLMJudge:
 
     def evaluate(self, query: str, ground_truth: str, agent_response: str) -> Judgement:
         """Judge one answer now. Nothing is kept of it; for many answers use CRAGEvaluator."""
+        self.endpoint.check_key()
 
         async def work(stop: Stoppable) -> Judgement:
             with Journal(None) as journal:

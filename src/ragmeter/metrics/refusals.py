@@ -18,6 +18,7 @@ from ragmeter.metrics.normalize import fold
 
 #: Languages whose words are not kept apart by spaces: there a phrase need not end where a word does.
 _UNSPACED = frozenset({"zh", "ja", "th"})
+_SIGHT = 300  # how far an answer may be from the phrase that leads up to it
 _KINDS = ("unknown", "unsure", "lead", "friend", "contrast", "offer")
 #: A phrase begins where a text, a sentence or a clause does.
 _BREAK = r"(?:^|[.!?;:,\-–—…\n()\[\]。！？；：，、؟،]\s*)"
@@ -26,7 +27,7 @@ _END = regex.compile(r"[.!?。！？\n]")
 
 def is_miss(answer: str) -> bool:
     """Whether the answer declines to answer, in any language of the table; an empty one does."""
-    text = regex.sub(r"[ \t]+", " ", fold(answer)).strip(" \"'*_")
+    text = regex.sub(r"[ \t]+", " ", fold(answer)).strip(" \n\"'*_")
     return not text or any(_declines(text, language) for language in _languages().values())
 
 
@@ -42,7 +43,7 @@ def _declines(text: str, language: _Language) -> bool:
     for match in language.begins.finditer(text):
         if match["unsure"] is not None and match.start() > 0:
             continue
-        rest = text[match.end() :]
+        rest = text[match.end() : match.end() + _SIGHT]
         if language.friend.match(rest):
             continue
         sentence = _END.split(rest, maxsplit=1)[0]
@@ -65,7 +66,7 @@ def _compiled(code: str, phrases: dict[str, list[str]]) -> _Language:
     edge, space = ("", r"\s*") if code in _UNSPACED else (r"\b", r"\s+")
     # what a language has no phrases for matches nothing
     either = {kind: "|".join(map(fold, phrases.get(kind, []))) or "(?!)" for kind in _KINDS}
-    lead = rf"(?:(?:{either['lead']})(?:{space}|[,.:!…、，。]\s*))*"
+    lead = rf"(?:(?:{either['lead']})(?:{space}|[,.:!…、，。]\s*)){{0,4}}"
     declined = rf"(?:(?P<unknown>{either['unknown']})|(?P<unsure>{either['unsure']}))"
     return _Language(
         begins=regex.compile(rf"{_BREAK}['\"]?{lead}{declined}{edge}"),

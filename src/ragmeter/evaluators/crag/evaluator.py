@@ -193,6 +193,8 @@ class CRAGEvaluator:
         return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
 
     def _judge(self, judged: Judged, judge: LLMJudge) -> tuple[dict[str, Any], dict[str, Any]]:
+        judge.endpoint.check_key()
+
         async def work(stop: Stoppable) -> tuple[dict[str, Any], dict[str, Any]]:
             with Journal(self.journal) as journal:
                 budget = Budget(self.budget, self.max_calls)
@@ -264,5 +266,6 @@ class CRAGEvaluator:
 
     def load_turn_data(self, path: str | Path) -> list[dict[str, Any]]:
         """Read turns that were saved."""
+        turns = files.load_turns(path)
         self._inputs = {"turns": file_signature(Path(path))}
-        return files.load_turns(path)
+        return turns

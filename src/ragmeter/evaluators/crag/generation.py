@@ -11,6 +11,7 @@ import hashlib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -90,6 +91,7 @@ class Generation:
         self.caller = caller
         self.shorten = shorten
         self.agent_name = agent_name
+        self._threads: ThreadPoolExecutor
 
     async def run(
         self, conversations: Iterable[Conversation], size: int, workers: int, advance: Callable[[int], None]
@@ -102,7 +104,11 @@ class Generation:
             found[number] = [Progress(conversation) for conversation in batch]
             await self._batch(found[number], advance)
 
-        await each(enumerate(_batches(conversations, size)), one, workers)
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="ragmeter-agent")
+        try:
+            await each(enumerate(_batches(conversations, size)), one, workers)
+        finally:
+            self._threads.shutdown(wait=False)
         return [progress for _, batch in sorted(found.items()) for progress in batch]
 
     async def _batch(self, batch: list[Progress], advance: Callable[[int], None]) -> None:
@@ -142,7 +148,10 @@ class Generation:
         images = [progress.conversation.image for progress in asked]
         histories = [progress.history() for progress in asked]
         try:
-            responses: Any = await asyncio.to_thread(self.agent.batch_generate_response, queries, images, histories)
+            loop = asyncio.get_running_loop()
+            responses: Any = await loop.run_in_executor(
+                self._threads, self.agent.batch_generate_response, queries, images, histories
+            )
         except (Exception, SystemExit) as error:
             cause = f"{type(error).__name__}: {error}"
             raise (TryAgain if alone else GiveUp)(TARGET_ERROR, " ".join(cause.split())[:300]) from None

@@ -1,0 +1,470 @@
+"""`ragmeter crag` as a person runs it: results, failures, money, interruptions."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter.effects.journal import Journal
+from tests.conftest import Run
+from tests.evaluators.crag.helpers import conversation, turn
+from tests.judge_server import Action, JudgeServer, completion
+
+CANARY = "sk-canary-5d1f7a0c9e3b8642"
+AGENT = """
+import os, time
+LOG = os.environ.get("AGENT_LOG")
+
+class Agent:
+    def get_batch_size(self):
+        return 2
+
+    def batch_generate_response(self, queries, images, message_histories):
+        if LOG:
+            with open(LOG, "a") as file:
+                file.write("".join(query + "\\n" for query in queries))
+        time.sleep(float(os.environ.get("AGENT_SLEEP", 0)))
+        if "explode" in queries:
+            raise RuntimeError("boom " + os.environ.get("OPENAI_API_KEY", ""))
+        return [f"it is {query}" for query in queries]
+"""
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def many(count: int) -> list[dict[str, Any]]:
+    """Conversations of three turns; the middle one is wrong."""
+    answers = ["it is {}", "I would say nothing", "{} for sure"]
+    return [turn(f"s{i // 3}", i % 3, f"gold {i}", answers[i % 3].format(f"gold {i}")) for i in range(count)]
+
+
+def start(folder: Path, *arguments: str | Path, **env: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "ragmeter", "crag", *map(str, arguments)]
+    return subprocess.Popen(
+        command, cwd=folder, env={**os.environ, "OPENAI_API_KEY": CANARY, **env}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def evaluate(server: JudgeServer, *more: str | Path) -> list[str | Path]:
+    return [
+        "evaluate",
+        "--turns",
+        "turns.jsonl",
+        "--output-dir",
+        "out",
+        "--judge-model",
+        "m",
+        "--base-url",
+        server.url,
+        *more,
+    ]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files that a run leaves, but for the journal and what says when and how it was run."""
+    left_out = {"manifest.json", "journal.sqlite"}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in left_out}
+
+
+def wait_for(condition: Any, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_evaluate(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(9))
+    with JudgeServer() as server:
+        done = ragmeter("crag", *evaluate(server), env={"OPENAI_API_KEY": CANARY})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "accuracy                             0.6667" in done.stdout
+    assert "calls: 9 (0 recorded before, 9 made now, 0 of them again)" in done.stdout
+    assert "turns: 9 of 3 conversations, in out/" in done.stdout
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {
+        "turn_evaluation_results_all.csv", "turn_evaluation_results_ego.csv", "scores_dictionary.json", "rows.parquet",
+        "summary.json", "manifest.json", "journal.sqlite",
+    }  # fmt: skip
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["judge"]["model"] == "m"
+    assert manifest["judge"]["endpoint"] == server.url
+    assert manifest["effort"]["latency_ms"]["p50"] > 0
+
+
+def test_json(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(3))
+    with JudgeServer() as server:
+        done = ragmeter("crag", *evaluate(server, "--json"), env={"OPENAI_API_KEY": CANARY})
+    found = json.loads(done.stdout)
+    assert found["scores"]["all"]["accuracy"] == pytest.approx(2 / 3)
+    assert found["usage"] == {
+        "calls": 3, "prompt_tokens": 300, "completion_tokens": 30, "calls_without_token_counts": 0, "cost_usd": None,
+    }  # fmt: skip
+
+
+def test_the_same_command_again_asks_nothing(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(30))
+    with JudgeServer() as server:
+        ragmeter("crag", *evaluate(server))
+        first = contents(tmp_path / "out")
+        assert server.count == 30
+        done = ragmeter("crag", *evaluate(server))
+        assert server.count == 30
+        assert "30 recorded before, 0 made now" in done.stdout
+        assert contents(tmp_path / "out") == first
+        ragmeter("crag", *evaluate(server, "--judge-model", "another"))
+        assert server.count == 60
+        ragmeter("crag", *evaluate(server, "--judge-repeats", "2"))
+        assert server.count == 90  # the first of the two is known
+
+
+def test_too_many_failures_are_exit_code_3(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", [turn(f"s{i}", 0, "gold", f"{'bad' if i < 2 else 'gold'} {i}") for i in range(20)])
+
+    def behave(request: dict[str, Any], number: int) -> Action | None:
+        return Action(body=completion("hm")) if "bad" in request["messages"][1]["content"] else None
+
+    with JudgeServer(behave) as server:
+        done = ragmeter("crag", *evaluate(server))
+        assert done.returncode == 3
+        assert (
+            "not scored: 2 of 20 turns; accuracy is between 0.9000 (all of them wrong) and 1.0000 (all right)"
+            in done.stdout
+        )
+        assert "2 unparsable: not a verdict" in done.stdout
+        assert ragmeter("crag", *evaluate(server, "--max-unscored", "0.1")).returncode == 0
+    with (tmp_path / "out" / "turn_evaluation_results_all.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0]["is_correct"] == ""
+    assert json.loads(rows[0]["api_response"])["outcome"] == "unparsable"
+
+
+def test_a_wrong_key_is_one_message(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(30))
+    with JudgeServer(lambda request, number: Action(401, {"error": {"message": f"wrong key {CANARY}"}})) as server:
+        done = ragmeter("crag", *evaluate(server), env={"OPENAI_API_KEY": CANARY})
+    assert done.returncode == 2
+    assert "HTTP 401: wrong key ***" in done.stderr
+    assert "OPENAI_API_KEY" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_key(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(3))
+    done = ragmeter(
+        "crag",
+        "evaluate",
+        "--turns",
+        "turns.jsonl",
+        "--output-dir",
+        "out",
+        env={"OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""},
+    )
+    assert done.returncode == 2
+    assert "OPENAI_API_KEY" in done.stderr
+    assert not (tmp_path / "out").exists()
+    done = ragmeter("crag", "evaluate", "--turns", "turns.jsonl", "--output-dir", "out", "--judge-model", "none")
+    assert done.returncode == 0
+    assert "no judge" in done.stdout
+
+
+def test_a_dry_run_asks_and_writes_nothing(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(30))
+    with JudgeServer() as server:
+        done = ragmeter("crag", *evaluate(server, "--dry-run", "--judge-model", "gpt-4o", "--judge-repeats", "3"))
+        assert "calls: at most 90, and 0 recorded before" in done.stdout
+        assert "$0." in done.stdout
+        assert "nothing was asked" in done.stdout
+        assert not (tmp_path / "out").exists()
+        unpriced = ragmeter("crag", *evaluate(server, "--dry-run"))
+        assert "price of the model is not known" in unpriced.stdout
+        ragmeter("crag", *evaluate(server, "--max-calls", "10"))
+        done = ragmeter("crag", *evaluate(server, "--dry-run", "--json"))
+        assert json.loads(done.stdout)["calls"] == 20
+        assert server.count == 10
+
+
+def test_so_many_calls(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", [turn(f"s{i}", 0, f"gold {i}", f"it is gold {i}") for i in range(30)])
+    with JudgeServer() as server:
+        done = ragmeter("crag", *evaluate(server, "--max-calls", "7"))
+        assert server.count == 7
+        assert done.returncode == 3
+        assert "23 skipped_budget: the budget was used up" in done.stdout
+        done = ragmeter("crag", *evaluate(server, "--max-calls", "7"))
+        assert server.count == 7  # the limit is the run's
+        assert ragmeter("crag", *evaluate(server)).returncode == 0
+        assert server.count == 30
+
+
+def test_a_budget(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", [turn(f"s{i}", 0, f"gold {i}", f"it is gold {i}") for i in range(40)])
+    (tmp_path / "prices.json").write_text('{"m": {"input": 1000, "output": 10000}}')  # a call: 0.10 + 0.10 dollars
+    priced = ["--prices", "prices.json", "--max-tokens", "20", "--workers", "4"]
+    with JudgeServer() as server:
+        done = ragmeter("crag", *evaluate(server, *priced, "--budget", "5.00"))
+        assert done.returncode == 3
+        spent = server.count * 0.2
+        assert 2 < spent <= 5.0
+        assert f"cost: ${spent:.4f}" in done.stdout
+        before = server.count
+        ragmeter("crag", *evaluate(server, *priced, "--budget", "5.00"))
+        assert server.count * 0.2 <= 5.0
+        assert server.count == before  # what was too much then is too much now
+        refused = ragmeter("crag", *evaluate(server, "--budget", "1"))
+        assert refused.returncode == 2
+        assert "--prices" in refused.stderr
+
+
+def test_the_flip_rate(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", [turn(f"s{i}", 0, "gold", f"answer {i}") for i in range(4)])
+
+    def behave(request: dict[str, Any], number: int) -> Action:
+        fickle = "answer 0" in request["messages"][1]["content"] and request["seed"] == 1000
+        return Action(body=completion("WRONG" if fickle else "CORRECT"))
+
+    with JudgeServer(behave) as server:
+        done = ragmeter("crag", *evaluate(server, "--judge-repeats", "3"))
+        assert server.count == 12
+    assert "flip rate: 0.2500, n = 4" in done.stdout
+    assert json.loads((tmp_path / "out" / "scores_dictionary.json").read_text())["all"]["accuracy"] == 1.0
+
+
+def test_a_prompt_of_ones_own(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(3))
+    (tmp_path / "prompt.txt").write_text("Be strict. {query}\n{ground_truth}\n{agent_response}")
+    with JudgeServer() as server:
+        assert ragmeter("crag", *evaluate(server, "--judge-prompt", "prompt.txt")).returncode == 0
+        assert all(request["messages"][1]["content"].startswith("Be strict.") for request in server.requests)
+        (tmp_path / "prompt.txt").write_text("{grund_truth}")
+        done = ragmeter("crag", *evaluate(server, "--judge-prompt", "prompt.txt"))
+    assert "prompt.txt, line 1: there is no field {grund_truth}: did you mean ground_truth?" in done.stderr
+
+
+def test_a_second_process_fails_at_once(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(30))
+    with JudgeServer(latency=0.3) as server:
+        first = start(tmp_path, *evaluate(server, "--workers", "2"))
+        wait_for(lambda: server.count, first)
+        done = ragmeter("crag", *evaluate(server))
+        assert done.returncode == 2
+        assert "another process is at work on this run" in done.stderr
+        out, _ = first.communicate(timeout=60)
+    assert first.returncode == 0, out
+    assert server.count == 30
+
+
+def test_ctrl_c_once_finishes_what_is_under_way(tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(300))
+    with JudgeServer(latency=0.2) as server:
+        process = start(tmp_path, *evaluate(server, "--workers", "4"))
+        wait_for(lambda: server.count >= 12, process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        asked = server.count
+        assert process.returncode == 130
+        assert "run the same command again" in err
+        assert "Traceback" not in err
+        with Journal(tmp_path / "out" / "journal.sqlite") as journal:
+            assert len(journal) == asked < 300  # nothing that was asked is lost
+        assert not (tmp_path / "out" / "scores_dictionary.json").exists()
+        server.latency = 0.0
+        process = start(tmp_path, *evaluate(server))
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert server.count == 300
+
+
+def test_ctrl_c_twice_stops(tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(30))
+    slow = {"on": True}
+
+    def behave(request: dict[str, Any], number: int) -> Action | None:
+        return Action(delay=50.0, body={}) if slow["on"] and number > 3 else None
+
+    with JudgeServer(behave) as server:
+        process = start(tmp_path, *evaluate(server, "--workers", "4"))
+        wait_for(lambda: server.count >= 7, process)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        assert process.returncode == 130
+        assert "Traceback" not in err
+        with Journal(tmp_path / "out" / "journal.sqlite") as journal:
+            assert len(journal) == 3
+        slow["on"] = False
+        before = server.count
+        process = start(tmp_path, *evaluate(server))
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert server.count == before + 27
+
+
+def test_ctrl_c_twice_stops_an_agent_that_hangs(tmp_path: Path) -> None:
+    (tmp_path / "agents.py").write_text(AGENT)
+    write(tmp_path / "conversations.jsonl", [conversation("a", ("one", "x"))])
+    log = tmp_path / "log"
+    command = ["generate", "--dataset", "conversations.jsonl", "--agent", "agents:Agent", "--output", "turns.jsonl"]
+    process = start(tmp_path, *command, AGENT_SLEEP="100", AGENT_LOG=str(log))
+    wait_for(log.exists, process)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "run the same command again" in err
+
+
+def test_no_key_in_any_file_or_line(tmp_path: Path) -> None:
+    """A canary key, through success, refusals, broken replies that say it back, a crash of the agent, and Ctrl-C."""
+    write(tmp_path / "turns.jsonl", many(30))
+    (tmp_path / "agents.py").write_text(AGENT)
+    write(tmp_path / "conversations.jsonl", [conversation("a", ("one", "x")), conversation("b", ("explode", "x"))])
+
+    def behave(request: dict[str, Any], number: int) -> Action | None:
+        echo = f"your key is {CANARY}"
+        return {
+            1: Action(500, {"error": {"message": echo}}),
+            2: Action(400, {"error": {"message": echo}}),
+            3: Action(body=completion(echo)),
+            4: Action(body=completion(json.dumps({"verdict": "CORRECT", "reason": echo}))),
+            5: Action(body=echo.encode()),
+        }.get(number % 6)
+
+    said = ""
+    with JudgeServer(behave) as server:
+        for arguments in (
+            evaluate(server, "--json"),
+            evaluate(server),
+            [
+                "generate",
+                "--dataset",
+                "conversations.jsonl",
+                "--agent",
+                "agents:Agent",
+                "--output",
+                "t.jsonl",
+                "--retries",
+                "0",
+            ],
+        ):
+            out, err = start(tmp_path, *arguments).communicate(timeout=60)
+            said += out + err
+        server.latency = 0.2
+        process = start(tmp_path, *evaluate(server, "--output-dir", "out2"))
+        wait_for(lambda: server.count > 60, process)
+        process.kill()
+        out, err = process.communicate(timeout=60)
+        said += out + err
+        assert any(CANARY in head for head in server.headers)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 8
+    leaked = [path.name for path in files if CANARY.encode() in path.read_bytes()]
+    # the agent's own message is the agent's own business: it put the key there itself
+    assert leaked in ([], ["t.jsonl"])
+    assert CANARY not in said.replace(f"boom {CANARY}", "")
+
+
+def test_generate_and_evaluate(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "agents.py").write_text(AGENT)
+    write(
+        tmp_path / "conversations.jsonl",
+        [conversation("a", ("one", "one"), ("two", "two")), conversation("b", ("three", "x"))],
+    )
+    command = [
+        "crag",
+        "generate",
+        "--dataset",
+        "conversations.jsonl",
+        "--agent",
+        "agents:Agent",
+        "--output",
+        "turns.jsonl",
+    ]
+    done = ragmeter(*command)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "turns: 3, answered: 3 (0 of them earlier)" in done.stdout
+    first = (tmp_path / "turns.jsonl").read_bytes()
+    log = {"AGENT_LOG": str(tmp_path / "log")}
+    assert "3 of them earlier" in ragmeter(*command, env=log).stdout
+    assert not (tmp_path / "log").exists()
+    assert (tmp_path / "turns.jsonl").read_bytes() == first
+    (tmp_path / "agents.py").write_text(AGENT.replace("it is", "it was"))  # another agent: asked anew
+    ragmeter(*command, "--num-conversations", "1")
+    assert [json.loads(line)["agent_response"] for line in (tmp_path / "turns.jsonl").read_text().splitlines()] == [
+        "it was one",
+        "it was two",
+    ]
+    with JudgeServer() as server:
+        assert ragmeter("crag", *evaluate(server)).returncode == 0
+
+
+def test_generate_with_failures(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "agents.py").write_text(AGENT)
+    write(tmp_path / "conversations.jsonl", [conversation("a", ("one", "x")), conversation("b", ("explode", "x"))])
+    command = [
+        "crag",
+        "generate",
+        "--dataset",
+        "conversations.jsonl",
+        "--agent",
+        "agents:Agent",
+        "--output",
+        "turns.jsonl",
+    ]
+    done = ragmeter(*command, "--retries", "0", env={"OPENAI_API_KEY": ""})
+    assert done.returncode == 3
+    assert "1 target_error: RuntimeError: boom" in done.stdout
+    rows = [json.loads(line) for line in (tmp_path / "turns.jsonl").read_text().splitlines()]
+    assert [row["agent_response"] for row in rows] == ["it is one", None]
+    with JudgeServer() as server:
+        done = ragmeter("crag", *evaluate(server))
+    assert done.returncode == 3
+    assert "target_error" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "ragmeter crag generate"),
+        (["judge"], "ragmeter crag generate"),
+        (["evaluate"], "--turns"),
+        (["evaluate", "--turns", "no.jsonl", "--output-dir", "o", "--judge-model", "none"], "there is no such file"),
+        (["evaluate", "--turns", "t.jsonl", "--output-dir", "o", "--workers", "0"], "--workers must be at least 1"),
+        (["evaluate", "--turns", "t.jsonl", "--output-dir", "o", "--max-unscored", "5"], "between 0 and 1"),
+        (
+            ["generate", "--dataset", "no.jsonl", "--agent", "nothing:Agent", "--output", "t.jsonl"],
+            "no module 'nothing'",
+        ),
+        (["generate", "--dataset", "no.jsonl", "--agent", "json:dumps", "--output", "t.jsonl"], "json:dumps failed"),
+    ],
+)
+def test_calls_that_make_no_sense(ragmeter: Run, arguments: list[str], message: str) -> None:
+    done = ragmeter("crag", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help(ragmeter: Run) -> None:
+    for command in ("generate", "evaluate"):
+        done = ragmeter("crag", command, "--help")
+        assert done.returncode == 0
+        assert "journal" in done.stdout

@@ -1,0 +1,231 @@
+"""Calls: again where that may help, once for each key, and stopped when nothing works."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter.effects.budget import Budget
+from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
+from ragmeter.effects.journal import Journal, Reply
+from ragmeter.effects.loop import each as each_of
+from ragmeter.effects.pace import Pace, Retries
+from ragmeter.errors import EndpointError
+from ragmeter.table import SKIPPED_BUDGET
+
+QUICK = Retries(failures=3, refusals=5, base=0.001)
+Scenario = Callable[[Caller], Awaitable[Any]]
+
+
+def run(scenario: Scenario, *, workers: int = 4, budget: Budget | None = None, path: Path | None = None) -> Any:
+    async def work() -> Any:
+        with Journal(path) as journal:
+            return await scenario(Caller(journal, Pace(workers), budget, QUICK))
+
+    return asyncio.run(work())
+
+
+class Script:
+    """Answers what it was told to, one after another, and then well."""
+
+    def __init__(self, *steps: Exception) -> None:
+        self.steps = list(steps)
+        self.calls = 0
+
+    async def __call__(self) -> Reply:
+        self.calls += 1
+        if self.steps:
+            raise self.steps.pop(0)
+        return Reply('"good"', 10, 5, 0.01)
+
+
+def again(**keywords: Any) -> TryAgain:
+    return TryAgain("judge_error", "it broke", **keywords)
+
+
+def test_it_tries_again_until_it_works() -> None:
+    async def scenario(caller: Caller) -> None:
+        send = Script(again(), again(), again())
+        found = await caller.ask("k", send)
+        assert isinstance(found, Reply)
+        assert found.attempts == send.calls == 4
+        assert caller.effort.retried == 3
+
+    run(scenario)
+
+
+def test_it_gives_up_after_so_many_failures() -> None:
+    async def scenario(caller: Caller) -> None:
+        send = Script(*(again() for _ in range(9)))
+        assert await caller.ask("k", send) == Failure("judge_error", "it broke")
+        assert send.calls == 4
+        assert caller.journal.get("k") is None  # a failure is asked again next time
+
+    run(scenario)
+
+
+def test_a_busy_server_is_asked_more_often_and_less_at_once() -> None:
+    async def scenario(caller: Caller) -> None:
+        send = Script(*(again(overloaded=True, after=0.001) for _ in range(5)))
+        assert isinstance(await caller.ask("k", send), Reply)
+        assert send.calls == 6
+        assert caller.pace.limit < 4
+        assert isinstance(await caller.ask("l", Script(*(again(overloaded=True) for _ in range(6)))), Failure)
+
+    run(scenario)
+
+
+def test_what_will_not_pass_is_not_tried_again() -> None:
+    async def scenario(caller: Caller) -> None:
+        send = Script(GiveUp("judge_error", "no"))
+        assert await caller.ask("k", send) == Failure("judge_error", "no")
+        assert send.calls == 1
+
+    run(scenario)
+
+
+def test_a_wrong_key_ends_the_run_unless_something_has_worked() -> None:
+    async def scenario(caller: Caller) -> None:
+        refused = GiveUp("judge_error", "401", fatal=EndpointError("wrong key"))
+        with pytest.raises(EndpointError):
+            await caller.ask("a", Script(refused))
+        await caller.ask("b", Script())
+        assert isinstance(await caller.ask("c", Script(refused)), Failure)
+
+    run(scenario)
+
+
+def test_the_journal_answers_first(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+
+    async def first(caller: Caller) -> None:
+        await caller.ask("k", Script(), spec="s")
+
+    async def second(caller: Caller) -> None:
+        send = Script()
+        found = await caller.ask("k", send, spec="s")
+        assert isinstance(found, Reply)
+        assert (found.body, found.cost, send.calls, caller.effort.from_journal) == ('"good"', 0.01, 0, 1)
+
+    run(first, path=path)
+    run(second, path=path)
+
+
+def test_the_same_key_is_asked_once_at_a_time() -> None:
+    async def scenario(caller: Caller) -> None:
+        send = Script(again())
+        found = await asyncio.gather(*(caller.ask("k", send) for _ in range(10)))
+        assert send.calls == 2
+        assert len({reply.body for reply in found if isinstance(reply, Reply)}) == 1
+        assert caller.usage.as_dict()["calls"] == 1
+
+    run(scenario)
+
+
+def test_no_more_than_the_workers_at_once() -> None:
+    async def scenario(caller: Caller) -> None:
+        inside = peak = 0
+
+        async def send() -> Reply:
+            nonlocal inside, peak
+            inside += 1
+            peak = max(peak, inside)
+            await asyncio.sleep(0.001)
+            inside -= 1
+            return Reply("1")
+
+        await asyncio.gather(*(caller.ask(str(i), send) for i in range(50)))
+        assert peak == 4
+
+    run(scenario)
+
+
+def test_the_budget_stops_it() -> None:
+    async def scenario(caller: Caller) -> None:
+        found = await asyncio.gather(*(caller.ask(str(i), Script(), worst=0.05) for i in range(100)))
+        asked = [each for each in found if isinstance(each, Reply)]
+        skipped = [each for each in found if isinstance(each, Failure)]
+        assert {each.outcome for each in skipped} == {SKIPPED_BUDGET}
+        assert caller.budget.spent == pytest.approx(0.01 * len(asked))
+        assert 0.05 <= caller.budget.spent <= 0.1
+
+    run(scenario, budget=Budget(dollars=0.1))
+
+
+def test_every_attempt_is_a_call_for_the_limit() -> None:
+    async def scenario(caller: Caller) -> None:
+        send = Script(again(), again(), again())
+        assert await caller.ask("k", send) == Failure(SKIPPED_BUDGET, "the budget was used up")
+        assert send.calls == 2
+
+    run(scenario, budget=Budget(calls=2))
+
+
+def test_an_outage_stops_it() -> None:
+    async def scenario(caller: Caller) -> None:
+        sends = [Script(*(again() for _ in range(9))) for _ in range(200)]
+        found: list[Reply | Failure] = []
+
+        async def one(send: Script) -> None:
+            found.append(await caller.ask(str(id(send)), send))
+
+        await each_of(sends, one, 8)
+        assert all(isinstance(each, Failure) and each.outcome == "judge_error" for each in found)
+        assert sum(send.calls for send in sends) < 150  # not 800
+        assert any(
+            "not asked: " in each.cause and "it broke" in each.cause for each in found if isinstance(each, Failure)
+        )
+
+    run(scenario)
+
+
+def test_a_stop_lets_what_is_under_way_finish() -> None:
+    async def scenario(caller: Caller) -> None:
+        release = asyncio.Event()
+
+        async def slow() -> Reply:
+            await release.wait()
+            return Reply("1")
+
+        tasks = [asyncio.create_task(caller.ask(str(i), slow)) for i in range(10)]
+        await asyncio.sleep(0.02)
+        caller.stop()
+        release.set()
+        found = await asyncio.gather(*tasks)
+        assert [isinstance(each, Reply) for each in found].count(True) == 4
+        assert {each.outcome for each in found if isinstance(each, Failure)} == {STOPPED}
+        assert len(caller.journal) == 4
+
+    run(scenario)
+
+
+def test_a_stop_ends_a_wait() -> None:
+    async def scenario(caller: Caller) -> None:
+        caller.retries = Retries(base=1000.0, cap=1000.0)
+        task = asyncio.create_task(caller.ask("k", Script(again())))
+        await asyncio.sleep(0.01)
+        caller.stop()
+        assert await asyncio.wait_for(task, 5) == Failure(STOPPED, "stopped")
+
+    run(scenario)
+
+
+def test_a_misunderstanding_is_no_failure() -> None:
+    async def scenario(caller: Caller) -> None:
+        send = Script(*(again(at_once=True) for _ in range(4)), again(), again(), again())
+        assert isinstance(await caller.ask("k", send), Reply)
+        assert send.calls == 8
+
+    run(scenario)
+
+
+def test_what_may_have_been_billed_counts_against_the_budget() -> None:
+    async def scenario(caller: Caller) -> None:
+        await caller.ask("k", Script(again(billed=True), again()), worst=0.2)
+        assert caller.budget.spent == pytest.approx(0.2 + 0.0 + 0.01)
+
+    run(scenario, budget=Budget(dollars=1.0))

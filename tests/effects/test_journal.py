@@ -1,0 +1,110 @@
+"""The journal: what is in it stays, and one process holds it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter.effects.journal import Journal, Reply
+from ragmeter.errors import BusyError, InputError, OutputError
+
+REPLY = Reply("{}", 100, 10, 0.25, 51.5, 2)
+
+
+def keep(journal: Journal, *keys: str, reply: Reply = REPLY) -> None:
+    async def work() -> None:
+        await asyncio.gather(*(journal.record(key, "spec", reply) for key in keys))
+
+    asyncio.run(work())
+
+
+def test_what_was_recorded_is_there_again(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "journal.sqlite"
+    with Journal(path) as journal:
+        assert journal.get("a") is None
+        keep(journal, "a", "b")
+        assert journal.get("a") == REPLY
+    with Journal(path) as journal:
+        assert len(journal) == 2
+        assert journal.get("a") == journal.get("b") == REPLY
+        assert journal.get("c") is None
+        assert journal.spent("spec").calls == 4
+        assert journal.spent("spec").cost == 0.5
+        assert journal.spent("another").calls == 0
+
+
+def test_what_is_not_known_stays_unknown() -> None:
+    with Journal(None) as journal:
+        keep(journal, "a", reply=Reply("{}"))
+        found = journal.get("a")
+        assert found is not None
+        assert found.cost is found.prompt_tokens is found.completion_tokens is None
+
+
+def test_a_second_process_fails_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal(path):
+        code = f"from ragmeter.effects.journal import Journal; from pathlib import Path; Journal(Path({str(path)!r}))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+        assert "BusyError: another process is at work on this run" in done.stderr
+        with pytest.raises(BusyError):
+            Journal(path)
+    Journal(path).close()
+
+
+def test_many_replies_are_one_commit(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        groups: list[int] = []
+        write = journal._write
+
+        def counting(group: list[Any]) -> None:
+            groups.append(len(group))
+            write(group)
+
+        journal._write = counting  # type: ignore[method-assign]
+        keep(journal, *map(str, range(200)))
+        assert sum(groups) == 200
+        assert len(groups) < 20
+        assert len(journal) == 200
+
+
+@pytest.mark.parametrize("content", [b"hello, I am a text", b"\x00" * 4096])
+def test_a_file_that_is_none(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"journal\.sqlite: the journal can't be read"):
+        Journal(path)
+    assert path.read_bytes() == content
+
+
+def test_another_programs_database(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE mine (x)")
+    database.close()
+    with pytest.raises(InputError, match="not a journal of ragmeter's"):
+        Journal(path)
+
+
+def test_a_newer_version(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    Journal(path).close()
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(InputError, match="version 99"):
+        Journal(path)
+
+
+def test_a_folder_in_its_place(tmp_path: Path) -> None:
+    with pytest.raises(OutputError):
+        Journal(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError):
+        Journal(tmp_path / "file" / "journal.sqlite")

