@@ -16,8 +16,9 @@ from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.loop import Stoppable, run
 from ragmeter.effects.pace import Pace, Retries
+from ragmeter.endpoints import Endpoint
 from ragmeter.errors import UsageError
-from ragmeter.judges.chat import ChatClient, Endpoint
+from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.prices import Price, price_of, read_prices
 from ragmeter.judges.verdict import CORRECT, RESPONSE_FORMAT, Prompt, parse
 from ragmeter.table import REFUSED, SCORED, TIED, UNPARSABLE

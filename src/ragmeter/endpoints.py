@@ -1,0 +1,216 @@
+"""The wire to servers: addresses, keys, requests out, replies or typed failures back.
+
+What a server is asked, and what its replies mean, is the business of those who use it. Whether a failure may pass is
+known here, from the status, the connection or the clock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import Any, Self
+from urllib.parse import urlsplit, urlunsplit
+
+from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.pace import retry_after
+from ragmeter.errors import EndpointError, MissingExtraError, UsageError
+from ragmeter.table import TIMEOUT
+
+OPENAI = "https://api.openai.com/v1"
+_BIGGEST_REPLY = 8 << 20
+_A_SECRET = 8  # a shorter key is a stopgap ("none", "test") and may well be a word of an answer
+_PASSING = frozenset({408, 409, 425, 429})
+_BUSY = frozenset({429, 503, 529})
+
+
+class Secret:
+    """A text that shows itself to nobody: it can't be joined, formatted or written as JSON, only revealed."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+    def reveal(self) -> str:
+        """The text itself, for the one place that sends it."""
+        return self._text
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where to ask, which model, and with what key."""
+
+    model: str
+    base_url: str = OPENAI
+    key: Secret = field(default_factory=Secret)
+    timeout: float = 60.0
+
+    @classmethod
+    def of(cls, model: str, base_url: str | None = None, api_key: str | None = None, timeout: float = 60.0) -> Self:
+        """What is not given is taken from OPENAI_BASE_URL and OPENAI_API_KEY."""
+        url = (base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).strip().rstrip("/")
+        key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError(
+                f"{public(url)!r} is not the address of an endpoint", hint="for example http://127.0.0.1:8000/v1"
+            )
+        if not model.strip():
+            raise UsageError("the model has no name", hint="for example gpt-4o")
+        if not key.isascii() or not key.isprintable():
+            raise UsageError("the API key has characters that no key has", hint="look at OPENAI_API_KEY")
+        return cls(model, url, Secret(key), timeout)
+
+    def check_key(self) -> None:
+        """Refuse to ask without a key where that can't work."""
+        if not self.key and self.base_url == OPENAI:
+            raise UsageError(
+                f"there is no key for {self.model}",
+                hint="set OPENAI_API_KEY, or name another endpoint (--base-url); "
+                "--judge-model none judges by exact match alone",
+            )
+
+    @property
+    def name(self) -> str:
+        """The address as it may be written down: without what could be a password."""
+        return public(self.base_url)
+
+    @property
+    def loopback(self) -> bool:
+        """Whether it is on this machine."""
+        host = urlsplit(self.base_url).hostname or ""
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+    def wire(self, outcome: str) -> Wire:
+        """Connections to it, with its key; by a proxy where the environment names one, but never on this machine."""
+        headers = {"Authorization": Secret(f"Bearer {self.key.reveal()}")} if self.key else {}
+        return Wire(self.name, outcome=outcome, timeout=self.timeout, proxies=not self.loopback, headers=headers)
+
+    def url(self, path: str) -> str:
+        """The address of one of its services, before the query where there is one."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
+
+
+def public(url: str) -> str:
+    """An address without what could be a password."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a server sent back, whatever it means."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+class Wire:
+    """Connections to one server. Use it as a context.
+
+    `outcome` is what a call that failed for good comes to. `secrets` are taken out of everything that is kept.
+    """
+
+    def __init__(
+        self, name: str, *, outcome: str, timeout: float, proxies: bool, headers: Mapping[str, Secret] | None = None
+    ) -> None:
+        self.name = name
+        self.outcome = outcome
+        self.timeout = timeout
+        self._proxies = proxies
+        self._headers = dict(headers or {})
+        self._session: Any = None
+
+    async def __aenter__(self) -> Self:
+        aiohttp = load_aiohttp()
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0),  # the pace limits, nobody else
+            timeout=aiohttp.ClientTimeout(total=self.timeout),
+            headers={name: value.reveal() for name, value in self._headers.items()},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=self._proxies,
+        )
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        await self._session.close()
+
+    async def request(self, method: str, url: str, body: bytes | None = None) -> Response:
+        """Send a request and read the reply to its end. Redirects are not followed: a key goes where it was sent."""
+        aiohttp = load_aiohttp()
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        try:
+            async with self._session.request(
+                method, url, data=body, headers=headers, allow_redirects=False
+            ) as response:
+                content = await response.content.read(_BIGGEST_REPLY)
+                if not response.content.at_eof() and await response.content.read(1):
+                    raise TryAgain(self.outcome, "the reply is too long to be one", billed=True)
+                return Response(response.status, response.headers, content.decode("utf-8", "replace"))
+        except TimeoutError:
+            raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s", billed=True) from None
+        except aiohttp.ClientConnectorError as error:
+            raise TryAgain(self.outcome, f"can't connect to {self.name}: {_reason(error)}") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise TryAgain(self.outcome, f"the connection broke: {self.clean(_reason(error))}", billed=True) from None
+
+    def failure(self, response: Response, hints: Mapping[int, str]) -> TryAgain | GiveUp:
+        """What a reply means that is no success. A status in `hints` ends the run if nothing has worked so far."""
+        said = _message(response.text)
+        cause = self.clean(f"HTTP {response.status}" + (f": {said}" if said else ""))
+        if response.status == 429 and "insufficient_quota" in response.text:
+            return GiveUp(self.outcome, cause, fatal=EndpointError(f"{self.name}: {cause}"))
+        if response.status in _PASSING or response.status >= 500:
+            pause = retry_after(response.headers.get("Retry-After"))
+            return TryAgain(self.outcome, cause, overloaded=response.status in _BUSY, after=pause)
+        hint = hints.get(response.status, "")
+        error = EndpointError(f"{self.name} answered {cause}", hint=hint)
+        return GiveUp(self.outcome, cause, fatal=error if hint or response.status < 400 else None)
+
+    def clean(self, text: str) -> str:
+        """The text without the keys, should a server say one back to us."""
+        for secret in self._headers.values():
+            key = secret.reveal().removeprefix("Bearer ")
+            if len(key) >= _A_SECRET:
+                text = text.replace(key, "***")
+        return text
+
+
+def _message(text: str) -> str:
+    """The words in an error's body, in one line and not too many."""
+    try:
+        document = json.loads(text)
+        error = document.get("error", document) if isinstance(document, dict) else document
+        text = str(error.get("message", error) if isinstance(error, dict) else error)
+    except (ValueError, RecursionError):
+        text = re.sub(r"<[^>]*>", " ", text)
+    return " ".join(text.split())[:200]
+
+
+def _reason(error: BaseException) -> str:
+    inner = getattr(error, "os_error", None)
+    return (getattr(inner, "strerror", None) or getattr(error, "strerror", None) or str(error)) or type(error).__name__
+
+
+def load_aiohttp() -> Any:
+    """The HTTP library, which is an extra."""
+    try:
+        import aiohttp
+    except ImportError:
+        raise MissingExtraError("asking a server", "http") from None
+    return aiohttp
