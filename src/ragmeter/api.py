@@ -20,6 +20,7 @@ from ragmeter.definition import Metric
 from ragmeter.engine import rare_collections, score_batches, watched
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
+from ragmeter.extending import extend
 from ragmeter.io.data import Data
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, RUNS, check_writable, replacing, write_rows
@@ -92,8 +93,7 @@ def evaluate(
     them alone may hold both the answers and the references. `columns` maps the table's names to yours:
     `{"answer": "generated_answer"}`. With `run`, the run is kept as `output_dir/run`.
     """
-    language = None if language in (None, "none") else Language.parse(language)
-    chosen = registry.get_all(metrics, language=language, doc_id=doc_id_pattern)
+    chosen = choose_metrics(metrics, language=language, doc_id=doc_id_pattern)
     data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
     batches = data.batches(chosen)
     if progress is not None:
@@ -101,14 +101,55 @@ def evaluate(
     if run is None:
         with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
             path = Path(scratch) / ROWS
-            found, summary = _score(batches, chosen, path, data)
-            return Evaluation(found, summary, None, pq.read_table(path))
+            found, summary = _score(batches, chosen, path)
+            return Evaluation(found, {**summary, "join": _join(data)}, None, pq.read_table(path))
+    check_run_name(run)
+    check_writable(Path(output_dir))
+    return keep_run(
+        Path(output_dir) / run,
+        batches,
+        chosen,
+        manifest=lambda: {"inputs": data.signature(), "columns": data.mapping},
+        summary=lambda: {"join": _join(data)},
+    )
+
+
+def add_metrics(
+    run: str, metrics: str | Iterable[MetricLike], *, output_dir: str | Path = RUNS, **settings: Any
+) -> Evaluation:
+    """Add metrics to a run that was kept; those that it has already are not computed again."""
+    check_run_name(run)
+    chosen = choose_metrics(metrics, **settings)
+    folder = extend(RunFolder.at(Path(output_dir) / run), chosen, _described(chosen))
+    summary = folder.summary()
+    return Evaluation({name: MetricSummary(**each) for name, each in summary["metrics"].items()}, summary, folder)
+
+
+def choose_metrics(
+    metrics: str | Iterable[MetricLike], *, language: str | None = None, **settings: Any
+) -> list[Metric]:
+    """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
+    language = None if language in (None, "none") else Language.parse(language)
+    return registry.get_all(metrics, language=language, **settings)
+
+
+def check_run_name(run: str) -> None:
+    """Refuse what can't be the name of a folder."""
     if run in ("", ".", "..") or re.search(r"[/\\\0]", run):
         raise UsageError(f"{run!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
-    check_writable(Path(output_dir))
-    with NewRun(Path(output_dir) / run) as new:
-        found, summary = _score(batches, chosen, new.folder / ROWS, data)
-        folder = new.finish(_manifest(chosen, data, run), {"run": run, **summary})
+
+
+Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+
+
+def keep_run(
+    path: Path, batches: Iterable[Batch], metrics: Sequence[Metric], *, manifest: Details, summary: Details
+) -> Evaluation:
+    """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
+    with NewRun(path) as new:
+        found, scored = _score(batches, metrics, new.folder / ROWS)
+        more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
+        folder = new.finish(_manifest(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]})
         return Evaluation(found, folder.summary(), folder)
 
 
@@ -154,7 +195,7 @@ def run_evaluators(
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{part}.{output_format}" for part in ("aggregated", "rows")]
-        found.append(Written(result, (files[0], files[1]), {} if reference is None else asdict(data.counts)))
+        found.append(Written(result, (files[0], files[1]), _join(data)))
     for written in found:
         aggregated, rows = written.result.aggregated(), written.result.rows
         with replacing(*written.files) as (first, second):
@@ -165,8 +206,12 @@ def run_evaluators(
     return found
 
 
+def _join(data: Data) -> dict[str, Any]:
+    return {} if data.reference is None else asdict(data.counts)
+
+
 def _score(
-    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, data: Data
+    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path
 ) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
     writer = RowsWriter(path, metrics)
     try:
@@ -186,13 +231,20 @@ def _score(
         "ragmeter": ragmeter.__version__,
         "n_rows": rows,
         "metrics": {name: each.as_dict() for name, each in found.items()},
-        "join": {} if data.reference is None else asdict(data.counts),
+        "numbers": writer.numbers(),
         "columns_left_out": writer.left_out,
     }
     return found, summary
 
 
-def _manifest(metrics: Sequence[Metric], data: Data, run: str) -> dict[str, Any]:
+def _described(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+    return [
+        {"name": metric.name, "settings": metric.settings, "direction": metric.direction, "source": metric.source}
+        for metric in metrics
+    ]
+
+
+def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> dict[str, Any]:
     """The signature: with this and the same inputs, anyone gets the same numbers."""
     import numpy as np
     import pyarrow as pa
@@ -204,12 +256,8 @@ def _manifest(metrics: Sequence[Metric], data: Data, run: str) -> dict[str, Any]
         "run": run,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "ragmeter": ragmeter.__version__,
-        "metrics": [
-            {"name": metric.name, "settings": metric.settings, "direction": metric.direction, "source": metric.source}
-            for metric in metrics
-        ],
-        "inputs": data.signature(),
-        "columns": data.mapping,
+        "metrics": _described(metrics),
+        **more,
         "versions": {
             "python": platform.python_version(),
             "numpy": np.__version__,
