@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ragmeter.api import Evaluation, MetricLike, check_run_name, choose_metrics, keep_run
+from ragmeter.definition import Metric
 from ragmeter.effects.caller import Failure
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.columns import Typed, missing_column
@@ -56,6 +57,7 @@ def ask_and_score(
     source = open_source(dataset, what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
     questions = [question for batch in batches for question in _questions(batch, source)]
+    _check_needs(batches[0], chosen, source)
     name = run or default_name(source, asked_of)
     check_run_name(name)
     for folder in [Path(output_dir), *([Path(output).parent] if output is not None else [])]:
@@ -65,7 +67,7 @@ def ask_and_score(
     inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
     evaluation = keep_run(
         Path(output_dir) / name,
-        _answered(batches, iter(found.found)),
+        _answered(batches, iter(found.found), {needed for metric in chosen for needed in metric.needs}),
         chosen,
         manifest={"inputs": inputs, "target": asked_of.signature(), "effort": found.effort},
         summary={"usage": found.usage, "causes": found.causes()},
@@ -98,14 +100,24 @@ def _questions(batch: Batch, source: Source) -> Iterator[Question]:
         yield Question(qid, text, session or None, turn=0 if turn is None else int(turn))
 
 
-def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure]) -> Iterator[Batch]:
-    """The dataset's rows with what the target answered."""
+def _check_needs(batch: Batch, metrics: Sequence[Metric], source: Source) -> None:
+    """What a metric needs and the target does not bring must be in the dataset: said before anything is asked."""
+    for metric in metrics:
+        for needed in metric.needs:
+            if needed not in _ANSWERED and needed not in batch.columns:
+                raise missing_column(needed, metric.name, list(batch.columns), source.name)
+
+
+def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:
+    """The dataset's rows with what the target answered. A column that a metric needs is there, if need be empty."""
     for batch in batches:
         rows = [next(found) for _ in range(len(batch))]
         given = {name: [getattr(row, name, None) for row in rows] for name in _ANSWERED}
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         kept = {
-            name: column for name, column in given.items() if name == "answer" or any(v is not None for v in column)
+            name: column
+            for name, column in given.items()
+            if name == "answer" or name in needed or any(value is not None for value in column)
         }
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
         yield Batch({**batch.columns, **kept, "error": errors}, batch.lines, causes)
