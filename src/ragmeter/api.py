@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import ragmeter
 from ragmeter import naming, registry
 from ragmeter.definition import Metric
+from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine import rare_collections, score_batches, watched
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
@@ -34,12 +35,16 @@ MetricLike = str | Metric | type[BaseScorer] | BaseScorer
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `evaluate()` returns: summaries by metric, the rows, and the folder if the run was kept."""
+    """What `evaluate()` returns: summaries by metric, the rows, and the folder if the run was kept.
+
+    `embeddings` says for each embedding model that was used how many texts it got, and how many it had to cut.
+    """
 
     metrics: dict[str, MetricSummary]
     summary: dict[str, Any]
     folder: RunFolder | None
     table: Any = None
+    embeddings: Sequence[Mapping[str, Any]] = ()
 
     @property
     def rows(self) -> Any:
@@ -78,6 +83,8 @@ def evaluate(
     metrics: str | Iterable[MetricLike],
     language: str | None = None,
     doc_id_pattern: str | None = None,
+    embedding_model: str | None = None,
+    embedding_base_url: str | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     quotes: bool = True,
@@ -90,10 +97,13 @@ def evaluate(
 
     `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
     them alone may hold both the answers and the references. `columns` maps the table's names to yours:
-    `{"answer": "generated_answer"}`. With `run`, the run is kept as `output_dir/run`.
+    `{"answer": "generated_answer"}`. `embedding_model` and `embedding_base_url` are for metrics of meaning, see
+    `semantic_similarity`. With `run`, the run is kept as `output_dir/run`.
     """
     language = None if language in (None, "none") else Language.parse(language)
-    chosen = registry.get_all(metrics, language=language, doc_id=doc_id_pattern)
+    chosen = registry.get_all(
+        metrics, language=language, doc_id=doc_id_pattern, model=embedding_model, base_url=embedding_base_url
+    )
     data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
     batches = data.batches(chosen)
     if progress is not None:
@@ -101,15 +111,18 @@ def evaluate(
     if run is None:
         with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
             path = Path(scratch) / ROWS
-            found, summary = _score(batches, chosen, path, data)
-            return Evaluation(found, summary, None, pq.read_table(path))
+            with Embedders() as embedders:
+                found, summary = _score(batches, chosen, path, data)
+            return Evaluation(found, summary, None, pq.read_table(path), embedders.used())
     if run in ("", ".", "..") or re.search(r"[/\\\0]", run):
         raise UsageError(f"{run!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
     check_writable(Path(output_dir))
     with NewRun(Path(output_dir) / run) as new:
-        found, summary = _score(batches, chosen, new.folder / ROWS, data)
-        folder = new.finish(_manifest(chosen, data, run), {"run": run, **summary})
-        return Evaluation(found, folder.summary(), folder)
+        with Embedders() as embedders:
+            found, summary = _score(batches, chosen, new.folder / ROWS, data)
+        used = embedders.used()
+        folder = new.finish(_manifest(chosen, data, run, used), {"run": run, **summary})
+        return Evaluation(found, folder.summary(), folder, embeddings=used)
 
 
 @dataclass(frozen=True)
@@ -192,7 +205,7 @@ def _score(
     return found, summary
 
 
-def _manifest(metrics: Sequence[Metric], data: Data, run: str) -> dict[str, Any]:
+def _manifest(metrics: Sequence[Metric], data: Data, run: str, embeddings: list[dict[str, Any]]) -> dict[str, Any]:
     """The signature: with this and the same inputs, anyone gets the same numbers."""
     import numpy as np
     import pyarrow as pa
@@ -210,6 +223,7 @@ def _manifest(metrics: Sequence[Metric], data: Data, run: str) -> dict[str, Any]
         ],
         "inputs": data.signature(),
         "columns": data.mapping,
+        **({"embeddings": embeddings} if embeddings else {}),
         "versions": {
             "python": platform.python_version(),
             "numpy": np.__version__,

@@ -134,6 +134,18 @@ def unmatched(join: Mapping[str, Any]) -> list[str]:
     return said
 
 
+def truncated(embeddings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each embedding model that got texts longer than it takes."""
+    return [
+        printable(
+            f"compared by their beginning alone, too long for {each['model']}: "
+            f"{each['truncated']:,} of {each['texts']:,} distinct texts"
+        )
+        for each in embeddings
+        if each["truncated"]
+    ]
+
+
 def figure(value: float | None) -> str:
     """A number for reading. Counts have no point; the rest has four places below 10 and one above."""
     if value is None:
