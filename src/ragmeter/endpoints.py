@@ -158,9 +158,11 @@ class Wire:
             async with self._session.request(
                 method, url, data=body, headers=headers, allow_redirects=False
             ) as response:
-                content = await response.content.read(_BIGGEST_REPLY)
-                if not response.content.at_eof() and await response.content.read(1):
-                    raise TryAgain(self.outcome, "the reply is too long to be one", billed=True)
+                content = bytearray()
+                async for part in response.content.iter_any():
+                    content += part
+                    if len(content) > _BIGGEST_REPLY:
+                        raise TryAgain(self.outcome, "the reply is too long to be one", billed=True)
                 return Response(response.status, response.headers, content.decode("utf-8", "replace"))
         except TimeoutError:
             raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s", billed=True) from None

@@ -158,7 +158,7 @@ class ModelFolder:
 def find(model: str) -> ModelFolder:
     """A model by its folder, or by its name on the hub."""
     path = Path(model).expanduser()
-    if path.is_dir():
+    if model and path.is_dir():
         return ModelFolder(model, path)
     if not _HUB_NAME.fullmatch(model) or path.exists():
         raise UsageError(
