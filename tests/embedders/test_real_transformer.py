@@ -76,8 +76,8 @@ def test_without_an_onnx_file_sentence_transformers_runs_it(
 def test_a_prefix_is_the_same_for_both(source: Path, folder: Path, tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     given = ["a cat", "two dogs"]
-    both = [port.choose(str(each), None, "query: ", cache).embed(given)[0] for each in (source, folder)]
-    np.testing.assert_allclose(*both, atol=1e-4)
+    one, other = (port.choose(str(each), None, "query: ", cache).embed(given)[0] for each in (source, folder))
+    np.testing.assert_allclose(one, other, atol=1e-4)
     cache.close()
 
 
