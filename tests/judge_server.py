@@ -27,7 +27,10 @@ _FENCED = re.compile(r"^BEGIN ([0-9a-f]{16}) (\w+)\n(.*?)\nEND \1 \2$", re.DOTAL
 
 @dataclass
 class Action:
-    """What to do with one request. `cut` sends only so many bytes of the body; `reset` breaks the connection then."""
+    """What to do with one request. `cut` sends only so many bytes of the body; `reset` breaks the connection then.
+
+    `pieces` are a stream in place of a body, with a pause before each.
+    """
 
     status: int = 200
     body: Any = None
@@ -35,6 +38,8 @@ class Action:
     delay: float = 0.0
     cut: int | None = None
     reset: bool = False
+    pieces: list[bytes] = field(default_factory=list)
+    pause: float = 0.0
 
 
 #: Given the request's document and its number from 1 up; None stands for a good answer.
@@ -139,7 +144,7 @@ class _Connection(asyncio.Protocol):
         server.count += 1
         server.inside += 1
         server.peak = max(server.peak, server.inside)
-        request = json.loads(rest[:length])
+        request = json.loads(rest[:length]) if length else {}
         if server.keep:
             server.requests.append(request)
             server.headers.append(head.decode("latin-1"))
@@ -150,9 +155,12 @@ class _Connection(asyncio.Protocol):
         self.server.inside -= 1
         if self.transport.is_closing():
             return
+        if action.pieces:
+            self.stream(action)
+            return
         body = action.body if isinstance(action.body, bytes) else json.dumps(action.body).encode()
-        lines = [f"HTTP/1.1 {action.status} Whatever", "Content-Type: application/json", f"Content-Length: {len(body)}"]
-        lines += [f"{name}: {value}" for name, value in action.headers.items()]
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **action.headers}
+        lines = [f"HTTP/1.1 {action.status} Whatever", *(f"{name}: {value}" for name, value in headers.items())]
         self.transport.write("\r\n".join([*lines, "", ""]).encode() + body[: action.cut])
         if action.reset:
             raw = self.transport.get_extra_info("socket")
@@ -160,6 +168,13 @@ class _Connection(asyncio.Protocol):
             self.transport.abort()
         elif action.cut is not None:
             self.transport.close()
+
+    def stream(self, action: Action) -> None:
+        """A reply whose length nobody knows: it ends with the connection."""
+        self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+        for number, piece in enumerate(action.pieces, 1):
+            self.server.loop.call_later(action.pause * number, self.transport.write, piece)
+        self.server.loop.call_later(action.pause * len(action.pieces) + 0.01, self.transport.close)
 
 
 def main() -> None:

@@ -20,6 +20,8 @@ __all__ = [
     "RAGResult",
     "ResponseEvaluator",
     "RunFolder",
+    "add_metrics",
+    "ask",
     "clean_text",
     "column",
     "convert_domain_indices_to_names",
@@ -44,6 +46,8 @@ _HOMES = {
     "RAGResult": "ragmeter.evaluators.base",
     "ResponseEvaluator": "ragmeter.evaluators.response",
     "RunFolder": "ragmeter.store",
+    "add_metrics": "ragmeter.api",
+    "ask": "ragmeter.asking:ask_and_score",
     "clean_text": "ragmeter.evaluators.crag.dataset_utils",
     "column": "ragmeter.definition",
     "convert_domain_indices_to_names": "ragmeter.evaluators.crag.dataset_utils",
@@ -54,7 +58,8 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
-    from ragmeter.api import Evaluation, evaluate
+    from ragmeter.api import Evaluation, add_metrics, evaluate
+    from ragmeter.asking import ask_and_score as ask
     from ragmeter.definition import Metric, column, metric
     from ragmeter.evaluators.base import EvaluationResult, QAPair, RAGResult
     from ragmeter.evaluators.context_recall import ContextRecall

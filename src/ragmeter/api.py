@@ -21,6 +21,7 @@ from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine import rare_collections, score_batches, watched
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
+from ragmeter.extending import extend
 from ragmeter.io.data import Data
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, RUNS, check_writable, replacing, write_rows
@@ -100,8 +101,7 @@ def evaluate(
     `{"answer": "generated_answer"}`. `embedding_model` and `embedding_base_url` are for metrics of meaning, see
     `semantic_similarity`. With `run`, the run is kept as `output_dir/run`.
     """
-    language = None if language in (None, "none") else Language.parse(language)
-    chosen = registry.get_all(
+    chosen = choose_metrics(
         metrics, language=language, doc_id=doc_id_pattern, model=embedding_model, base_url=embedding_base_url
     )
     data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
@@ -112,16 +112,60 @@ def evaluate(
         with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
             path = Path(scratch) / ROWS
             with Embedders() as embedders:
-                found, summary = _score(batches, chosen, path, data)
-            return Evaluation(found, summary, None, pq.read_table(path), embedders.used())
+                found, summary = _score(batches, chosen, path)
+            return Evaluation(found, {**summary, "join": _join(data)}, None, pq.read_table(path), embedders.used())
+    check_run_name(run)
+    check_writable(Path(output_dir))
+    return keep_run(
+        Path(output_dir) / run,
+        batches,
+        chosen,
+        manifest=lambda: {"inputs": data.signature(), "columns": data.mapping},
+        summary=lambda: {"join": _join(data)},
+    )
+
+
+def add_metrics(
+    run: str, metrics: str | Iterable[MetricLike], *, output_dir: str | Path = RUNS, **settings: Any
+) -> Evaluation:
+    """Add metrics to a run that was kept; those that it has already are not computed again."""
+    check_run_name(run)
+    chosen = choose_metrics(metrics, **settings)
+    with Embedders() as embedders:
+        folder = extend(RunFolder.at(Path(output_dir) / run), chosen, _described(chosen), embedders.used)
+    summary = folder.summary()
+    found = {name: MetricSummary(**each) for name, each in summary["metrics"].items()}
+    return Evaluation(found, summary, folder, embeddings=embedders.used())
+
+
+def choose_metrics(
+    metrics: str | Iterable[MetricLike], *, language: str | None = None, **settings: Any
+) -> list[Metric]:
+    """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
+    language = None if language in (None, "none") else Language.parse(language)
+    return registry.get_all(metrics, language=language, **settings)
+
+
+def check_run_name(run: str) -> None:
+    """Refuse what can't be the name of a folder."""
     if run in ("", ".", "..") or re.search(r"[/\\\0]", run):
         raise UsageError(f"{run!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
-    check_writable(Path(output_dir))
-    with NewRun(Path(output_dir) / run) as new:
+
+
+Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+
+
+def keep_run(
+    path: Path, batches: Iterable[Batch], metrics: Sequence[Metric], *, manifest: Details, summary: Details
+) -> Evaluation:
+    """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
+    with NewRun(path) as new:
         with Embedders() as embedders:
-            found, summary = _score(batches, chosen, new.folder / ROWS, data)
-        used = embedders.used()
-        folder = new.finish(_manifest(chosen, data, run, used), {"run": run, **summary})
+            found, scored = _score(batches, metrics, new.folder / ROWS)
+        more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
+        if used := embedders.used():
+            more[0]["embeddings"] = used
+        folder = new.finish(_manifest(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]})
         return Evaluation(found, folder.summary(), folder, embeddings=used)
 
 
@@ -167,7 +211,7 @@ def run_evaluators(
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{part}.{output_format}" for part in ("aggregated", "rows")]
-        found.append(Written(result, (files[0], files[1]), {} if reference is None else asdict(data.counts)))
+        found.append(Written(result, (files[0], files[1]), _join(data)))
     for written in found:
         aggregated, rows = written.result.aggregated(), written.result.rows
         with replacing(*written.files) as (first, second):
@@ -178,8 +222,12 @@ def run_evaluators(
     return found
 
 
+def _join(data: Data) -> dict[str, Any]:
+    return {} if data.reference is None else asdict(data.counts)
+
+
 def _score(
-    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, data: Data
+    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path
 ) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
     writer = RowsWriter(path, metrics)
     try:
@@ -199,13 +247,20 @@ def _score(
         "ragmeter": ragmeter.__version__,
         "n_rows": rows,
         "metrics": {name: each.as_dict() for name, each in found.items()},
-        "join": {} if data.reference is None else asdict(data.counts),
+        "numbers": writer.numbers(),
         "columns_left_out": writer.left_out,
     }
     return found, summary
 
 
-def _manifest(metrics: Sequence[Metric], data: Data, run: str, embeddings: list[dict[str, Any]]) -> dict[str, Any]:
+def _described(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+    return [
+        {"name": metric.name, "settings": metric.settings, "direction": metric.direction, "source": metric.source}
+        for metric in metrics
+    ]
+
+
+def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> dict[str, Any]:
     """The signature: with this and the same inputs, anyone gets the same numbers."""
     import numpy as np
     import pyarrow as pa
@@ -217,13 +272,8 @@ def _manifest(metrics: Sequence[Metric], data: Data, run: str, embeddings: list[
         "run": run,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "ragmeter": ragmeter.__version__,
-        "metrics": [
-            {"name": metric.name, "settings": metric.settings, "direction": metric.direction, "source": metric.source}
-            for metric in metrics
-        ],
-        "inputs": data.signature(),
-        "columns": data.mapping,
-        **({"embeddings": embeddings} if embeddings else {}),
+        "metrics": _described(metrics),
+        **more,
         "versions": {
             "python": platform.python_version(),
             "numpy": np.__version__,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, Self
@@ -88,11 +88,7 @@ class Endpoint:
     @property
     def loopback(self) -> bool:
         """Whether it is on this machine."""
-        host = urlsplit(self.base_url).hostname or ""
-        try:
-            return ip_address(host).is_loopback
-        except ValueError:
-            return host == "localhost"
+        return is_loopback(self.base_url)
 
     def wire(self, outcome: str) -> Wire:
         """Connections to it, with its key; by a proxy where the environment names one, but never on this machine."""
@@ -103,6 +99,15 @@ class Endpoint:
         """The address of one of its services, before the query where there is one."""
         parts = urlsplit(self.base_url)
         return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is on this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def public(url: str) -> str:
@@ -150,14 +155,22 @@ class Wire:
     async def __aexit__(self, *failure: object) -> None:
         await self._session.close()
 
-    async def request(self, method: str, url: str, body: bytes | None = None) -> Response:
-        """Send a request and read the reply to its end. Redirects are not followed: a key goes where it was sent."""
+    async def request(
+        self, method: str, url: str, body: bytes | None = None, *, on_line: Callable[[str], None] | None = None
+    ) -> Response:
+        """Send a request and read the reply to its end. Redirects are not followed: a key goes where it was sent.
+
+        A stream of events goes to `on_line` line by line as it comes, where somebody wants it so.
+        """
         aiohttp = load_aiohttp()
         headers = {} if body is None else {"Content-Type": "application/json"}
         try:
             async with self._session.request(
                 method, url, data=body, headers=headers, allow_redirects=False
             ) as response:
+                if on_line is not None and response.content_type == "text/event-stream":
+                    await _lines(response.content, on_line)
+                    return Response(response.status, response.headers, "")
                 content = bytearray()
                 async for part in response.content.iter_any():
                     content += part
@@ -193,12 +206,20 @@ class Wire:
         return text
 
 
+async def _lines(stream: Any, on_line: Callable[[str], None]) -> None:
+    """The lines of a stream, one after another; what comes after the most that a reply may have is left."""
+    size = 0
+    while size < _BIGGEST_REPLY and (line := await stream.readline()):
+        size += len(line)
+        on_line(line.decode("utf-8", "replace").rstrip("\r\n"))
+
+
 def _message(text: str) -> str:
     """The words in an error's body, in one line and not too many."""
     try:
         document = json.loads(text)
         error = document.get("error", document) if isinstance(document, dict) else document
-        text = str(error.get("message", error) if isinstance(error, dict) else error)
+        text = str(error.get("message", error.get("detail", error)) if isinstance(error, dict) else error)
     except (ValueError, RecursionError):
         text = re.sub(r"<[^>]*>", " ", text)
     return " ".join(text.split())[:200]

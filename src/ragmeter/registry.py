@@ -6,6 +6,7 @@ name is not among them.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
 import logging
@@ -110,6 +111,17 @@ def import_object(path: str, kind: str) -> Any:
     except AttributeError:
         public = [name for name in vars(module) if not name.startswith("_")]
         raise UnknownNameError(f"name in {module_name}", attribute, public) from None
+
+
+def source_name(found: Any) -> str:
+    """A name for a user's code that changes with it: where it is, and a hash of the file."""
+    kind = found if inspect.isroutine(found) else type(found)
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    try:
+        source = Path(inspect.getfile(kind)).read_bytes()
+    except (OSError, TypeError):
+        return name
+    return f"{name}#{hashlib.sha256(source).hexdigest()[:12]}"
 
 
 def _from_object(found: Any, path: str) -> Metric:

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, OutputError
 from ragmeter.io.write import dumps
-from ragmeter.stats.summary import MetricSummary, summarise
-from ragmeter.table import LIST_COLUMNS, SCORED, Batch, Measure, Scores
+from ragmeter.stats.summary import MetricSummary, percentiles, summarise
+from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, SCORED, Batch, Measure, Scores
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 _TEXTS = pa.list_(pa.large_string())
@@ -54,9 +54,13 @@ class RowsWriter:
         self.left_out: dict[str, int] = {}
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
 
-    def write(self, scored: Scored) -> None:
-        """Add a batch. The first one fixes the columns; a column that appears later is counted and left out."""
+    def write(self, scored: Scored, carried: Mapping[str, Any] | None = None) -> None:
+        """Add a batch. The first one fixes the columns; a column that appears later is counted and left out.
+
+        `carried` are columns of an earlier run that stay as they are.
+        """
         arrays = {self._own(name): _array(name, column) for name, column in scored.batch.columns.items()}
+        arrays.update(carried or {})
         outcomes: dict[int, Any] = {}  # metrics with the same needs share the list
         for name, (values, found) in scored.scores.items():
             arrays[name] = pa.array(values, pa.float64())
@@ -96,6 +100,17 @@ class RowsWriter:
         finally:
             self._file.close()
 
+    def numbers(self) -> dict[str, dict[str, float]]:
+        """What the table's own numbers come to, latency for one: how many, their mean, and percentiles."""
+        found = {}
+        with self._path.open("rb") as opened, pq.ParquetFile(opened) as file:
+            for name in NUMBER_COLUMNS:
+                if name in file.schema_arrow.names:
+                    values = file.read(columns=[name])[name].drop_null().to_numpy()
+                    if len(values):
+                        found[name] = percentiles(values)
+        return found
+
     def summaries(self) -> dict[str, MetricSummary]:
         """Each metric's summary, from the file: one column at a time is all that memory has to hold."""
         with self._path.open("rb") as opened, pq.ParquetFile(opened) as file:
@@ -112,6 +127,8 @@ class RowsWriter:
 
 
 def _array(name: str, column: list[Any]) -> Any:
+    if name in NUMBER_COLUMNS:
+        return pa.array(column, pa.float64())
     return pa.array(column, _TEXTS if name in LIST_COLUMNS else pa.large_string())
 
 
@@ -149,6 +166,11 @@ class RunFolder:
         """The table, or some of its columns."""
         with (self.path / ROWS).open("rb") as file:  # a path with a colon would be taken for an address
             return pq.read_table(file, columns=columns)
+
+    def batches(self, size: int) -> Iterator[Any]:
+        """The table, some rows at a time, as Arrow has them."""
+        with (self.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
+            yield from opened.iter_batches(batch_size=size)
 
     def scores(self, metric: str) -> Scores:
         """One metric's scores, NaN where a row has none."""
@@ -195,13 +217,25 @@ class NewRun:
             with suppress(OSError):
                 parent.rmdir()
 
+    def keep(self, older: RunFolder) -> None:
+        """Take over what else an older run has in its folder: a journal, exports."""
+        with writing(self.path):
+            for each in older.path.iterdir():
+                if each.name in (MANIFEST, ROWS, SUMMARY):
+                    continue
+                if each.is_dir():
+                    shutil.copytree(each, self.folder / each.name)
+                else:
+                    shutil.copy2(each, self.folder / each.name)
+
     def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> RunFolder:
         """Write the two documents and put the folder in its place, in that of an older run of the same name."""
         with writing(self.path):
             (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
             (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
             for file in self.folder.iterdir():
-                _sync(file)
+                if file.is_file():
+                    _sync(file)
             self._swap()
         return RunFolder(self.path)
 

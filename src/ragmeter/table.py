@@ -21,7 +21,8 @@ Column = list[Any]
 QID = "qid"
 TEXT_COLUMNS = ("qid", "question", "answer", "error", "session_id", "system_name")
 LIST_COLUMNS = ("reference", "relevant", "retrieved", "contexts")
-NAMED_COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS)
+NUMBER_COLUMNS = ("latency_ms", "time_to_first_token_ms")
+NAMED_COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS, *NUMBER_COLUMNS)
 
 #: Empty means missing here: without a gold answer or a gold document there is nothing to compare with.
 #: An empty list of *retrieved* documents is an answer like any other, and a bad one.

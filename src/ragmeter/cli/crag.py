@@ -144,9 +144,8 @@ def _shared_options(parser: Parser, what: str) -> None:
 def _generate(chosen: argparse.Namespace) -> int:
     from ragmeter.cli import show, show_crag
     from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
-    from ragmeter.evaluators.crag.generation import source_name
     from ragmeter.evaluators.crag.truncation import load_tokenizer
-    from ragmeter.registry import import_object
+    from ragmeter.registry import import_object, source_name
 
     _check_limits(chosen)
     check_writable(chosen.output.parent)

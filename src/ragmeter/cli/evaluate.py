@@ -38,8 +38,13 @@ def run(argv: Sequence[str]) -> int:
             "say what to compute: --evaluator or --metrics",
             hint="for example --evaluator EditDistanceEvaluator, or --metrics token_f1,ndcg@10",
         )
+    if chosen.results is None and not (chosen.metrics and chosen.run):
+        raise UsageError(
+            "--results is missing: which file holds the system's answers?",
+            hint="with --metrics and --run alone, metrics are added to a run that is there already",
+        )
     if chosen.results is None:
-        raise UsageError("--results is missing: which file holds the system's answers?")
+        return _add_metrics(chosen)
     _refuse_idle(chosen, {name for names in keywords.values() for name in names})
     if kinds:
         return _run_evaluators([(kind, _keywords(chosen, names)) for kind, names in keywords.items()], chosen)
@@ -202,11 +207,39 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     left_out = [
         f"column left out of rows.parquet, it appears late: {each}" for each in found.summary["columns_left_out"]
     ]
+    for line in show.numbers(found.summary["numbers"]):
+        out.print(line, soft_wrap=True)
     cut = show.truncated(found.embeddings)
     for line in (*show.unmatched(found.summary["join"]), *show.causes(found.summary["metrics"]), *cut, *left_out):
         out.print(line, style="red", soft_wrap=True)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True)
+    return 0
+
+
+def _add_metrics(chosen: argparse.Namespace) -> int:
+    """Metrics for a run that is there already; what it has is not computed again."""
+    from ragmeter.api import add_metrics
+    from ragmeter.cli import show
+
+    found = add_metrics(
+        chosen.run,
+        chosen.metrics,
+        output_dir=chosen.output_dir or RUNS,
+        language=chosen.language,
+        doc_id=chosen.doc_id_pattern,
+        model=chosen.embedding_model,
+        base_url=chosen.embedding_base_url,
+    )
+    assert found.folder is not None  # noqa: S101 - it was there
+    if chosen.json:
+        print(dumps({**found.summary, "folder": str(found.folder.path)}, indent=2))
+        return 0
+    out = show.console()
+    out.print(show.summary_table(found.summary["metrics"]))
+    for line in (*show.causes(found.summary["metrics"]), *show.truncated(found.embeddings)):
+        out.print(line, style="red", soft_wrap=True)
+    out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/", soft_wrap=True)
     return 0
 
 

@@ -13,6 +13,7 @@ import ragmeter
 from ragmeter.errors import Interrupted, RagmeterError, UsageError, did_you_mean
 
 _COMMANDS = {
+    "ask": "put a dataset's questions to a live system, and score its answers",
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
     "metrics": "list the metrics, or explain one",

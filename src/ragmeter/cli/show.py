@@ -8,7 +8,8 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -16,6 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmeter.evaluators.base import EvaluationResult
+
+if TYPE_CHECKING:
+    from ragmeter.api import Evaluation
+    from ragmeter.targets.asking import Asked
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 ARROWS = {"higher": "↑", "lower": "↓", "none": " "}
@@ -89,6 +94,41 @@ def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Se
         return None
     low, high = limits
     return max(bounds[0], -math.inf if low is None else low), min(bounds[1], math.inf if high is None else high)
+
+
+def numbers(found: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """A line for each of the table's own numbers."""
+    return [
+        f"{name}: median {each['p50']:,.0f}, p95 {each['p95']:,.0f}, p99 {each['p99']:,.0f}, n = {each['n']:,}"
+        for name, each in found.items()
+    ]
+
+
+def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Path | None) -> None:
+    """The scores of a live system, how it was reached, and what it could not answer."""
+    out = console()
+    summary = evaluation.summary
+    out.print(summary_table(summary["metrics"]))
+    for line in numbers(summary["numbers"]):
+        out.print(line, soft_wrap=True)
+    for cause, count in list(asked.causes().items())[:5]:
+        out.print(printable(f"not answered: {count:,} {cause}"), style="red", soft_wrap=True)
+    for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
+        out.print(line, style="red", soft_wrap=True)
+    for path in never:
+        out.print(printable(f"no reply had {path}"), style="red", soft_wrap=True)
+    effort, usage = asked.effort, asked.usage
+    again = f", {effort['retried']:,} of them again" if effort["retried"] else ""
+    cost = f"; cost: ${usage['cost_usd']:,.4f}" if usage.get("prompt_tokens") and usage["cost_usd"] is not None else ""
+    out.print(
+        f"questions: {len(asked.found):,} ({effort['from_journal']:,} answered before); "
+        f"calls made now: {effort['made']:,}{again}{cost}",
+        soft_wrap=True,
+    )
+    if output is not None:
+        out.print(printable(f"written: {output}"), soft_wrap=True)
+    if evaluation.folder is not None:
+        out.print(printable(f"rows: {summary['n_rows']:,}, in {evaluation.folder.path}/"), soft_wrap=True)
 
 
 def evaluation_table(result: EvaluationResult) -> Table:

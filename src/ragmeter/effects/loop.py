@@ -73,6 +73,35 @@ def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
     return results[0]
 
 
+async def in_thread(function: Callable[..., Result], *arguments: Any, **keywords: Any) -> Result:
+    """Call a function in a thread of its own, which nobody waits for if it hangs."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+
+    def settle(result: Result | None, error: BaseException | None) -> None:
+        if done.done():  # whoever waited has given up
+            return
+        if error is None:
+            done.set_result(result)  # type: ignore[arg-type]
+        else:
+            done.set_exception(error)
+
+    def work() -> None:
+        result: Result | None = None
+        error: BaseException | None = None
+        try:
+            result = function(*arguments, **keywords)
+        except StopIteration as stopped:  # a future does not take these
+            error = RuntimeError(f"StopIteration: {stopped}")
+        except BaseException as caught:
+            error = caught
+        with suppress(RuntimeError):  # the loop has come to its end
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="ragmeter-call", daemon=True).start()
+    return await done
+
+
 async def each(items: Iterable[Item], work: Callable[[Item], Awaitable[None]], at_once: int) -> None:
     """Do the work for every item, no more than `at_once` at a time. The first error ends it all."""
     remaining = iter(items)

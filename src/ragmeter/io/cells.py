@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import math
 import re
 import tokenize
 import warnings
@@ -40,6 +41,19 @@ def as_text(value: Any) -> str | None:
             value = str(value)
     # Half an emoji, as a cut-off stream leaves it, can't be written to any file.
     return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
+
+
+def as_number(value: Any) -> float | None:
+    """A cell as a finite number, given as one or written as one; an empty cell is missing."""
+    if is_missing(value) or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from None
+    if isinstance(value, bool) or not math.isfinite(number):
+        raise ValueError("not a finite number")
+    return number
 
 
 def as_texts(column: list[Any]) -> list[Any]:

@@ -14,9 +14,9 @@ from functools import partial
 from typing import Literal
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
-from ragmeter.io.cells import NotAListError, as_list, as_text, as_texts, is_clean, texts_of
+from ragmeter.io.cells import NotAListError, as_list, as_number, as_text, as_texts, is_clean, texts_of
 from ragmeter.io.source import Source
-from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, TEXT_COLUMNS, Batch, Column
+from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, TEXT_COLUMNS, Batch, Column
 
 Role = Literal["both", "results", "reference"]
 
@@ -36,6 +36,8 @@ _OF_RESULTS = {
     "contexts": ("contexts", "retrieved_contexts", "context"),
     "error": ("error",),
     "system_name": ("system_name", "system"),
+    "latency_ms": ("latency_ms", "total_time_ms"),
+    "time_to_first_token_ms": ("time_to_first_token_ms",),
 }
 _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
     "both": _SHARED
@@ -83,6 +85,8 @@ class Typed:
             return self._lists(column, title, batch.lines, _reference)
         if name == "error":
             column = [value or None for value in column]  # `false` and 0 are no error
+        if name in NUMBER_COLUMNS:
+            return self._numbers(column, title, batch.lines)
         if name in LIST_COLUMNS:
             return self._lists(column, title, batch.lines, partial(as_list, strict=name != "contexts"))
         if batch.plain or is_clean(column):
@@ -96,6 +100,18 @@ class Typed:
             if isinstance(value, dict | list | tuple | set):
                 kind = "an object" if isinstance(value, dict) else "a list"
                 raise InputError(f"{title!r} is {kind}, a text is expected", file=self.source.name, line=line)
+
+    def _numbers(self, column: Column, title: str, lines: Sequence[int]) -> Column:
+        """Each cell as a number, with the place of the first one that is none."""
+        found: Column = []
+        for value, line in zip(column, lines, strict=True):
+            try:
+                found.append(as_number(value))
+            except ValueError:
+                raise InputError(
+                    f"column {title!r}: {value!r} is not a number", file=self.source.name, line=line
+                ) from None
+        return found
 
     def _lists(
         self, column: Column, title: str, lines: Sequence[int], read: Callable[[object], list[str] | None]

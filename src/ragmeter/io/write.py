@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -97,12 +97,13 @@ def _array(cells: list[Any]) -> Any:
         return pa.array([None if cell is None else cell if isinstance(cell, str) else dumps(cell) for cell in cells])
 
 
-def dumps(value: Any, *, indent: int | None = None) -> str:
-    """JSON that every reader takes: null for NaN, text as it is."""
+def dumps(value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None) -> str:
+    """JSON that every reader takes: null for NaN, text as it is. `default` writes what JSON has no form for."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
     except ValueError:
-        return json.dumps(_without_nan(value), ensure_ascii=False, allow_nan=False, indent=indent)
+        plain = _without_nan(value)
+        return json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
 
 
 def _without_nan(value: Any) -> Any:

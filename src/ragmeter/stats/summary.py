@@ -62,6 +62,13 @@ def summarise(
     )
 
 
+def percentiles(values: Scores) -> dict[str, float]:
+    """How many values, their mean, and the values below which half, 95% and 99% of them lie."""
+    p50, p95, p99 = np.percentile(values, [50, 95, 99])
+    mean, most = float(values.mean()), float(values.max())
+    return {"n": len(values), "mean": mean, "p50": float(p50), "p95": float(p95), "p99": float(p99), "max": most}
+
+
 def finite(bounds: tuple[float, float]) -> tuple[float | None, float | None]:
     """The ends of a range, None where it has no end: JSON knows no infinity."""
     low, high = (None if math.isinf(end) else end for end in bounds)

@@ -252,6 +252,13 @@ def test_turn_data_from_csv(tmp_path: Path) -> None:
     )
 
 
+def test_a_turn_that_is_there_twice() -> None:
+    with pytest.raises(InputError, match="turn 0 of session 'a' is there twice"):
+        CRAGEvaluator().evaluate_agent_responses(
+            [turn("a", 0, "x", "y"), turn("b", 0, "x", "y"), turn("a", 0, "x", "z")]
+        )
+
+
 def test_calls_that_make_no_sense() -> None:
     with pytest.raises(UsageError, match="no turns"):
         CRAGEvaluator().evaluate_agent_responses()

@@ -9,10 +9,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.loop import each
+from ragmeter.errors import InputError
 from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.judge import Judgement, LLMJudge
 from ragmeter.metrics.conversation import MISSED, Turn, counted, ended_at
@@ -143,8 +145,11 @@ def group(turns: Iterable[Mapping[str, Any]]) -> list[list[JudgedTurn]]:
     sessions: dict[Any, list[JudgedTurn]] = {}
     for row in turns:
         sessions.setdefault(row["session_id"], []).append(JudgedTurn(row))
-    for conversation in sessions.values():
+    for session, conversation in sessions.items():
         conversation.sort(key=lambda judged: int(judged.row["turn_idx"]))
+        for one, other in pairwise(conversation):
+            if one.row["turn_idx"] == other.row["turn_idx"]:
+                raise InputError(f"turn {one.row['turn_idx']} of session {session!r} is there twice", file="turn data")
     return list(sessions.values())
 
 

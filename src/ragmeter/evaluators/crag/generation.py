@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from typing import Any, Protocol
 
 from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import each, in_thread
 from ragmeter.evaluators.crag.dataset_utils import Conversation
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
@@ -91,7 +88,6 @@ class Generation:
         self.caller = caller
         self.shorten = shorten
         self.agent_name = agent_name
-        self._threads: ThreadPoolExecutor
 
     async def run(
         self, conversations: Iterable[Conversation], size: int, workers: int, advance: Callable[[int], None]
@@ -104,11 +100,7 @@ class Generation:
             found[number] = [Progress(conversation) for conversation in batch]
             await self._batch(found[number], advance)
 
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="ragmeter-agent")
-        try:
-            await each(enumerate(_batches(conversations, size)), one, workers)
-        finally:
-            self._threads.shutdown(wait=False)
+        await each(enumerate(_batches(conversations, size)), one, workers)
         return [progress for _, batch in sorted(found.items()) for progress in batch]
 
     async def _batch(self, batch: list[Progress], advance: Callable[[int], None]) -> None:
@@ -148,10 +140,7 @@ class Generation:
         images = [progress.conversation.image for progress in asked]
         histories = [progress.history() for progress in asked]
         try:
-            loop = asyncio.get_running_loop()
-            responses: Any = await loop.run_in_executor(
-                self._threads, self.agent.batch_generate_response, queries, images, histories
-            )
+            responses: Any = await in_thread(self.agent.batch_generate_response, queries, images, histories)
         except (Exception, SystemExit) as error:
             cause = f"{type(error).__name__}: {error}"
             raise (TryAgain if alone else GiveUp)(TARGET_ERROR, " ".join(cause.split())[:300]) from None
@@ -202,14 +191,3 @@ def _batches(conversations: Iterable[Conversation], size: int) -> Iterator[tuple
 
 def _count(responses: Any) -> str:
     return str(len(responses)) if isinstance(responses, Sequence) else f"a {type(responses).__name__} in place of"
-
-
-def source_name(agent: Agent) -> str:
-    """A name for an agent that changes with its source: where its class is, and a hash of that file."""
-    kind = type(agent)
-    name = f"{kind.__module__}:{kind.__qualname__}"
-    try:
-        source = Path(inspect.getfile(kind)).read_bytes()
-    except (OSError, TypeError):
-        return name
-    return f"{name}#{hashlib.sha256(source).hexdigest()[:12]}"

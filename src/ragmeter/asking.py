@@ -1,0 +1,181 @@
+"""Ask a live system the questions of a dataset, and score its answers: `ragmeter ask`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragmeter.api import Evaluation, MetricLike, check_run_name, choose_metrics, keep_run
+from ragmeter.definition import Metric
+from ragmeter.effects.caller import Failure
+from ragmeter.errors import InputError, UsageError
+from ragmeter.io.columns import Typed, missing_column
+from ragmeter.io.data import file_signature
+from ragmeter.io.join import rows_of
+from ragmeter.io.source import Source, open_source, stem
+from ragmeter.io.write import RUNS, check_writable, dumps, replacing
+from ragmeter.table import NUMBER_COLUMNS, Batch
+from ragmeter.targets.asking import Asked, Limits, ask
+from ragmeter.targets.port import Answer, Question, Target
+from ragmeter.targets.python import PythonTarget
+
+_ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Service:
+    """What `ask_and_score` returns: the evaluation, and what asking took."""
+
+    evaluation: Evaluation
+    asked: Asked
+
+
+def ask_and_score(
+    dataset: Any,
+    target: Target | Callable[..., Any] | object,
+    *,
+    metrics: str | Iterable[MetricLike],
+    columns: Mapping[str, str] | None = None,
+    run: str | None = None,
+    output_dir: str | Path = RUNS,
+    output: str | Path | None = None,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    progress: Callable[[int], None] | None = None,
+    **settings: Any,
+) -> Service:
+    """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
+
+    `target` is a function of the question, an object with `query(question)`, or one of the targets. Answers are kept in
+    `output_dir/run.journal.sqlite`: the same call again asks only what is missing. `output` is a `results.json`.
+    `settings` go to the metrics that have them: language, fallback, and the like.
+    """
+    chosen = choose_metrics(metrics, **settings)
+    asked_of: Target = target if hasattr(target, "signature") else PythonTarget.of(target)  # type: ignore[assignment]
+    source = open_source(dataset, what="dataset")
+    batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
+    questions = [question for batch in batches for question in _questions(batch, source)]
+    _check_needs(batches[0], chosen, source)
+    name = run or default_name(source, asked_of)
+    check_run_name(name)
+    for folder in [Path(output_dir), *([Path(output).parent] if output is not None else [])]:
+        check_writable(folder)
+    journal = Path(output_dir) / f"{name}.journal.sqlite"
+    found = ask(asked_of, questions, limits, journal, progress or (lambda count: None))
+    inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
+    evaluation = keep_run(
+        Path(output_dir) / name,
+        _answered(batches, iter(found.found), {needed for metric in chosen for needed in metric.needs}),
+        chosen,
+        manifest={"inputs": inputs, "target": asked_of.signature(), "effort": found.effort},
+        summary={"usage": found.usage, "causes": found.causes()},
+    )
+    if output is not None:
+        write_results(Path(output), evaluation)
+    return Service(evaluation, found)
+
+
+def default_name(source: Source, target: Target) -> str:
+    """A name that the same dataset and the same target have again, so that the same command resumes."""
+    beginning = stem(source.path) if source.path else source.name
+    return f"{beginning}-{hashlib.sha256(target.name.encode()).hexdigest()[:8]}"
+
+
+def _questions(batch: Batch, source: Source) -> Iterator[Question]:
+    if "question" not in batch.columns:
+        raise missing_column("question", "ask", list(batch.columns), source.name)
+    rows = len(batch)
+    sessions = batch.columns.get("session_id") or [None] * rows
+    turns = batch.columns.get("turn_idx") or [None] * rows
+    for place, (qid, text, session, turn) in enumerate(
+        zip(batch.columns["qid"], batch.columns["question"], sessions, turns, strict=True)
+    ):
+        line = batch.lines[place] if len(batch.lines) else None
+        if text is None or not text.strip():
+            raise InputError("the row has no question", file=source.name, line=line)
+        if turn is not None and not str(turn).strip().isdecimal():
+            raise InputError(f"turn_idx is {turn!r}, and should be a whole number", file=source.name, line=line)
+        yield Question(qid, text, session or None, turn=0 if turn is None else int(turn))
+
+
+def _check_needs(batch: Batch, metrics: Sequence[Metric], source: Source) -> None:
+    """What a metric needs and the target does not bring must be in the dataset: said before anything is asked."""
+    for metric in metrics:
+        for needed in metric.needs:
+            if needed not in _ANSWERED and needed not in batch.columns:
+                raise missing_column(needed, metric.name, list(batch.columns), source.name)
+
+
+def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:
+    """The dataset's rows with what the target answered. A column that a metric needs is there, if need be empty."""
+    for batch in batches:
+        rows = [next(found) for _ in range(len(batch))]
+        given = {name: [getattr(row, name, None) for row in rows] for name in _ANSWERED}
+        errors = [row.cause if isinstance(row, Failure) else None for row in rows]
+        kept = {
+            name: column
+            for name, column in given.items()
+            if name == "answer" or name in needed or any(value is not None for value in column)
+        }
+        causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
+        yield Batch({**batch.columns, **kept, "error": errors}, batch.lines, causes)
+
+
+def write_results(path: Path, evaluation: Evaluation) -> None:
+    """`results.json`: how many questions, each metric's mean, and every question with its answer and scores."""
+    rows = evaluation.rows.to_pylist()
+    names = {metric.partition("[")[0]: metric for metric in evaluation.metrics}
+    document = {
+        "total_questions": len(rows),
+        "metrics": {name: summary.mean for name, summary in evaluation.metrics.items()},
+        "results": [_result(row, names) for row in rows],
+        "summary": evaluation.summary,
+    }
+    with replacing(path) as (temporary,):
+        temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    references = row.get("reference") or []
+    return {
+        "question": row.get("question"),
+        "ground_truth": references[0] if len(references) == 1 else references or None,
+        "generated_answer": row.get("answer"),
+        "similarity": _finite(row, names.get("semantic_similarity")),
+        "satisfaction": _finite(row, names.get("satisfaction_score")),
+        "qid": row.get("qid"),
+        "retrieved": row.get("retrieved"),
+        "latency_ms": row.get("latency_ms"),
+        "error": row.get("error"),
+        "scores": {metric: _finite(row, metric) for metric in names.values()},
+    }
+
+
+def _finite(row: Mapping[str, Any], column: str | None) -> float | None:
+    value = row.get(column) if column else None
+    return None if value is None or value != value else float(value)
+
+
+def read_fallback(path: str | Path) -> str:
+    """Fallback phrases from a file: one a line, or in TOML a list for each language. All of them count."""
+    import tomllib
+
+    name = str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        if Path(path).suffix.lower() == ".toml":
+            table = tomllib.loads(text)
+            phrases = [phrase for held in table.values() for phrase in ([held] if isinstance(held, str) else held)]
+        else:
+            phrases = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", file=name) from None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"can't be read: {error}", file=name) from None
+    if not phrases or not all(isinstance(phrase, str) and phrase.strip() for phrase in phrases):
+        raise InputError("there should be phrases in it", file=name, hint='one a line, or in TOML: en = ["no results"]')
+    if any("|" in phrase for phrase in phrases):
+        raise UsageError("a fallback phrase can't hold a |")
+    return "|".join(phrase.strip() for phrase in phrases)

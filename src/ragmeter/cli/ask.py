@@ -1,0 +1,195 @@
+"""`ragmeter ask`: put a dataset's questions to a live system, and score what it answers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragmeter.cli.options import Parser, read_columns
+from ragmeter.errors import UsageError
+from ragmeter.io.write import RUNS, dumps
+
+if TYPE_CHECKING:
+    from ragmeter.targets.port import Target
+
+UNSCORED = 3  # the exit code when too many questions have no answer
+_OPENAI = "openai:"
+_METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
+_DESCRIPTION = """\
+Ask a system every question of a dataset, and score its answers.
+
+The target is a Python function or an object with query(question) (mypkg.rag:pipeline), an address
+(http://127.0.0.1:8000/query), or a model without retrieval (openai:MODEL). Answers are kept in a journal beside the
+run: run the same command again after a crash or Ctrl-C, and only what is missing is asked. Rows with the same
+session_id are asked one after another, in the order of turn_idx.
+"""
+#: Options that mean something for one kind of target only.
+_OF_HTTP = ("request", "method", "header", "answer_path", "retrieved_path", "contexts_path", "latency_path",
+            "conversation_path", "delta_path")  # fmt: skip
+_OF_MODELS = ("base_url", "budget", "prices", "max_tokens")
+
+
+def run(argv: Sequence[str]) -> int:
+    """Ask, score, and say where it was written."""
+    from ragmeter.asking import ask_and_score, read_fallback
+    from ragmeter.cli import show
+    from ragmeter.targets.asking import Limits
+
+    chosen = _parser().parse_args(list(argv))
+    _check(chosen)
+    target = _target(chosen)
+    with show.progress("asking", "questions") as advance:
+        service = ask_and_score(
+            chosen.dataset,
+            target,
+            metrics=chosen.metrics,
+            columns=read_columns(chosen.column),
+            run=chosen.run,
+            output_dir=chosen.output_dir,
+            output=chosen.output,
+            limits=Limits(chosen.workers, chosen.retries, chosen.max_calls, chosen.budget),
+            progress=advance,
+            language=chosen.language,
+            fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
+            model=chosen.embedding_model,
+            base_url=chosen.embedding_base_url,
+        )
+    evaluation, asked = service.evaluation, service.asked
+    never = target.unseen.never() if hasattr(target, "unseen") else []
+    failed = sum(asked.causes().values())
+    if chosen.json:
+        print(dumps({**evaluation.summary, "effort": asked.effort, "paths_never_found": never}, indent=2))
+    else:
+        show.asked(evaluation, asked, never, chosen.output)
+    return UNSCORED if failed > chosen.max_unscored * len(asked.found) else 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="ragmeter ask",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
+    add("--target", metavar="TARGET", required=True, help="mypkg.rag:pipeline, http://..., or openai:MODEL")
+    add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
+    add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
+    add("--language", help="the language for stemming, for metrics that stem")
+    add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
+    add(
+        "--embedding-model",
+        metavar="MODEL",
+        help="for semantic_similarity: a hub name, a folder, wordllama, openai:NAME",
+    )
+    add("--embedding-base-url", metavar="URL", help="the endpoint of an openai: embedding model")
+    asking = parser.add_argument_group("asking")
+    add = asking.add_argument
+    add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
+    add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
+    add("--retries", metavar="N", type=int, default=3, help="how often a call that failed is made again; default: 3")
+    add("--max-calls", metavar="N", type=int, help="make no more calls than this; the rest is skipped_budget")
+    add(
+        "--max-unscored",
+        metavar="SHARE",
+        type=float,
+        default=0.05,
+        help="the share of questions without an answer beyond which the exit code is 3; default: 0.05",
+    )
+    http = parser.add_argument_group("an address as the target")
+    add = http.add_argument
+    add(
+        "--request",
+        metavar="JSON",
+        help="""default: {"question": "{question}"}; also {qid}, {session_id}, {conversation_id}, {history}""",
+    )
+    add("--method", choices=("POST", "GET", "PUT"), help="default: POST; GET sends the request's keys as a query")
+    add(
+        "--header",
+        metavar="'NAME: VALUE'",
+        action="append",
+        help="$VARIABLE is taken from the environment; values are written down nowhere",
+    )
+    add("--answer-path", metavar="PATH", help="where the answer is in the reply; default: answer")
+    add("--retrieved-path", metavar="PATH", help="what was retrieved, for example events[*].id")
+    add("--contexts-path", metavar="PATH", help="the texts of what was retrieved, for example events[*].text")
+    add("--latency-path", metavar="PATH", help="milliseconds, if the reply has them; otherwise they are measured")
+    add(
+        "--conversation-path", metavar="PATH", help="the id by which the server knows a session from its first reply on"
+    )
+    add("--delta-path", metavar="PATH", help="where pieces of a streamed answer are; default: the usual places")
+    model = parser.add_argument_group("a model as the target")
+    add = model.add_argument
+    add("--base-url", metavar="URL", help="any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or OpenAI's own")
+    add("--max-tokens", metavar="N", type=int, help="the longest answer; default: 1024")
+    add("--budget", metavar="DOLLARS", type=float, help="the most that the run may cost; the rest is skipped_budget")
+    add(
+        "--prices",
+        metavar="FILE",
+        help='JSON: {"my-model": {"input": 0.5, "output": 1.5}}, dollars for a million tokens',
+    )
+    output = parser.add_argument_group("output")
+    add = output.add_argument
+    add("--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores")
+    add("--run", metavar="NAME", help="the run's name; default: from the dataset and the target")
+    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    add("--json", action="store_true", help="print the result as JSON, for scripts")
+    return parser
+
+
+def _check(chosen: argparse.Namespace) -> None:
+    """Refuse what makes no sense, and options that would do nothing, before anything is asked."""
+    for name, least in (("workers", 1), ("retries", 0), ("max_calls", 0), ("budget", 0), ("max_tokens", 1)):
+        value = getattr(chosen, name)
+        if value is not None and not value >= least:
+            raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, and is {value:g}")
+    if not chosen.timeout > 0:
+        raise UsageError(f"--timeout must be above 0, and is {chosen.timeout:g}")
+    if not 0 <= chosen.max_unscored <= 1:
+        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {chosen.max_unscored:g}")
+    address, model = "://" in chosen.target, chosen.target.startswith(_OPENAI)
+    for names, meant in ((_OF_HTTP, address), (_OF_MODELS, model)):
+        for name in names:
+            if getattr(chosen, name) is not None and not meant:
+                raise UsageError(f"--{name.replace('_', '-')} has no effect on {chosen.target}", hint="leave it out")
+
+
+def _target(chosen: argparse.Namespace) -> Target:
+    if chosen.target.startswith(_OPENAI):
+        return _model(chosen)
+    if "://" not in chosen.target:
+        from ragmeter.targets.python import PythonTarget
+
+        return PythonTarget.load(chosen.target, chosen.timeout)
+    from ragmeter.targets.http import HttpTarget, Paths
+    from ragmeter.targets.paths import Path as Into
+    from ragmeter.targets.paths import read_request
+
+    named: dict[str, Any] = {name: getattr(chosen, f"{name}_path") for name in Paths.__dataclass_fields__}
+    return HttpTarget(
+        chosen.target,
+        request=None if chosen.request is None else read_request(chosen.request),
+        method=chosen.method or "POST",
+        headers=chosen.header or (),
+        paths=Paths(**{name: Into.parse(path) for name, path in named.items() if path is not None}),
+        timeout=chosen.timeout,
+    )
+
+
+def _model(chosen: argparse.Namespace) -> Target:
+    from ragmeter.endpoints import Endpoint
+    from ragmeter.judges.prices import price_of, read_prices
+    from ragmeter.targets.model import ModelTarget
+
+    name = chosen.target.removeprefix(_OPENAI)
+    price = price_of(name, None if chosen.prices is None else read_prices(chosen.prices))
+    if chosen.budget is not None and price is None:
+        raise UsageError(
+            f"the price of {name!r} is not known, so a budget can't be kept",
+            hint="give it with --prices, or limit the calls with --max-calls",
+        )
+    endpoint = Endpoint.of(name, chosen.base_url, None, chosen.timeout)
+    return ModelTarget(endpoint, price, max_tokens=chosen.max_tokens or 1024)

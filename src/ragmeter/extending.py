@@ -1,0 +1,78 @@
+"""More metrics for a run that is there already: only what is missing is computed, and nothing is asked again."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ragmeter.definition import Metric
+from ragmeter.engine import score_batches
+from ragmeter.errors import UsageError
+from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
+from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, outcome_column, writing
+from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch
+
+#: Outcomes that are the row's, not a metric's: they hold for every metric that comes later.
+_OF_ROWS = frozenset({NO_RESULT, TARGET_ERROR, TIMEOUT, SKIPPED_BUDGET})
+
+
+def extend(
+    run: RunFolder,
+    metrics: Sequence[Metric],
+    described: Sequence[dict[str, Any]],
+    embeddings: Callable[[], list[dict[str, Any]]] = list,
+) -> RunFolder:
+    """Add metrics to a run. `described` is what the manifest says of them, in the same order.
+
+    `embeddings` tells, when all is done, what it says of the embedding models that they used.
+    """
+    manifest, summary = run.manifest(), run.summary()
+    held = list(summary["metrics"])
+    missing = [metric for metric in metrics if metric.name not in held]
+    if not missing:
+        return run
+    waiting: deque[dict[str, Any]] = deque()
+    with NewRun(run.path) as new:
+        writer = RowsWriter(new.folder / ROWS, missing)
+        try:
+            for scored in score_batches(_batches(run, held, missing, waiting), missing):
+                with writing(run.path):
+                    writer.write(scored, waiting.popleft())
+        finally:
+            writer.close()
+        new.keep(run)
+        found = {name: each.as_dict() for name, each in writer.summaries().items()}
+        added = [each for each in described if each["name"] in found]
+        models = [*manifest.get("embeddings", []), *embeddings()]
+        more = {"embeddings": models} if models else {}
+        return new.finish(
+            {**manifest, "metrics": [*manifest.get("metrics", []), *added], **more},
+            {**summary, "metrics": {**summary["metrics"], **found}},
+        )
+
+
+def _batches(
+    run: RunFolder, held: Sequence[str], missing: Sequence[Metric], waiting: deque[dict[str, Any]]
+) -> Iterator[Batch]:
+    """The run's rows as they were before they were scored; their scores go into `waiting`, batch by batch."""
+    scores = {column for name in held for column in (name, outcome_column(name))}
+    first = outcome_column(held[0]) if held else ""
+    for batch in run.batches(ROWS_AT_ONCE):
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        _check(columns, missing, run)
+        waiting.append({name: column for name, column in columns.items() if name in scores})
+        outcomes = columns[first].to_pylist() if first in columns else []
+        causes = [outcome if outcome in _OF_ROWS else None for outcome in outcomes]
+        rows = {name: column.to_pylist() for name, column in columns.items() if name not in scores}
+        yield Batch(rows, causes=causes if any(causes) else ())
+
+
+def _check(columns: dict[str, Any], missing: Sequence[Metric], run: RunFolder) -> None:
+    for metric in missing:
+        for needed in metric.needs:
+            if needed not in columns:
+                raise UsageError(
+                    f"{metric.name} needs the column {needed!r}, and the run {run.name} has none",
+                    hint=f"it has {', '.join(columns)}",
+                )

@@ -1,0 +1,86 @@
+"""Metrics of a service: did it find anything, was it quick, would a user be content?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from ragmeter.definition import metric
+from ragmeter.errors import UsageError
+from ragmeter.metrics.normalize import fold
+from ragmeter.table import Scores
+
+
+class Phrases(str):
+    """Phrases by which a system says that it has nothing to say, with `|` between them."""
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The phrases, if there is one."""
+        if not any(part.strip() for part in text.split("|")):
+            raise UsageError("a list of fallback phrases needs at least one", hint="write them with | between them")
+        return cls("|".join(part.strip() for part in text.split("|") if part.strip()))
+
+    def folded(self) -> list[str]:
+        """Each phrase in the form in which texts are compared."""
+        return [fold(part) for part in self.split("|")]
+
+
+DEFAULT_MODEL = "intfloat/multilingual-e5-base"
+DEFAULT_FALLBACK = Phrases("couldn't find any events")
+
+
+@metric(direction="higher", binary=True)
+def response_coverage_rate(
+    retrieved: Sequence[Sequence[str]], answer: Sequence[str], *, fallback: Phrases = DEFAULT_FALLBACK
+) -> Scores:
+    """Share of the questions for which something was retrieved and presented.
+
+    **Formula.** 1 if at least one document was retrieved and the answer holds none of the `fallback` phrases, else 0;
+    case and kinds of apostrophes make no difference. Several phrases have `|` between them.
+
+    **Edge cases.** Nothing retrieved: 0, whatever the answer. An empty answer holds no phrase. A row that does not say
+    what was retrieved is not scored.
+
+    **Use it** to see how often a system has anything to offer. **Not** as quality: a wrong answer is covered too.
+    """
+    phrases = fallback.folded()
+    return np.array(
+        [
+            bool(found) and not any(phrase in text for phrase in phrases)
+            for found, text in zip(retrieved, map(fold, answer), strict=True)
+        ],
+        dtype=np.float64,
+    )
+
+
+@metric(direction="higher")
+def satisfaction_score(
+    similarities: Scores,
+    retrieved: Sequence[Sequence[str]],
+    latency_ms: Sequence[float],
+    *,
+    similarity_weight: float = 0.5,
+    events_weight: float = 0.3,
+    latency_weight: float = 0.2,
+    latency_limit_ms: float = 5000.0,
+    model: str = DEFAULT_MODEL,
+    base_url: str | None = None,
+) -> Scores:
+    """A guess at a user's satisfaction: is the answer right, was something found, was it quick?
+
+    **Formula.** `0.5 · similarity + 0.3 · found + 0.2 · max(0, 1 − latency_ms / 5000)`, where similarity is
+    `semantic_similarity` and found is 1 if anything was retrieved. The three weights and the limit are settings.
+
+    **Edge cases.** At the latency limit and beyond, the last part is 0. A row without a latency is not scored.
+
+    **Use it** for a single figure over time, in the terms of the tool that it comes from. **Not** to learn why it
+    moved: look at its three parts.
+    """
+    found = np.fromiter(map(bool, retrieved), np.float64, len(retrieved))
+    speed = np.maximum(0.0, 1.0 - np.asarray(latency_ms, dtype=np.float64) / latency_limit_ms)
+    return similarity_weight * similarities + events_weight * found + latency_weight * speed

@@ -1,0 +1,98 @@
+"""Asks a target every question of a dataset: sessions turn by turn, everything else side by side."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ragmeter.effects.budget import Budget
+from ragmeter.effects.caller import STOPPED, Caller, Failure
+from ragmeter.effects.journal import Journal
+from ragmeter.effects.loop import Stoppable, each, run
+from ragmeter.effects.pace import Pace, Retries
+from ragmeter.targets.port import Answer, Question, Target
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How to ask: how many at once, how often again, and how much in all."""
+
+    workers: int = 4
+    retries: int = 3
+    max_calls: int | None = None
+    budget: float | None = None
+
+
+@dataclass
+class Asked:
+    """What came of it: an answer or a failure for every question, in their order, and what it took."""
+
+    found: list[Answer | Failure]
+    effort: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
+
+    def causes(self) -> dict[str, int]:
+        """Why questions have no answer, most frequent first."""
+        said = Counter(f"{each.outcome}: {each.cause}" for each in self.found if isinstance(each, Failure))
+        return dict(said.most_common())
+
+
+def ask(
+    target: Target, questions: Sequence[Question], limits: Limits, journal: Path | None, advance: Callable[[int], None]
+) -> Asked:
+    """Ask, and keep every answer in the journal before it counts."""
+    found: list[Answer | Failure] = [Failure(STOPPED, "stopped")] * len(questions)
+    spec = hashlib.sha256(target.name.encode()).hexdigest()
+
+    async def work(stop: Stoppable) -> Asked:
+        with Journal(journal) as held:
+            budget = Budget(limits.budget, limits.max_calls)
+            spent = held.spent(spec)
+            budget.spent, budget.made = spent.cost, spent.calls
+            caller = Caller(held, Pace(limits.workers), budget, Retries(failures=limits.retries))
+            stop.on_stop = caller.stop
+
+            async def session(places: list[int]) -> None:
+                so_far: list[tuple[str, str]] = []
+                conversation: str | None = None
+                for count, place in enumerate(places, 1):
+                    question = replace(questions[place], history=tuple(so_far), conversation_id=conversation)
+                    found[place] = await _one(caller, target, question, spec)
+                    answer = found[place]
+                    if isinstance(answer, Failure):  # what comes after it would be asked out of its context
+                        for later in places[count:]:
+                            found[later] = Failure(answer.outcome, "an earlier turn of the session has no answer")
+                        break
+                    so_far.append((question.text, answer.answer))
+                    conversation = answer.conversation_id or conversation
+                advance(len(places))
+
+            async with target:
+                await each(_sessions(questions), session, 2 * limits.workers)
+            effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
+            return Asked(found, effort, caller.usage.as_dict())
+
+    return run(work)
+
+
+async def _one(caller: Caller, target: Target, question: Question, spec: str) -> Answer | Failure:
+    parts = [spec, question.qid, question.session_id, question.messages(), question.conversation_id]
+    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    worst = getattr(target, "worst", lambda question: 0.0)(question)
+    reply = await caller.ask(key, lambda: target.answer(question), spec=spec, worst=worst)
+    return reply if isinstance(reply, Failure) else Answer.from_reply(reply)
+
+
+def _sessions(questions: Sequence[Question]) -> list[list[int]]:
+    """The places of the questions, those of one session together; the longest first, since they take the longest."""
+    sessions: dict[str, list[int]] = {}
+    for place, question in enumerate(questions):
+        sessions.setdefault(f"s{question.session_id}" if question.session_id else f"q{place}", []).append(place)
+    for places in sessions.values():
+        places.sort(key=lambda place: questions[place].turn)  # stable: without turns, as they stand there
+    return sorted(sessions.values(), key=len, reverse=True)

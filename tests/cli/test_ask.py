@@ -1,0 +1,218 @@
+"""`ragmeter ask`, put to a real application: plain, streamed, as a function, and through all kinds of trouble."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter.effects.journal import Journal
+from tests.conftest import Run
+from tests.judge_server import Action, JudgeServer, completion
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+QUESTIONS = EXAMPLES / "agenda_qa.jsonl"
+METRICS = "token_f1,response_coverage_rate"
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[str]:
+    """The example application, as a process on a port of its own."""
+    process = subprocess.Popen(
+        [sys.executable, str(EXAMPLES / "rag_app.py"), "--port", "0"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    port = process.stdout.readline().strip()
+    yield f"http://127.0.0.1:{port}"
+    process.terminate()
+    process.communicate()
+
+
+def asking(target: str, *more: str | Path) -> list[str | Path]:
+    return ["ask", "--dataset", QUESTIONS, "--target", target, "--metrics", METRICS, *more]
+
+
+def over_http(app: str, path: str = "query") -> list[str | Path]:
+    return asking(
+        f"{app}/{path}", "--request", '{"q": "{question}", "session_id": "{session_id}"}',
+        "--retrieved-path", "events[*].id", "--contexts-path", "events[*].text", "--run", "agenda",
+    )  # fmt: skip
+
+
+def results(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((path / "results.json").read_text())
+    return found
+
+
+def test_over_http(ragmeter: Run, tmp_path: Path, app: str) -> None:
+    done = ragmeter(*over_http(app), "--output", "results.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "response_coverage_rate ↑   0.8824" in done.stdout  # 15 of 17
+    assert "latency_ms: median" in done.stdout
+    found = results(tmp_path)
+    assert found["total_questions"] == 17
+    assert found["metrics"]["response_coverage_rate"] == pytest.approx(15 / 17)
+    first = found["results"][0]
+    assert list(first)[:5] == ["question", "ground_truth", "generated_answer", "similarity", "satisfaction"]
+    last = found["results"][-1]
+    assert last["question"] == "And where is it?"
+    assert "couldn't find" not in last["generated_answer"]  # the session was kept
+    assert found["summary"]["numbers"]["latency_ms"]["n"] == 17
+    manifest = json.loads((tmp_path / "runs" / "agenda" / "manifest.json").read_text())
+    assert manifest["target"]["url"] == f"{app}/query"
+
+
+def test_a_stream_and_the_plain_reply_say_the_same(ragmeter: Run, tmp_path: Path, app: str) -> None:
+    ragmeter(*over_http(app), "--output", "results.json")
+    plain = results(tmp_path)
+    done = ragmeter(*over_http(app, "stream"), "--run", "streamed", "--output", "results.json")
+    assert "time_to_first_token_ms: median" in done.stdout
+    streamed = results(tmp_path)
+    for one, other in zip(plain["results"], streamed["results"], strict=True):
+        assert one["generated_answer"] == other["generated_answer"]
+        assert one["retrieved"] == other["retrieved"]
+    times = streamed["summary"]["numbers"]
+    assert times["time_to_first_token_ms"]["p50"] < times["latency_ms"]["p50"]
+
+
+def test_as_a_function_and_as_an_object(ragmeter: Run, tmp_path: Path) -> None:
+    env = {"PYTHONPATH": str(EXAMPLES.parent)}
+    done = ragmeter(*asking("examples.rag_app:pipeline"), "--output", "results.json", env=env)
+    assert done.returncode == 0, done.stderr
+    assert results(tmp_path)["metrics"]["response_coverage_rate"] == pytest.approx(14 / 17)  # it has no memory
+    done = ragmeter(*asking("examples.rag_app:Agenda"), "--output", "results.json", env=env)
+    assert results(tmp_path)["metrics"]["response_coverage_rate"] == pytest.approx(15 / 17)
+
+
+def test_the_same_command_again_asks_nothing(ragmeter: Run, tmp_path: Path, app: str) -> None:
+    ragmeter(*over_http(app), "--output", "results.json")
+    first = results(tmp_path)
+    done = ragmeter(*over_http(app), "--output", "results.json")
+    assert "questions: 17 (17 answered before); calls made now: 0" in done.stdout
+    assert results(tmp_path)["results"] == first["results"]
+    done = ragmeter("evaluate", "--run", "agenda", "--metrics", "exact_match,token_f1")
+    assert "exact_match" in done.stdout
+
+
+def test_a_model_as_a_baseline(ragmeter: Run, tmp_path: Path) -> None:
+    with JudgeServer(lambda request, number: Action(body=completion("At Mill Bridge."))) as server:
+        done = ragmeter(
+            *asking("openai:gpt-4o", "--base-url", server.url, "--output", "results.json"),
+            env={"OPENAI_API_KEY": "sk-x"},
+        )
+    assert done.returncode == 0, done.stderr
+    assert "cost: $" in done.stdout
+    assert results(tmp_path)["metrics"]["response_coverage_rate"] == 0.0  # it retrieves nothing
+
+
+def test_failures_are_counted_and_not_scored(ragmeter: Run, tmp_path: Path) -> None:
+    def behave(request: dict[str, Any], number: int) -> Action:
+        if "lantern" in request["question"].lower():
+            return Action(body=b"<html>oops</html>")
+        return Action(body={"answer": "Error"})
+
+    with JudgeServer(behave) as server:
+        command = asking(f"http://127.0.0.1:{server.port}/", "--output", "results.json", "--retries", "0")
+        done = ragmeter(*command)
+        assert "target_error: the reply is HTML" in done.stdout
+        failed = [row for row in results(tmp_path)["results"] if row["error"]]
+        assert failed
+        assert all(row["generated_answer"] is None for row in failed)
+        assert all(value is None for row in failed for value in row["scores"].values())
+        share = len(failed) / 17
+        assert done.returncode == (3 if share > 0.05 else 0)
+        assert ragmeter(*command, "--max-unscored", "1").returncode == 0
+
+
+def test_phrases_of_ones_own(ragmeter: Run, tmp_path: Path, app: str) -> None:
+    (tmp_path / "phrases.toml").write_text('en = ["is at"]\nes = ["es en"]\n')
+    ragmeter(*over_http(app), "--fallback", "phrases.toml", "--output", "results.json")
+    (name,) = (name for name in results(tmp_path)["metrics"] if name.startswith("response_coverage_rate"))
+    assert name == 'response_coverage_rate[fallback="is at|es en"]'
+    (tmp_path / "phrases.txt").write_text("# a comment\nis at\n")
+    ragmeter(*over_http(app), "--fallback", "phrases.txt", "--output", "results.json")
+    assert 'response_coverage_rate[fallback="is at"]' in results(tmp_path)["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "nothing:at_all"], "no module 'nothing'"),
+        (["--target", "json:nothing"], "unknown name in json"),
+        (["--target", "ftp://x"], "not an address"),
+        (["--target", "http://127.0.0.1:9/", "--request", "{question}"], "not JSON"),
+        (["--target", "http://127.0.0.1:9/", "--request", "{}"], "never shows {question}"),
+        (["--target", "http://127.0.0.1:9/", "--answer-path", "a["], "can't read the path"),
+        (["--target", "http://127.0.0.1:9/", "--header", "X-Key: $NOT_SET"], "$NOT_SET, which is not set"),
+        (["--target", "http://127.0.0.1:9/", "--base-url", "http://x"], "--base-url has no effect"),
+        (["--target", "json:dumps", "--answer-path", "x"], "--answer-path has no effect"),
+        (["--target", "json:dumps", "--workers", "0"], "--workers must be at least 1"),
+        (["--target", "json:dumps", "--metrics", "tokn_f1"], "did you mean token_f1"),
+        (["--target", "json:dumps", "--fallback", "nothing.txt"], "nothing.txt: can't be read"),
+        (["--target", "json:dumps", "--run", "a/b"], "not a name for a run"),
+    ],
+)
+def test_calls_that_make_no_sense(ragmeter: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
+    done = ragmeter("ask", "--dataset", QUESTIONS, "--metrics", METRICS, *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"query_text": "x"}', "needs the column 'question'"),
+        ('{"question": "without a gold answer"}', "needs the column 'reference'"),
+        ('{"question": null, "ground_truth": "x"}', "line 2: the row has no question"),
+        ('{"question": "x", "session_id": "s", "turn_idx": "first"}', "line 2: turn_idx is 'first'"),
+    ],
+)
+def test_datasets_that_are_none(ragmeter: Run, tmp_path: Path, line: str, message: str) -> None:
+    first = "" if "column" in message else '{"question": "fine", "ground_truth": "x"}\n'
+    (tmp_path / "qa.jsonl").write_text(first + line + "\n")
+    done = ragmeter("ask", "--dataset", "qa.jsonl", "--target", "json:dumps", "--metrics", "token_f1")
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_ctrl_c_and_kill_lose_nothing(tmp_path: Path) -> None:
+    questions = [{"question": f"q{i}", "ground_truth": f"a{i}"} for i in range(200)]
+    (tmp_path / "qa.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
+    chance = random.Random(5)
+    command = [sys.executable, "-m", "ragmeter", "ask", "--dataset", "qa.jsonl", "--metrics", "token_f1", "--run", "r"]
+    with JudgeServer(lambda request, number: Action(body={"answer": request["question"]}), latency=0.03) as server:
+        command += ["--target", f"http://127.0.0.1:{server.port}/", "--output", "results.json"]
+        journal = tmp_path / "runs" / "r.journal.sqlite"
+        recorded = 0
+        for number in range(6):
+            before = server.count
+            process = subprocess.Popen(
+                command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ
+            )
+            while server.count == before:
+                assert process.poll() is None
+                time.sleep(0.01)
+            time.sleep(chance.uniform(0, 0.2))
+            process.send_signal(signal.SIGINT if number % 2 else signal.SIGKILL)
+            process.communicate(timeout=30)
+            assert process.returncode == (130 if number % 2 else -9)
+            with Journal(journal) as held:
+                assert len(held) >= recorded
+                recorded = len(held)
+            assert not (tmp_path / "results.json").exists()
+        before = server.count
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+        assert server.count - before == 200 - recorded
+    answers = [row["generated_answer"] for row in results(tmp_path)["results"]]
+    assert answers == [f"q{i}" for i in range(200)]

@@ -1,0 +1,63 @@
+"""Coverage and satisfaction, worked by hand from the formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragmeter.definition import METRICS
+from ragmeter.errors import UsageError
+from ragmeter.metrics.operational import satisfaction_score
+from ragmeter.registry import get
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "answer", "covered"),
+    [
+        (["e1"], "There is a concert", 1),
+        ([], "There is a concert", 0),
+        (["e1"], "Sorry, I couldn't find any events about that.", 0),
+        (["e1"], "SORRY, I COULDN'T FIND ANY EVENTS", 0),
+        (["e1"], "Sorry, I couldn’t find any events", 0),
+        (["e1", "e2"], "", 1),
+        ([], "", 0),
+    ],
+)
+def test_coverage(retrieved: list[str], answer: str, covered: int) -> None:
+    assert get("response_coverage_rate")([retrieved], [answer]).tolist() == [covered]
+
+
+def test_other_phrases() -> None:
+    metric = get('response_coverage_rate[fallback="no encontré nada|nothing here"]')
+    found = metric([["e"]] * 4, ["No encontré nada", "NOTHING HERE today", "couldn't find any events", "x"])
+    assert found.tolist() == [0, 0, 1, 1]
+    assert get(metric.name) == metric
+    with pytest.raises(UsageError, match="at least one"):
+        get('response_coverage_rate[fallback=" | "]')
+
+
+@pytest.mark.parametrize(
+    ("similarity", "retrieved", "latency", "score"),
+    [
+        (1.0, ["e"], 0, 1.0),
+        (0.8, ["e"], 2500, 0.5 * 0.8 + 0.3 + 0.2 * 0.5),
+        (0.8, [], 2500, 0.5 * 0.8 + 0.2 * 0.5),
+        (0.8, ["e"], 5000, 0.5 * 0.8 + 0.3),
+        (0.8, ["e"], 60_000, 0.5 * 0.8 + 0.3),
+        (0.0, [], 5000, 0.0),
+    ],
+)
+def test_satisfaction(similarity: float, retrieved: list[str], latency: float, score: float) -> None:
+    found = satisfaction_score.function(
+        np.array([similarity]), [retrieved], [latency], **METRICS["satisfaction_score"].defaults
+    )
+    assert found.tolist() == [pytest.approx(score)]
+
+
+def test_the_weights_are_in_the_name() -> None:
+    metric = get("satisfaction_score[similarity_weight=1,events_weight=0,latency_weight=0]")
+    assert metric.name == "satisfaction_score[similarity_weight=1.0,events_weight=0.0,latency_weight=0.0]"
+    assert get(metric.name) == metric
+    found = metric.function(np.array([0.7]), [[]], [9e9], **metric.settings)
+    assert found.tolist() == [pytest.approx(0.7)]
+    assert get("satisfaction_score[latency_limit_ms=1000]").settings["latency_limit_ms"] == 1000.0

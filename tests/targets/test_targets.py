@@ -1,0 +1,394 @@
+"""Targets: what they are asked, what they answer, and how they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter.effects.caller import Failure
+from ragmeter.endpoints import Endpoint
+from ragmeter.errors import UsageError
+from ragmeter.judges.prices import Price
+from ragmeter.targets.asking import Asked, Limits, ask
+from ragmeter.targets.http import HttpTarget, Paths
+from ragmeter.targets.model import ModelTarget
+from ragmeter.targets.paths import Path as Into
+from ragmeter.targets.port import Answer, Question, Target
+from ragmeter.targets.python import PythonTarget
+from tests.judge_server import Action, JudgeServer, completion
+
+QUICK = Limits(workers=4, retries=0)
+ONE = [Question("1", "why?")]
+
+
+def asked(
+    target: Target, questions: list[Question] = ONE, limits: Limits = QUICK, journal: Path | None = None
+) -> Asked:
+    return ask(target, questions, limits, journal, lambda count: None)
+
+
+def one(target: Target, **limits: Any) -> Answer | Failure:
+    return asked(target, limits=Limits(**{"retries": 0, **limits})).found[0]
+
+
+def answer_of(found: Answer | Failure) -> Answer:
+    assert isinstance(found, Answer), found
+    return found
+
+
+def python(function: Any, timeout: float = 10.0) -> PythonTarget:
+    return PythonTarget.of(function, timeout)
+
+
+# -- Python ------------------------------------------------------------------------------------------------------------
+
+
+def test_functions_coroutines_and_objects() -> None:
+    class Engine:
+        def query(self, question: str) -> str:
+            return f"object {question}"
+
+    async def coroutine(question: str) -> str:
+        await asyncio.sleep(0)
+        return f"coroutine {question}"
+
+    assert answer_of(one(python(lambda question: f"function {question}"))).answer == "function why?"
+    assert answer_of(one(python(coroutine))).answer == "coroutine why?"
+    assert answer_of(one(python(Engine()))).answer == "object why?"
+    assert answer_of(one(python(lambda question: coroutine(question)))).answer == "coroutine why?"
+
+
+def test_what_a_dict_may_hold() -> None:
+    found = answer_of(
+        one(
+            python(
+                lambda question: {
+                    "answer": "a",
+                    "events": [{"id": 7, "text": "seven"}, {"title": "T"}, "plain", {"odd": 1}],
+                    "latency_ms": 12.5,
+                }
+            )
+        )
+    )
+    assert found.retrieved == ["7", "T", "plain", '{"odd": 1}']
+    assert found.contexts == ["seven"]
+    assert found.latency_ms == 12.5
+    found = answer_of(one(python(lambda question: {"answer": "a", "retrieved": [], "contexts": ["c"]})))
+    assert (found.retrieved, found.contexts) == ([], ["c"])
+    assert answer_of(one(python(lambda question: "text"))).retrieved is None
+
+
+def test_latency_is_measured_where_it_is_not_given() -> None:
+    def slow(question: str) -> str:
+        time.sleep(0.05)
+        return "x"
+
+    found = answer_of(one(python(slow)))
+    assert 50 <= found.latency_ms < 5000
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (None, "returned NoneType"),
+        (7, "returned int"),
+        ({}, "no answer; it has nothing"),
+        ({"text": "x"}, "no answer; it has text"),
+        ({"answer": None}, "NoneType as its answer"),
+        ({"answer": "x", "latency_ms": "quick"}, "latency_ms is 'quick'"),
+    ],
+)
+def test_what_is_no_answer(result: Any, said: str) -> None:
+    found = one(python(lambda question: result))
+    assert isinstance(found, Failure)
+    assert found.outcome == "target_error"
+    assert said in found.cause
+
+
+def test_a_function_that_raises_hangs_or_leaves() -> None:
+    def raises(question: str) -> str:
+        raise ValueError("no\nidea")
+
+    def leaves(question: str) -> str:
+        raise SystemExit(1)
+
+    def stops(question: str) -> str:
+        raise StopIteration
+
+    assert one(python(raises)) == Failure("target_error", "ValueError: no idea")
+    assert one(python(leaves)) == Failure("target_error", "SystemExit: 1")
+    assert isinstance(one(python(stops)), Failure)
+    assert one(python(lambda question: time.sleep(60), timeout=0.1)) == Failure("timeout", "no answer within 0.1 s")
+
+
+def test_it_is_tried_again() -> None:
+    calls = []
+
+    def shaky(question: str) -> str:
+        calls.append(question)
+        if len(calls) < 3:
+            raise ConnectionError("later")
+        return "fine"
+
+    assert answer_of(one(python(shaky), retries=3)).answer == "fine"
+
+
+def test_a_path_that_leads_to_no_target() -> None:
+    for path, said in (("nothing.at:all", "no module"), ("json:nothing", "nothing"), ("sys:maxsize", "can't be asked")):
+        with pytest.raises(UsageError, match=said):
+            PythonTarget.load(path)
+
+
+def test_sessions_are_asked_in_turn_with_their_history() -> None:
+    seen: list[tuple[str, str | None, int]] = []
+
+    def remembers(question: str, session_id: str | None, history: list[dict[str, str]]) -> str:
+        seen.append((question, session_id, len(history)))
+        return f"re {question}"
+
+    questions = [
+        Question("1", "b", "s", turn=1),
+        Question("2", "a", "s", turn=0),
+        Question("3", "c", "t"),
+        Question("4", "d", "t"),
+        Question("5", "e"),
+    ]
+    found = asked(python(remembers), questions).found
+    assert [answer_of(each).answer for each in found] == ["re b", "re a", "re c", "re d", "re e"]
+    assert sorted(seen) == [("a", "s", 0), ("b", "s", 2), ("c", "t", 0), ("d", "t", 2), ("e", None, 0)]
+
+
+def test_a_session_ends_where_a_turn_fails() -> None:
+    def picky(question: str) -> str | None:
+        return None if question == "b" else question
+
+    found = asked(python(picky), [Question(str(i), text, "s", turn=i) for i, text in enumerate("abc")]).found
+    assert isinstance(found[0], Answer)
+    assert [each.cause for each in found[1:] if isinstance(each, Failure)][
+        1
+    ] == "an earlier turn of the session has no answer"
+
+
+def test_resume(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    calls: list[str] = []
+    broken = {"on": True}
+
+    def sometimes(question: str) -> str | None:
+        calls.append(question)
+        return None if broken["on"] and question == "q3" else f"a {question}"
+
+    questions = [Question(str(i), f"q{i}") for i in range(6)]
+    first = asked(python(sometimes), questions, journal=journal)
+    assert sum(isinstance(each, Failure) for each in first.found) == 1
+    broken["on"] = False
+    calls.clear()
+    second = asked(python(sometimes), questions, journal=journal)
+    assert calls == ["q3"]
+    assert [answer_of(each).answer for each in second.found] == [f"a q{i}" for i in range(6)]
+    assert second.effort["from_journal"] == 5
+
+
+def test_the_same_question_twice_is_asked_twice() -> None:
+    calls: list[str] = []
+
+    def counts(question: str) -> str:
+        calls.append(question)
+        return "x"
+
+    asked(python(counts), [Question("1", "q"), Question("2", "q")])
+    assert calls == ["q", "q"]
+
+
+def test_so_many_calls() -> None:
+    found = asked(
+        python(lambda question: "x"), [Question(str(i), "q") for i in range(9)], Limits(retries=0, max_calls=4)
+    )
+    assert [each.outcome for each in found.found if isinstance(each, Failure)] == ["skipped_budget"] * 5
+    assert found.causes() == {"skipped_budget: the budget was used up": 5}
+
+
+# -- HTTP --------------------------------------------------------------------------------------------------------------
+
+
+def http(server: JudgeServer, **keywords: Any) -> HttpTarget:
+    paths = Paths(**{name: Into.parse(path) for name, path in keywords.pop("paths", {}).items()})
+    return HttpTarget(f"http://127.0.0.1:{server.port}/query", paths=paths, **{"timeout": 5.0, **keywords})
+
+
+def replies(body: Any, **keywords: Any) -> JudgeServer:
+    return JudgeServer(lambda request, number: Action(body=body, **keywords))
+
+
+def test_a_question_out_and_an_answer_back() -> None:
+    reply = {"data": {"answer": "Paris"}, "events": [{"id": "e1", "text": "t"}, {"id": 2}], "took": "17"}
+    with replies(reply) as server:
+        target = http(
+            server,
+            request={"q": "{question}", "top": 3},
+            paths={
+                "answer": "data.answer",
+                "retrieved": "events[*].id",
+                "contexts": "events[*].text",
+                "latency": "took",
+            },
+        )
+        found = answer_of(one(target))
+    assert server.requests == [{"q": "why?", "top": 3}]
+    assert found == Answer("Paris", ["e1", "2"], ["t"], 17.0)
+    assert target.unseen.never() == []
+
+
+def test_get_puts_the_question_into_the_query() -> None:
+    with replies({"answer": "x"}) as server:
+        target = http(server, method="GET", request={"q": "{question}", "s": "{session_id}"})
+        asked(target, [Question("1", "¿qué & más?")])
+    assert "GET /query?q=%C2%BFqu%C3%A9+%26+m%C3%A1s? HTTP" in server.headers[0]
+
+
+def test_headers_come_from_the_environment_and_stay_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "canary-0123456789")
+    reply = {"answer": "your token is canary-0123456789"}
+    with replies(reply) as server:
+        target = http(server, headers=["Authorization: Bearer $SECRET_TOKEN", "X-Two: a${SECRET_TOKEN}b"])
+        found = asked(target, journal=tmp_path / "journal.sqlite")
+    assert "Authorization: Bearer canary-0123456789" in server.headers[0]
+    assert "X-Two: acanary-0123456789b" in server.headers[0]
+    assert answer_of(found.found[0]).answer == "your token is ***"
+    assert "canary" not in json.dumps(target.signature()) + repr(vars(target)) + target.name
+    assert not any(b"canary-0123456789" in path.read_bytes() for path in tmp_path.iterdir())
+    for header, said in (("no colon", "Name: value"), ("X: $NOT_SET_AT_ALL", "not set")):
+        with pytest.raises(UsageError, match=said):
+            http(server, headers=[header])
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        (Action(body={"text": "x"}), "there is no 'answer' in the reply; it has text"),
+        (Action(body={"answer": 7}), "'answer' in the reply is int"),
+        (Action(body=["x"]), "it is no object"),
+        (Action(body=b"<html><body>Hello</body></html>", headers={"Content-Type": "text/html"}), "the reply is HTML"),
+        (Action(body=b"hello"), "the reply is not JSON"),
+        (Action(body=b""), "the reply is not JSON"),
+        (Action(body=b'{"answer": "' + b"x" * 10_000_000 + b'"}'), "too long"),
+        (Action(500, {"detail": "broken"}), "HTTP 500"),
+        (Action(422, {"detail": "q is missing"}), "HTTP 422: q is missing"),
+        (Action(body={"answer": "x"}, cut=5), "the connection broke"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_replies_that_are_none(action: Action, said: str) -> None:
+    with JudgeServer(lambda request, number: action) as server:
+        found = one(http(server))
+    assert isinstance(found, Failure)
+    assert found.outcome == "target_error"
+    assert said in found.cause
+
+
+def test_a_server_that_hangs() -> None:
+    with JudgeServer(lambda request, number: Action(body={}, delay=30)) as server:
+        assert one(http(server, timeout=0.2)) == Failure("timeout", "no answer within 0.2 s")
+
+
+def test_a_long_reply_comes_in_parts() -> None:
+    with replies({"answer": "x" * 1_000_000}) as server:
+        assert len(answer_of(one(http(server))).answer) == 1_000_000
+
+
+def test_plain_text_is_an_answer() -> None:
+    with replies(b"Paris, of course", headers={"Content-Type": "text/plain; charset=utf-8"}) as server:
+        assert answer_of(one(http(server))).answer == "Paris, of course"
+
+
+def test_a_path_that_no_reply_has() -> None:
+    with replies({"answer": "x"}) as server:
+        target = http(server, paths={"retrieved": "evnts[*].id"})
+        assert answer_of(one(target)).retrieved == []
+        assert target.unseen.never() == ["evnts[*].id"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "paths"),
+    [
+        ([{"delta": "It is "}, {"delta": "Paris"}, {"events": [{"id": "e1"}]}], {}),
+        (
+            [
+                {"choices": [{"delta": {"content": "It is "}}]},
+                {"choices": [{"delta": {"content": "Paris"}}]},
+                {"events": [{"id": "e1"}]},
+            ],
+            {},
+        ),
+        ([{"x": {"y": "It is "}}, {"x": {"y": "Paris"}}, {"events": [{"id": "e1"}]}], {"delta": "x.y"}),
+    ],
+)  # fmt: skip
+def test_streams(pieces: list[Any], paths: dict[str, str]) -> None:
+    lines = [b": hello\n\n", *(f"data: {json.dumps(piece)}\n\n".encode() for piece in pieces), b"data: [DONE]\n\n"]
+    with JudgeServer(lambda request, number: Action(pieces=lines, pause=0.05)) as server:
+        found = answer_of(one(http(server, paths={"retrieved": "events[*].id", **paths})))
+    assert (found.answer, found.retrieved) == ("It is Paris", ["e1"])
+    assert found.time_to_first_token_ms is not None
+    assert 80 <= found.time_to_first_token_ms < found.latency_ms
+
+
+def test_a_stream_of_bare_text() -> None:
+    pieces = [b"data: It is\n\n", b"data:  Paris\n\n"]
+    with JudgeServer(lambda request, number: Action(pieces=pieces)) as server:
+        assert answer_of(one(http(server))).answer == "It is Paris"
+
+
+def test_a_stream_that_says_nothing() -> None:
+    with JudgeServer(lambda request, number: Action(pieces=[b"data: [DONE]\n\n"])) as server:
+        found = one(http(server))
+    assert isinstance(found, Failure)
+
+
+def test_a_conversation_keeps_the_id_that_the_server_gave_it() -> None:
+    def behave(request: dict[str, Any], number: int) -> Action:
+        return Action(body={"answer": request["q"], "conversation": f"server-{request['q'][0]}"})
+
+    with JudgeServer(behave) as server:
+        target = http(
+            server,
+            request={"q": "{question}", "id": "{conversation_id}", "h": "{history}"},
+            paths={"conversation": "conversation"},
+        )
+        asked(target, [Question("1", "a1", "s", turn=0), Question("2", "a2", "s", turn=1), Question("3", "b1")])
+    sent = {request["q"]: request for request in server.requests}
+    assert (sent["a1"]["id"], sent["a2"]["id"], sent["b1"]["id"]) == ("s", "server-a", None)
+    assert [message["content"] for message in sent["a2"]["h"]] == ["a1", "a1"]
+
+
+def test_an_address_that_is_none() -> None:
+    for url in ("ftp://x", "http://", "localhost:8000"):
+        with pytest.raises(UsageError, match="not an address"):
+            HttpTarget(url)
+    with pytest.raises(UsageError, match="never shows"):
+        HttpTarget("http://x/", request={"q": "why"})
+    with pytest.raises(UsageError, match="method"):
+        HttpTarget("http://x/", method="DELETE")
+
+
+# -- a model -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_without_retrieval() -> None:
+    with JudgeServer(lambda request, number: Action(body=completion("Paris"))) as server:
+        target = ModelTarget(Endpoint.of("m", server.url, "sk-key"), Price(1.0, 2.0))
+        found = asked(target, [Question("1", "a", "s", turn=0), Question("2", "b", "s", turn=1)])
+    assert answer_of(found.found[0]).retrieved == []
+    assert [message["content"] for message in server.requests[1]["messages"]] == ["a", "Paris", "b"]
+    assert found.usage["cost_usd"] == pytest.approx(2 * (100 * 1.0 + 10 * 2.0) / 1e6)
+
+
+def test_a_model_that_declines() -> None:
+    with JudgeServer(lambda request, number: Action(body=completion(None, refusal="no"))) as server:
+        assert one(ModelTarget(Endpoint.of("m", server.url, "k"))) == Failure(
+            "target_error", "the model gave no answer: no"
+        )
