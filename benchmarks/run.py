@@ -14,7 +14,7 @@ from pathlib import Path
 
 from common import COMMAND, BenchmarkError, machine
 
-SECTIONS = ("text", "ranking", "scale", "start")
+SECTIONS = ("text", "ranking", "scale", "semantic", "start")
 DEFAULT = ("text", "ranking", "start")
 
 
@@ -45,7 +45,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted != {"start"}:
+    if wanted - {"semantic", "start"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 
@@ -64,6 +64,10 @@ def _run(name: str, folder: Path, *, quick: bool) -> None:
         from bench_text import scale
 
         scale(folder, quick=quick)
+    elif name == "semantic":
+        from bench_semantic import semantic
+
+        semantic(folder, quick=quick)
     else:
         from bench_start import start
 

@@ -33,6 +33,12 @@ def load_pairs(name: str, **wanted: str) -> tuple[list[str], list[str]]:
     return [row["reference"][0] for row in rows], [row["answer"] for row in rows]
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the user's cache, or leaves anything in it."""
+    monkeypatch.setenv("RAGMETER_CACHE", str(tmp_path_factory.getbasetemp() / "ragmeter-cache"))
+
+
 @pytest.fixture
 def ragmeter(tmp_path: Path) -> Run:
     """Runs the command in an empty folder, as a person would."""

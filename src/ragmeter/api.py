@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import ragmeter
 from ragmeter import naming, registry
 from ragmeter.definition import Metric
+from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine import rare_collections, score_batches, watched
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
@@ -35,12 +36,16 @@ MetricLike = str | Metric | type[BaseScorer] | BaseScorer
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `evaluate()` returns: summaries by metric, the rows, and the folder if the run was kept."""
+    """What `evaluate()` returns: summaries by metric, the rows, and the folder if the run was kept.
+
+    `embeddings` says for each embedding model that was used how many texts it got, and how many it had to cut.
+    """
 
     metrics: dict[str, MetricSummary]
     summary: dict[str, Any]
     folder: RunFolder | None
     table: Any = None
+    embeddings: Sequence[Mapping[str, Any]] = ()
 
     @property
     def rows(self) -> Any:
@@ -79,6 +84,8 @@ def evaluate(
     metrics: str | Iterable[MetricLike],
     language: str | None = None,
     doc_id_pattern: str | None = None,
+    embedding_model: str | None = None,
+    embedding_base_url: str | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     quotes: bool = True,
@@ -91,9 +98,12 @@ def evaluate(
 
     `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
     them alone may hold both the answers and the references. `columns` maps the table's names to yours:
-    `{"answer": "generated_answer"}`. With `run`, the run is kept as `output_dir/run`.
+    `{"answer": "generated_answer"}`. `embedding_model` and `embedding_base_url` are for metrics of meaning, see
+    `semantic_similarity`. With `run`, the run is kept as `output_dir/run`.
     """
-    chosen = choose_metrics(metrics, language=language, doc_id=doc_id_pattern)
+    chosen = choose_metrics(
+        metrics, language=language, doc_id=doc_id_pattern, model=embedding_model, base_url=embedding_base_url
+    )
     data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
     batches = data.batches(chosen)
     if progress is not None:
@@ -101,8 +111,9 @@ def evaluate(
     if run is None:
         with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
             path = Path(scratch) / ROWS
-            found, summary = _score(batches, chosen, path)
-            return Evaluation(found, {**summary, "join": _join(data)}, None, pq.read_table(path))
+            with Embedders() as embedders:
+                found, summary = _score(batches, chosen, path)
+            return Evaluation(found, {**summary, "join": _join(data)}, None, pq.read_table(path), embedders.used())
     check_run_name(run)
     check_writable(Path(output_dir))
     return keep_run(
@@ -120,9 +131,11 @@ def add_metrics(
     """Add metrics to a run that was kept; those that it has already are not computed again."""
     check_run_name(run)
     chosen = choose_metrics(metrics, **settings)
-    folder = extend(RunFolder.at(Path(output_dir) / run), chosen, _described(chosen))
+    with Embedders() as embedders:
+        folder = extend(RunFolder.at(Path(output_dir) / run), chosen, _described(chosen), embedders.used)
     summary = folder.summary()
-    return Evaluation({name: MetricSummary(**each) for name, each in summary["metrics"].items()}, summary, folder)
+    found = {name: MetricSummary(**each) for name, each in summary["metrics"].items()}
+    return Evaluation(found, summary, folder, embeddings=embedders.used())
 
 
 def choose_metrics(
@@ -147,10 +160,13 @@ def keep_run(
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
     with NewRun(path) as new:
-        found, scored = _score(batches, metrics, new.folder / ROWS)
+        with Embedders() as embedders:
+            found, scored = _score(batches, metrics, new.folder / ROWS)
         more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
+        if used := embedders.used():
+            more[0]["embeddings"] = used
         folder = new.finish(_manifest(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]})
-        return Evaluation(found, folder.summary(), folder)
+        return Evaluation(found, folder.summary(), folder, embeddings=used)
 
 
 @dataclass(frozen=True)

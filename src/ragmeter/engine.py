@@ -7,15 +7,16 @@ code, which does not hold Python's lock. At most a few batches are alive at a ti
 from __future__ import annotations
 
 import gc
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 
 import numpy as np
 
 from ragmeter.definition import Metric
+from ragmeter.effects.cores import available_cores
 from ragmeter.store import Scored
 from ragmeter.table import SCORED, Batch, Block, Scores, outcomes, row_causes
 
@@ -29,7 +30,8 @@ def score_batches(
     pool = ThreadPoolExecutor(workers, thread_name_prefix="ragmeter")
     try:
         for batch in batches:
-            pending.append(pool.submit(score_batch, batch, metrics))
+            # Each thread sees what belongs to this run, such as its embedding models.
+            pending.append(pool.submit(copy_context().run, score_batch, batch, metrics))
             while len(pending) > workers:
                 yield pending.popleft().result()
         while pending:
@@ -78,11 +80,6 @@ def rare_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def available_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def watched(batches: Iterable[Batch], advance: Callable[[int], None]) -> Iterator[Batch]:

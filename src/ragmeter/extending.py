@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ragmeter.definition import Metric
@@ -17,8 +17,16 @@ from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Bat
 _OF_ROWS = frozenset({NO_RESULT, TARGET_ERROR, TIMEOUT, SKIPPED_BUDGET})
 
 
-def extend(run: RunFolder, metrics: Sequence[Metric], described: Sequence[dict[str, Any]]) -> RunFolder:
-    """Add metrics to a run. `described` is what the manifest says of them, in the same order."""
+def extend(
+    run: RunFolder,
+    metrics: Sequence[Metric],
+    described: Sequence[dict[str, Any]],
+    embeddings: Callable[[], list[dict[str, Any]]] = list,
+) -> RunFolder:
+    """Add metrics to a run. `described` is what the manifest says of them, in the same order.
+
+    `embeddings` tells, when all is done, what it says of the embedding models that they used.
+    """
     manifest, summary = run.manifest(), run.summary()
     held = list(summary["metrics"])
     missing = [metric for metric in metrics if metric.name not in held]
@@ -36,8 +44,10 @@ def extend(run: RunFolder, metrics: Sequence[Metric], described: Sequence[dict[s
         new.keep(run)
         found = {name: each.as_dict() for name, each in writer.summaries().items()}
         added = [each for each in described if each["name"] in found]
+        models = [*manifest.get("embeddings", []), *embeddings()]
+        more = {"embeddings": models} if models else {}
         return new.finish(
-            {**manifest, "metrics": [*manifest.get("metrics", []), *added]},
+            {**manifest, "metrics": [*manifest.get("metrics", []), *added], **more},
             {**summary, "metrics": {**summary["metrics"], **found}},
         )
 

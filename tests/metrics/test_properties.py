@@ -19,8 +19,11 @@ texts = st.text(
     max_size=30,
 )
 rows = st.lists(st.tuples(texts, texts), min_size=1, max_size=8)
-TEXT_METRICS = [metric.name for metric in known() if metric.needs == ("reference", "answer")]
+#: Metrics that need a model get the one that is always here.
+MODELS = {"semantic_similarity": "semantic_similarity[model=wordllama]"}
+TEXT_METRICS = [MODELS.get(metric.name, metric.name) for metric in known() if metric.needs == ("reference", "answer")]
 SYMMETRIC = ["edit_distance", "normalized_distance", "exact_match", "token_f1", "rouge_l_score", "cosine_similarity"]
+SYMMETRIC += MODELS.values()
 
 
 def sides(pairs: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
@@ -59,7 +62,7 @@ def test_the_form_of_unicode_does_not_matter(name: str, pairs: list[tuple[str, s
 def test_identical_texts_are_perfect(pairs: list[tuple[str, str]]) -> None:
     references, _ = sides(pairs)
     assert np.all(get_metric("edit_distance")(references, references) == 0)
-    for name in ("exact_match", "token_f1", "token_precision", "token_recall"):
+    for name in ("exact_match", "token_f1", "token_precision", "token_recall", *MODELS.values()):
         assert np.all(get_metric(name)(references, references) == 1)
     for name in ("rouge_l_score", "cosine_similarity"):  # 0 where there is no word to compare
         scores = get_metric(name)(references, references)

@@ -74,6 +74,13 @@ def _parser(*, add_help: bool) -> Parser:
     )
     what.add_argument("--language", help="the language for stemming, by code or name; auto tells it from the text")
     what.add_argument("--doc-id-pattern", metavar="REGEX", help="finds the document's id in a chunk's id (first group)")
+    what.add_argument(
+        "--embedding-model",
+        metavar="MODEL",
+        help="for semantic_similarity: a name on the hub, a folder, openai:NAME or wordllama; "
+        "default: intfloat/multilingual-e5-base",
+    )
+    what.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
     input_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -99,7 +106,13 @@ def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
     if chosen.metrics:
         idle = {"output_prefix": chosen.output_prefix, "output_format": chosen.output_format}
     else:
-        given = {"language": chosen.language, "doc_id_pattern": chosen.doc_id_pattern, "run": chosen.run}
+        given = {
+            "language": chosen.language,
+            "doc_id_pattern": chosen.doc_id_pattern,
+            "embedding_model": chosen.embedding_model,
+            "embedding_base_url": chosen.embedding_base_url,
+            "run": chosen.run,
+        }
         idle = {name: value for name, value in given.items() if name not in taken}
     for name, value in idle.items():
         if value is not None:
@@ -177,6 +190,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
             metrics=chosen.metrics,
             language=chosen.language,
             doc_id_pattern=chosen.doc_id_pattern,
+            embedding_model=chosen.embedding_model,
+            embedding_base_url=chosen.embedding_base_url,
             **read_input(chosen),
             run=name,
             output_dir=folder,
@@ -184,7 +199,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         )
     assert found.folder is not None  # noqa: S101 - a named run is always kept
     if chosen.json:
-        print(dumps({**found.summary, "folder": str(found.folder.path)}, indent=2))
+        embeddings = {"embeddings": list(found.embeddings)} if found.embeddings else {}
+        print(dumps({**found.summary, **embeddings, "folder": str(found.folder.path)}, indent=2))
         return 0
     out = show.console()
     out.print(show.summary_table(found.summary["metrics"]))
@@ -193,7 +209,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     ]
     for line in show.numbers(found.summary["numbers"]):
         out.print(line, soft_wrap=True)
-    for line in (*show.unmatched(found.summary["join"]), *show.causes(found.summary["metrics"]), *left_out):
+    cut = show.truncated(found.embeddings)
+    for line in (*show.unmatched(found.summary["join"]), *show.causes(found.summary["metrics"]), *cut, *left_out):
         out.print(line, style="red", soft_wrap=True)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True)
@@ -211,6 +228,8 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
         output_dir=chosen.output_dir or RUNS,
         language=chosen.language,
         doc_id=chosen.doc_id_pattern,
+        model=chosen.embedding_model,
+        base_url=chosen.embedding_base_url,
     )
     assert found.folder is not None  # noqa: S101 - it was there
     if chosen.json:
@@ -218,7 +237,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
         return 0
     out = show.console()
     out.print(show.summary_table(found.summary["metrics"]))
-    for line in show.causes(found.summary["metrics"]):
+    for line in (*show.causes(found.summary["metrics"]), *show.truncated(found.embeddings)):
         out.print(line, style="red", soft_wrap=True)
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/", soft_wrap=True)
     return 0

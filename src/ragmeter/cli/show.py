@@ -113,7 +113,7 @@ def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Pa
         out.print(line, soft_wrap=True)
     for cause, count in list(asked.causes().items())[:5]:
         out.print(printable(f"not answered: {count:,} {cause}"), style="red", soft_wrap=True)
-    for line in causes(summary["metrics"]):
+    for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.print(line, style="red", soft_wrap=True)
     for path in never:
         out.print(printable(f"no reply had {path}"), style="red", soft_wrap=True)
@@ -172,6 +172,18 @@ def unmatched(join: Mapping[str, Any]) -> list[str]:
             more = ", …" if found["count"] > len(found["qids"][:5]) else ""
             said.append(printable(f"{what}: {found['count']:,} (qid {', '.join(found['qids'][:5])}{more})"))
     return said
+
+
+def truncated(embeddings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each embedding model that got texts longer than it takes."""
+    return [
+        printable(
+            f"compared by their beginning alone, too long for {each['model']}: "
+            f"{each['truncated']:,} of {each['texts']:,} distinct texts"
+        )
+        for each in embeddings
+        if each["truncated"]
+    ]
 
 
 def figure(value: float | None) -> str:

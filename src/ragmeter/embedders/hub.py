@@ -1,0 +1,84 @@
+"""Models from the hub. What was fetched once is used from then on, and nobody is asked again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ragmeter.embedders.folder import CONFIGS, TOKENIZER, ModelFolder
+from ragmeter.errors import MissingExtraError, RagmeterError, UsageError
+
+_FOR_ONNX = (*CONFIGS, "*_Pooling/config.json")
+#: The same weights in forms that nobody reads here.
+_OTHER_FORMS = ("onnx/*", "*.onnx*", "openvino/*", "*.h5", "*.ot", "*.msgpack", "*.gguf", "*.tflite", "*.mlmodel")
+
+
+def fetch(name: str) -> Path:
+    """The folder of a model, with its ONNX file where it has one."""
+    hub = _load()
+    local = _local(hub, name)
+    if local is not None and not ModelFolder(name, local).unfit_for_onnx():
+        return local
+    try:
+        files = [each.rfilename for each in hub.HfApi().model_info(name).siblings or []]
+        path = Path(hub.snapshot_download(name, allow_patterns=[*_FOR_ONNX, *_onnx_files(files)]))
+    except Exception as error:  # the library raises its own, the transport's and the system's
+        if local is not None and list(local.glob("*.safetensors")):  # complete without, for sentence-transformers
+            return local
+        raise _explained(name, error) from error
+    return path
+
+
+def fetch_weights(name: str) -> Path:
+    """The folder of a model, with its weights for PyTorch."""
+    hub = _load()
+    local = _local(hub, name)
+    if local is not None and [*local.glob("*.safetensors"), *local.glob("pytorch_model.bin")]:
+        return local
+    try:
+        return Path(hub.snapshot_download(name, ignore_patterns=list(_OTHER_FORMS)))
+    except Exception as error:
+        raise _explained(name, error) from error
+
+
+def _onnx_files(files: list[str]) -> list[str]:
+    """The ONNX file to take of those that the hub has, with the file beside it that a big one keeps its weights in."""
+    for usual in ("onnx/model.onnx", "model.onnx"):
+        if usual in files and TOKENIZER in files:
+            return [usual, f"{usual}_data", f"{usual}.data"]
+    return []
+
+
+def _local(hub: Any, name: str) -> Path | None:
+    """What has been fetched before."""
+    try:
+        return Path(hub.snapshot_download(name, local_files_only=True))
+    except Exception:  # it has not been
+        return None
+
+
+def _explained(name: str, error: Exception) -> RagmeterError:
+    """The hub's failures in our words."""
+    kind = type(error).__name__
+    if kind == "GatedRepoError":
+        return UsageError(
+            f"the hub gives {name} only to those who asked for it", hint="accept its terms there, and set HF_TOKEN"
+        )
+    if kind in ("RepositoryNotFoundError", "HFValidationError"):
+        return UsageError(
+            f"the hub has no model {name!r}", hint="look at the name, or give the folder that holds the model"
+        )
+    reason = " ".join(str(error).split())[:200] or kind
+    return UsageError(
+        f"the embedding model {name} is not on this machine, and the hub can't be reached: {reason}",
+        hint="fetch it where there is a network and name its folder: --embedding-model FOLDER; "
+        "--embedding-model wordllama needs no network",
+    )
+
+
+def _load() -> Any:
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise MissingExtraError("a model from the hub", "semantic") from None
+    return huggingface_hub

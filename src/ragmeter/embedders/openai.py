@@ -1,0 +1,105 @@
+"""Embedding models behind any OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from ragmeter.effects.caller import Caller, Failure, TryAgain
+from ragmeter.effects.journal import Journal, Reply
+from ragmeter.effects.loop import Stoppable, each, run
+from ragmeter.effects.pace import Pace, Retries
+from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
+from ragmeter.endpoints import OPENAI, Endpoint, Wire
+from ragmeter.errors import EndpointError, UsageError
+from ragmeter.io.write import dumps
+
+_BATCH = 64  # texts in one request
+_AT_ONCE = 8  # requests under way
+_FAILED = "embedding_error"
+_HINTS = {
+    400: "one of the texts may be too long for the model: name a model that takes longer ones",
+    401: "the key was not accepted: look at OPENAI_API_KEY",
+    403: "the key may not use this model: look at OPENAI_API_KEY and the model's name",
+    404: "there is no such model or address: look at the model's name and --embedding-base-url",
+}
+
+
+class Server:
+    """A model that a server runs. What it does with a text that is too long is its business, and nobody is told."""
+
+    def __init__(self, model: str, base_url: str | None, prefix: str, retries: Retries = Retries()) -> None:  # noqa: B008
+        self.endpoint = Endpoint.of(model.removeprefix(SERVER), base_url)
+        self.identity = Identity("openai", model, None, prefix, self.endpoint.name)
+        self._retries = retries
+
+    def embed(self, texts: list[str]) -> tuple[Vectors, Flags]:
+        """What the server answers, in requests of a few texts each, several at a time."""
+        if not self.endpoint.key and self.endpoint.base_url == OPENAI:
+            raise UsageError(
+                f"there is no key for {self.identity.model}",
+                hint="set OPENAI_API_KEY, or name another endpoint: --embedding-base-url",
+            )
+        parts = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
+        found: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(parts)
+
+        async def work(handle: Stoppable) -> None:
+            with Journal(None) as journal:
+                caller = Caller(journal, Pace(_AT_ONCE), retries=self._retries)
+                handle.on_stop = caller.stop
+                async with self.endpoint.wire(_FAILED) as wire:
+
+                    async def one(place: int) -> None:
+                        async def send() -> Reply:
+                            found[place] = await self._ask(wire, parts[place])
+                            return Reply("")
+
+                        reply = await caller.attempt(send)
+                        if isinstance(reply, Failure):
+                            raise _lost(self.endpoint, reply)
+
+                    await each(range(len(parts)), one, _AT_ONCE)
+
+        run(work)
+        if len({part.shape[1] for part in found}) != 1:
+            raise EndpointError(f"{self.endpoint.name} sent vectors of different lengths")
+        return np.concatenate(found), np.zeros(len(texts), dtype=np.bool_)
+
+    async def _ask(self, wire: Wire, texts: list[str]) -> Vectors:
+        payload = {
+            "model": self.endpoint.model,
+            "input": [self.identity.prefix + text for text in texts],
+            "encoding_format": "float",
+        }
+        response = await wire.request("POST", self.endpoint.url("embeddings"), dumps(payload).encode())
+        if response.status != 200:
+            raise wire.failure(response, _HINTS)
+        try:
+            return _vectors(json.loads(response.text), len(texts))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            reason = f"the reply is not one of embeddings: {type(error).__name__}: {error}"
+            raise TryAgain(_FAILED, reason, billed=True) from None
+
+
+def _vectors(document: Any, count: int) -> Vectors:
+    """The reply's vectors in the order of the texts, which is not always that of the reply."""
+    items = document["data"]
+    places = [item.get("index", place) for place, item in enumerate(items)]
+    if sorted(places) != list(range(count)):
+        raise ValueError(f"{count} texts were sent, and vectors came back for {len(items)}")
+    first = items[0]["embedding"]
+    vectors = np.empty((count, len(first)), dtype=np.float32)
+    for place, item in zip(places, items, strict=True):
+        if len(item["embedding"]) != len(first):
+            raise ValueError("vectors of different lengths")
+        vectors[place] = item["embedding"]
+    return vectors
+
+
+def _lost(endpoint: Endpoint, failure: Failure) -> EndpointError:
+    return EndpointError(
+        f"{endpoint.name}: {failure.cause}",
+        hint="what was embedded so far is in the cache: run the same command again to go on from there",
+    )

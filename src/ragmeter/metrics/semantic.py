@@ -1,0 +1,80 @@
+"""Metrics of meaning: how near the vectors of two texts are, as an embedding model places them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ragmeter.definition import column, metric
+from ragmeter.table import Scores
+
+#: The model that is used where none is named.
+MODEL = "intfloat/multilingual-e5-base"
+_AT_ONCE = 4096  # pairs whose vectors are laid side by side
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """The vectors of a block's distinct texts, and which of them each side of each pair has.
+
+    Vectors have length 1. All empty texts share one that is zero.
+    """
+
+    vectors: npt.NDArray[np.float32]
+    reference: npt.NDArray[np.int64]
+    answer: npt.NDArray[np.int64]
+
+
+@column
+def embeddings(
+    reference: Sequence[str],
+    answer: Sequence[str],
+    *,
+    model: str = MODEL,
+    base_url: str | None = None,
+    prefix: str | None = None,
+) -> Embeddings:
+    """The vectors of both sides; each distinct text is embedded once."""
+    from ragmeter.embedders.embedder import embed, plain
+
+    places: dict[str, int] = {}
+    raw = {text: "" for side in (reference, answer) for text in side}
+    for text in raw:
+        raw[text] = plain(text)
+        if raw[text]:
+            places.setdefault(raw[text], len(places))
+    vectors = embed(list(places), model, base_url, prefix) if places else np.zeros((0, 1), dtype=np.float32)
+    places[""] = len(vectors)
+    vectors = np.concatenate([vectors, np.zeros((1, vectors.shape[1]), dtype=np.float32)])
+    sides = [np.fromiter((places[raw[text]] for text in side), np.int64, len(side)) for side in (reference, answer)]
+    return Embeddings(vectors, sides[0], sides[1])
+
+
+@metric(direction="higher", bounds=(-1.0, 1.0))
+def semantic_similarity(
+    embeddings: Embeddings, *, model: str = MODEL, base_url: str | None = None, prefix: str | None = None
+) -> Scores:
+    """Cosine of the embeddings of the two texts: near in meaning, whatever the words.
+
+    **Formula.** `a · b / (|a| |b|)`, with `a` and `b` the model's vectors of the answer and the reference. `model` is a
+    name on the hub (default `intfloat/multilingual-e5-base`), a folder, `openai:NAME` behind the endpoint `base_url`,
+    or `wordllama`. `prefix` stands in front of both texts; models of the e5 family get `query: ` unless it is given.
+    Texts are compared after NFC and without white space at their ends. What is longer than the model takes is cut, and
+    the run says how many texts were. Needs `pip install 'ragmeter[semantic]'`.
+
+    **Edge cases.** Identical texts: 1, also when both are empty. One empty: 0.
+
+    **Use it** for answers in free words, and across languages with a multilingual model. Compare systems and rank
+    answers with it: cosines of e5 models sit between 0.7 and 1, so a fixed threshold from another model means nothing.
+    **Not** where a number, a name or a "not" decides: "it is 3" and "it is 4" are near each other.
+    """
+    scores = np.empty(len(embeddings.answer), dtype=np.float64)
+    for start in range(0, len(scores), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        left, right = (embeddings.vectors[side[part]] for side in (embeddings.reference, embeddings.answer))
+        scores[part] = np.einsum("ij,ij->i", left, right)
+    scores[embeddings.reference == embeddings.answer] = 1.0
+    return np.clip(scores, -1.0, 1.0)

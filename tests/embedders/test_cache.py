@@ -1,0 +1,175 @@
+"""The cache: what it keeps, and that a run goes on without it."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragmeter.embedders.cache import Cache, cache_folder, keys_of
+from ragmeter.embedders.embedder import Embedders
+from ragmeter.embedders.port import Identity
+from ragmeter.embedders.static import WordLlama
+from tests.embedders.helpers import texts
+
+IDENTITY = Identity("static", "m", "r", "")
+FILE = "embeddings.sqlite"
+
+
+def embed_all(many: list[str]) -> dict[str, int]:
+    """One run's worth; says what was done."""
+    with Embedders() as run:
+        found = run.of("wordllama", None, None).embed(many)
+        (used,) = run.used()
+    oracle, _ = WordLlama("").embed(many)
+    np.testing.assert_allclose(found, oracle / np.linalg.norm(oracle, axis=1, keepdims=True), atol=1e-6)
+    return {name: used[name] for name in ("texts", "embedded", "from_cache", "truncated")}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RAGMETER_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RAGMETER_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    monkeypatch.delenv("RAGMETER_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "ragmeter"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / ".cache" / "ragmeter"
+
+
+def test_keys_depend_on_all_that_vectors_depend_on() -> None:
+    others = [
+        IDENTITY,
+        Identity("onnx", "m", "r", ""),
+        Identity("static", "n", "r", ""),
+        Identity("static", "m", "s", ""),
+        Identity("static", "m", "r", "query: "),
+        Identity("static", "m", "r", "", "http://127.0.0.1/v1"),
+    ]
+    keys = {key for each in others for key in keys_of(each, ["a", "b"])}
+    assert len(keys) == 2 * len(others)
+    assert keys_of(IDENTITY, ["a"]) == keys_of(IDENTITY, ["a"])
+
+
+def test_what_was_put_in_comes_out(tmp_path: Path) -> None:
+    keys = keys_of(IDENTITY, [str(number) for number in range(1200)])
+    vectors = np.random.default_rng(1).normal(size=(1200, 8)).astype(np.float32)
+    cache = Cache(tmp_path)
+    cache.put({key: (bool(i % 2), vectors[i]) for i, key in enumerate(keys)})
+    cache.close()
+    cache = Cache(tmp_path)
+    found = cache.get([*keys, b"another"])
+    cache.close()
+    assert [found[key][0] for key in keys] == [bool(i % 2) for i in range(1200)]
+    np.testing.assert_array_equal(np.stack([found[key][1] for key in keys]), vectors)
+    assert len(found) == 1200
+
+
+def test_a_second_run_embeds_nothing_and_loads_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = texts()
+    assert embed_all(many) == {"texts": len(many), "embedded": len(many), "from_cache": 0, "truncated": 0}
+    monkeypatch.setattr("ragmeter.embedders.embedder._loaded", {})
+
+    def never(*given: object) -> None:
+        raise AssertionError("the model was loaded")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WordLlama, "_load", never)
+        with Embedders() as run:
+            run.of("wordllama", None, None).embed(many)
+            (used,) = run.used()
+    assert (used["embedded"], used["from_cache"]) == (0, len(many))
+    assert embed_all([*many, "one more"])["embedded"] == 1
+
+
+def broken(folder: Path) -> None:
+    (folder / FILE).write_bytes(b"this is no database at all, and it is longer than a header " * 20)
+
+
+def foreign(folder: Path) -> None:
+    database = sqlite3.connect(folder / FILE)
+    database.execute("CREATE TABLE vectors (other TEXT)")
+    database.close()
+
+
+def newer(folder: Path) -> None:
+    Cache(folder).close()
+    database = sqlite3.connect(folder / FILE)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+
+
+def cut_short(folder: Path) -> None:
+    embed_all(texts())
+    content = (folder / FILE).read_bytes()
+    (folder / FILE).write_bytes(content[: len(content) // 2])
+
+
+@pytest.mark.parametrize("harm", [broken, foreign, newer, cut_short])
+def test_without_a_cache_that_can_be_used(folder: Path, harm: object, caplog: pytest.LogCaptureFixture) -> None:
+    assert callable(harm)
+    folder.mkdir()
+    harm(folder)
+    before = (folder / FILE).read_bytes()
+    many = texts()
+    with caplog.at_level(logging.WARNING, "ragmeter"):
+        assert embed_all(many)["embedded"] == len(many)
+    assert "RAGMETER_CACHE" in caplog.text
+    assert caplog.text.count("can't be used") == 1
+    assert (folder / FILE).read_bytes() == before
+
+
+def test_a_folder_that_can_not_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("RAGMETER_CACHE", str(tmp_path / "file" / "cache"))
+    with Embedders() as run:
+        embedder = run.of("wordllama", None, None)
+        embedder.embed(["a", "b"])
+        embedder.embed(["b", "c"])
+        (used,) = run.used()
+    assert (used["texts"], used["embedded"]) == (3, 3)  # each distinct text once, all the same
+    assert "can't be used" in caplog.text
+
+
+WRITER = """
+import sys
+import numpy as np
+from pathlib import Path
+from ragmeter.embedders.cache import Cache, keys_of
+from ragmeter.embedders.port import Identity
+cache = Cache(Path(sys.argv[1]))
+for part in range(40):
+    keys = keys_of(Identity("b", "m", "r", ""), [f"{part} {i}" for i in range(50)])
+    cache.put({key: (False, np.full(16, part, dtype=np.float32)) for key in keys})
+    assert len(cache.get(keys)) == 50
+assert cache.path is not None, "gave the file up"
+cache.close()
+"""
+
+
+def test_several_processes_at_once(tmp_path: Path) -> None:
+    running = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for each in running:
+        _, said = each.communicate(timeout=120)
+        assert (each.returncode, said) == (0, "")
+    cache = Cache(tmp_path)
+    keys = keys_of(Identity("b", "m", "r", ""), [f"{part} {i}" for part in range(40) for i in range(50)])
+    found = cache.get(keys)
+    cache.close()
+    assert [int(found[key][1][0]) for key in keys] == [part for part in range(40) for _ in range(50)]

@@ -1,0 +1,102 @@
+"""Which backend a name stands for, and what is said where there is none."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from ragmeter.embedders import hub, port, sentence
+from ragmeter.embedders.cache import Cache
+from ragmeter.embedders.folder import ModelFolder
+from ragmeter.errors import MissingExtraError, UsageError
+from tests.conftest import Run
+from tests.embedders.helpers import write_folder
+
+E5 = "intfloat/multilingual-e5-base"
+COMMIT = "d13f1b27baf31030b7fd040960d60d909913633f"
+ROWS = '{"qid":"1","answer":"It is Paris","reference":["Paris"]}\n{"qid":"2","answer":"","reference":["x"]}\n'
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    return Cache(tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix"),
+    [
+        (E5, "query: "),
+        ("intfloat/e5-small-v2", "query: "),
+        ("models/multilingual-e5-large", "query: "),
+        ("intfloat/multilingual-e5-large-instruct", ""),
+        ("sentence-transformers/all-MiniLM-L6-v2", ""),
+        ("someone/the5th", ""),
+    ],
+)
+def test_the_prefix_of_e5(name: str, prefix: str, tmp_path: Path) -> None:
+    assert port._prefix(name, ModelFolder(name, tmp_path)) == prefix
+
+
+def test_a_prefix_that_is_given_wins(tmp_path: Path, cache: Cache) -> None:
+    folder = str(write_folder(tmp_path / "my-e5-model"))
+    assert port.choose(folder, None, None, cache).identity.prefix == "query: "
+    assert port.choose(folder, None, "passage: ", cache).identity.prefix == "passage: "
+    assert port.choose(folder, None, "", cache).identity.prefix == ""
+
+
+def test_an_endpoint_for_a_model_that_needs_none(cache: Cache) -> None:
+    with pytest.raises(UsageError, match="openai:NAME"):
+        port.choose("wordllama", "http://127.0.0.1:1/v1", None, cache)
+
+
+def test_a_folder_without_onnx(tmp_path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentence, "available", lambda: False)
+    with pytest.raises(UsageError, match="pip install sentence-transformers"):
+        port.choose(str(tmp_path), None, None, cache)
+    monkeypatch.setattr(sentence, "available", lambda: True)
+    assert port.choose(str(tmp_path), None, None, cache).identity.backend == "sentence-transformers"
+
+
+def test_the_hub_without_its_library(monkeypatch: pytest.MonkeyPatch, cache: Cache) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
+    with pytest.raises(MissingExtraError, match=r"ragmeter\[semantic\]"):
+        port.choose(E5, None, None, cache)
+
+
+def test_which_files_are_fetched() -> None:
+    files = ["onnx/model.onnx", "onnx/model_qint8.onnx", "model.safetensors", "tokenizer.json"]
+    assert "onnx/model.onnx" in hub._onnx_files(files)
+    assert hub._onnx_files(["model.safetensors", "tokenizer.json"]) == []
+    assert hub._onnx_files(["onnx/model.onnx", "sentencepiece.bpe.model"]) == []
+
+
+def test_a_hub_that_can_not_be_reached(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(ROWS)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    env = {"HF_HOME": str(tmp_path / "hub"), "HF_ENDPOINT": f"http://127.0.0.1:{port}"}
+    done = ragmeter("evaluate", "--metrics", "semantic_similarity", "--results", "rows.jsonl", env=env)
+    assert done.returncode == 2
+    assert "the hub can't be reached" in done.stderr
+    assert "--embedding-model FOLDER" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list((tmp_path / "runs").glob("*"))
+
+
+def test_a_model_that_was_fetched_before(ragmeter: Run, tmp_path: Path) -> None:
+    """The default name, found where the hub's library keeps it. The weights are another model's; the way is real."""
+    place = tmp_path / "hub" / "hub" / f"models--{E5.replace('/', '--')}"
+    write_folder(place / "snapshots" / COMMIT)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text(COMMIT)
+    (tmp_path / "rows.jsonl").write_text(ROWS)
+    env = {"HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1"}
+    done = ragmeter(
+        "evaluate", "--metrics", "semantic_similarity", "--results", "rows.jsonl", "--run", "a", "--json", env=env
+    )
+    assert done.returncode == 0, done.stderr
+    manifest = (tmp_path / "runs" / "a" / "manifest.json").read_text()
+    for part in (f'"revision": "{COMMIT}"', '"prefix": "query: "', f'"model": "{E5}"', '"embedded": 3'):
+        assert part in manifest
