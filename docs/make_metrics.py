@@ -44,13 +44,14 @@ SECTIONS = {
     ("reference", "answer"): "Answers against references",
     ("relevant", "retrieved"): "Retrieved documents against gold documents",
 }
+THE_REST = "A live service"
 
 
 def render() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
-    for needs, title in SECTIONS.items():
-        metrics = [metric for metric in builtin() if metric.needs == needs]
+    for title in (*SECTIONS.values(), THE_REST):
+        metrics = [metric for metric in builtin() if SECTIONS.get(metric.needs, THE_REST) == title]
         parts.append(f"## {title}\n")
         parts += [f"### `{heading(metric)}`\n\n{page(metric)}\n" for metric in metrics]
     return "\n".join(parts)

@@ -11,6 +11,7 @@ from typing import Any
 from ragmeter.api import Evaluation, MetricLike, check_run_name, choose_metrics, keep_run
 from ragmeter.definition import Metric
 from ragmeter.effects.caller import Failure
+from ragmeter.engine import score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.columns import Typed, missing_column
 from ragmeter.io.data import file_signature
@@ -62,6 +63,7 @@ def ask_and_score(
     check_run_name(name)
     for folder in [Path(output_dir), *([Path(output).parent] if output is not None else [])]:
         check_writable(folder)
+    _rehearse(batches[0], chosen)
     journal = Path(output_dir) / f"{name}.journal.sqlite"
     found = ask(asked_of, questions, limits, journal, progress or (lambda count: None))
     inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
@@ -106,6 +108,14 @@ def _check_needs(batch: Batch, metrics: Sequence[Metric], source: Source) -> Non
         for needed in metric.needs:
             if needed not in _ANSWERED and needed not in batch.columns:
                 raise missing_column(needed, metric.name, list(batch.columns), source.name)
+
+
+def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
+    """Score the first row as if it had been answered: what a metric lacks, a model for one, is better known before."""
+    row = {name: column[:1] for name, column in batch.columns.items()}
+    gold = (row.get("reference") or [[]])[0] or ["x"]
+    answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
+    score_batch(Batch({**row, **answered}), metrics)
 
 
 def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:

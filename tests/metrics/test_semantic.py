@@ -10,7 +10,7 @@ import pytest
 
 from ragmeter import evaluate, get_metric
 from ragmeter.embedders.static import WordLlama
-from ragmeter.metrics.semantic import Embeddings, semantic_similarity
+from ragmeter.metrics.semantic import Embeddings, similarities
 from tests.conftest import Run, load_pairs
 from tests.embedders.helpers import write_folder
 from tests.embedders.test_openai import answer
@@ -23,7 +23,7 @@ def test_by_hand() -> None:
     vectors = np.array([[1, 0], [0.6, 0.8], [-1, 0], [0, 0]], dtype=np.float32)
     pairs = [(0, 0, 1.0), (0, 1, 0.6), (1, 2, -0.6), (0, 2, -1.0), (0, 3, 0.0), (3, 3, 1.0)]
     reference, given, expected = (np.array(each) for each in zip(*pairs, strict=True))
-    found = semantic_similarity.function(Embeddings(vectors, reference, given))
+    found = similarities.function(Embeddings(vectors, reference, given))
     np.testing.assert_allclose(found, expected, atol=1e-7)
 
 

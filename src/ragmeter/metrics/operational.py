@@ -10,6 +10,7 @@ import numpy as np
 from ragmeter.definition import metric
 from ragmeter.errors import UsageError
 from ragmeter.metrics.normalize import fold
+from ragmeter.metrics.semantic import MODEL
 from ragmeter.table import Scores
 
 
@@ -30,7 +31,6 @@ class Phrases(str):
         return [fold(part) for part in self.split("|")]
 
 
-DEFAULT_MODEL = "intfloat/multilingual-e5-base"
 DEFAULT_FALLBACK = Phrases("couldn't find any events")
 
 
@@ -68,8 +68,9 @@ def satisfaction_score(
     events_weight: float = 0.3,
     latency_weight: float = 0.2,
     latency_limit_ms: float = 5000.0,
-    model: str = DEFAULT_MODEL,
+    model: str = MODEL,
     base_url: str | None = None,
+    prefix: str | None = None,
 ) -> Scores:
     """A guess at a user's satisfaction: is the answer right, was something found, was it quick?
 

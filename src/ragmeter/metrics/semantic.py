@@ -53,9 +53,23 @@ def embeddings(
     return Embeddings(vectors, sides[0], sides[1])
 
 
+@column
+def similarities(
+    embeddings: Embeddings, *, model: str = MODEL, base_url: str | None = None, prefix: str | None = None
+) -> Scores:
+    """The cosine of each pair's vectors."""
+    scores = np.empty(len(embeddings.answer), dtype=np.float64)
+    for start in range(0, len(scores), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        left, right = (embeddings.vectors[side[part]] for side in (embeddings.reference, embeddings.answer))
+        scores[part] = np.einsum("ij,ij->i", left, right)
+    scores[embeddings.reference == embeddings.answer] = 1.0
+    return np.clip(scores, -1.0, 1.0)
+
+
 @metric(direction="higher", bounds=(-1.0, 1.0))
 def semantic_similarity(
-    embeddings: Embeddings, *, model: str = MODEL, base_url: str | None = None, prefix: str | None = None
+    similarities: Scores, *, model: str = MODEL, base_url: str | None = None, prefix: str | None = None
 ) -> Scores:
     """Cosine of the embeddings of the two texts: near in meaning, whatever the words.
 
@@ -71,10 +85,4 @@ def semantic_similarity(
     answers with it: cosines of e5 models sit between 0.7 and 1, so a fixed threshold from another model means nothing.
     **Not** where a number, a name or a "not" decides: "it is 3" and "it is 4" are near each other.
     """
-    scores = np.empty(len(embeddings.answer), dtype=np.float64)
-    for start in range(0, len(scores), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        left, right = (embeddings.vectors[side[part]] for side in (embeddings.reference, embeddings.answer))
-        scores[part] = np.einsum("ij,ij->i", left, right)
-    scores[embeddings.reference == embeddings.answer] = 1.0
-    return np.clip(scores, -1.0, 1.0)
+    return similarities
