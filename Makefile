@@ -45,7 +45,7 @@ $(VENV)/.venv:
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.venv pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[http]"
+	$(BIN)/python -m pip install --quiet --editable ".[http,static]" --group examples
 	@touch $@
 
 # The tests run on the exact versions of requirements.lock, so that a clone passes next year as it does today.

@@ -3,6 +3,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 rm -rf demo-output
+mkdir demo-output
+export RAGMETER_CACHE="$PWD/demo-output/cache"
 
 run() {
     printf '\n$ %s\n' "$*"
@@ -36,6 +38,21 @@ echo
 echo "5. What a language model as a judge would take; nothing is asked"
 run ragmeter crag evaluate --turns demo-output/crag/turn_data.jsonl --judge-model gpt-4o --dry-run \
     --output-dir demo-output/crag/judged
+
+echo
+echo "6. A live system, asked over HTTP: similarity by a small model that comes as a package, coverage, satisfaction, latency"
+python examples/rag_app.py --port 0 > demo-output/port &
+app=$!
+trap 'kill $app' EXIT
+while [ ! -s demo-output/port ]; do sleep 0.1; done
+run ragmeter ask --dataset examples/agenda_qa.jsonl --target "http://127.0.0.1:$(cat demo-output/port)/query" \
+    --request '{"q": "{question}", "session_id": "{session_id}"}' --retrieved-path 'events[*].id' \
+    --embedding-model wordllama --run agenda --output-dir demo-output/runs --output demo-output/results.json
+rm demo-output/port
+
+echo
+echo "7. More metrics for the same run, without asking again"
+run ragmeter evaluate --run agenda --metrics rouge_l_score --language en --output-dir demo-output/runs
 
 echo
 echo "Files written:"

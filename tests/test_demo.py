@@ -42,6 +42,9 @@ def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
         "turns: 7, answered: 7 (0 of them earlier), shortened: 1",
         "no judge: an answer is correct only where it matches exactly",
         "calls: about 3, and 0 recorded before",
+        "semantic_similarity        0.6705",
+        "response_coverage_rate ↑   0.8824",
+        "rouge_l_score[language=en] ↑   0.6614",
     ):
         assert part in shown
 
@@ -50,7 +53,7 @@ def test_the_files_are_written(demo: tuple[str, Path]) -> None:
     shown, folder = demo
     written = sorted(str(path.relative_to(folder.parent)) for path in folder.rglob("*") if path.is_file())
     assert shown.split("Files written:\n")[1].splitlines() == written
-    assert len(written) == 17
+    assert len(written) == 23
     rows = (folder / "evaluation_results" / "spanish_chat.ResponseEvaluator.evaluation.rows.csv").read_text()
     assert rows.splitlines()[0] == (
         "query,ground_truth,actual_response,cosine_similarity,rouge_l_score,exact_match,token_f1,meteor_score,average_score"
