@@ -69,6 +69,8 @@ def ask(
                         break
                     so_far.append((question.text, answer.answer))
                     conversation = answer.conversation_id or conversation
+                if hasattr(target, "end"):
+                    await target.end(questions[places[0]].session_id)
                 advance(len(places))
 
             async with target:
