@@ -41,7 +41,7 @@ def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
         "references without a result: 1 (qid 7)",
         "turns: 7, answered: 7 (0 of them earlier), shortened: 1",
         "no judge: an answer is correct only where it matches exactly",
-        "calls: at most 3, and 0 recorded before",
+        "calls: about 3, and 0 recorded before",
     ):
         assert part in shown
 

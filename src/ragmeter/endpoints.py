@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, Self
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.pace import retry_after
@@ -22,6 +22,7 @@ from ragmeter.table import TIMEOUT
 
 OPENAI = "https://api.openai.com/v1"
 _BIGGEST_REPLY = 8 << 20
+_LONGEST_ERROR = 4096  # of an error's body, so much is read
 _A_SECRET = 8  # a shorter key is a stopgap ("none", "test") and may well be a word of an answer
 _PASSING = frozenset({408, 409, 425, 429})
 _BUSY = frozenset({429, 503, 529})
@@ -60,19 +61,16 @@ class Endpoint:
         """What is not given is taken from OPENAI_BASE_URL and OPENAI_API_KEY."""
         url = (base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).strip().rstrip("/")
         key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(
-                f"{public(url)!r} is not the address of an endpoint", hint="for example http://127.0.0.1:8000/v1"
-            )
+        check_address(url, "http://127.0.0.1:8000/v1")
         if not model.strip():
             raise UsageError("the model has no name", hint="for example gpt-4o")
         if not key.isascii() or not key.isprintable():
             raise UsageError("the API key has characters that no key has", hint="look at OPENAI_API_KEY")
         return cls(model, url, Secret(key), timeout)
 
-    def check_key(self) -> None:
-        """Refuse to ask without a key where that can't work."""
+    def check(self) -> None:
+        """Refuse to begin where it can't work: without the library, or without a key."""
+        load_aiohttp()
         if not self.key and self.base_url == OPENAI:
             raise UsageError(
                 f"there is no key for {self.model}",
@@ -85,20 +83,31 @@ class Endpoint:
         """The address as it may be written down: without what could be a password."""
         return public(self.base_url)
 
-    @property
-    def loopback(self) -> bool:
-        """Whether it is on this machine."""
-        return is_loopback(self.base_url)
-
     def wire(self, outcome: str) -> Wire:
         """Connections to it, with its key; by a proxy where the environment names one, but never on this machine."""
         headers = {"Authorization": Secret(f"Bearer {self.key.reveal()}")} if self.key else {}
-        return Wire(self.name, outcome=outcome, timeout=self.timeout, proxies=not self.loopback, headers=headers)
+        return Wire(self.base_url, outcome=outcome, timeout=self.timeout, headers=headers)
 
     def url(self, path: str) -> str:
         """The address of one of its services, before the query where there is one."""
         parts = urlsplit(self.base_url)
         return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
+
+
+def check_address(url: str, example: str) -> None:
+    """Refuse what is no address, and what has a password in it: that belongs into a variable."""
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port or a bracket that is none
+        good = False
+    if not good:
+        raise UsageError(f"{public(url)!r} is not an address", hint=f"for example {example}")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(
+            f"the address of {parts.hostname} has a user's name or password in it",
+            hint="take it from the environment: OPENAI_API_KEY for a model, --header for a target",
+        )
 
 
 def is_loopback(url: str) -> bool:
@@ -112,8 +121,8 @@ def is_loopback(url: str) -> bool:
 
 def public(url: str) -> str:
     """An address without what could be a password."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    plain = re.sub(r"//[^/@]*@", "//", url.partition("?")[0].partition("#")[0])
+    return plain.rstrip("/") if plain.count("/") > 3 else plain
 
 
 @dataclass(frozen=True)
@@ -128,17 +137,20 @@ class Response:
 class Wire:
     """Connections to one server. Use it as a context.
 
-    `outcome` is what a call that failed for good comes to. `secrets` are taken out of everything that is kept.
+    `outcome` is what a call that failed for good comes to. The values of the headers and of the address's query are
+    secrets, and are taken out of everything that is kept. A proxy is used where the environment names one, but never on
+    this machine.
     """
 
-    def __init__(
-        self, name: str, *, outcome: str, timeout: float, proxies: bool, headers: Mapping[str, Secret] | None = None
-    ) -> None:
-        self.name = name
+    def __init__(self, url: str, *, outcome: str, timeout: float, headers: Mapping[str, Secret] | None = None) -> None:
+        self.name = public(url)
         self.outcome = outcome
         self.timeout = timeout
-        self._proxies = proxies
+        self._proxies = not is_loopback(url)
         self._headers = dict(headers or {})
+        held = [value.reveal().removeprefix("Bearer ") for value in self._headers.values()]
+        held += [value for _, value in parse_qsl(urlsplit(url).query)]
+        self._secrets = sorted((text for text in held if len(text) >= _A_SECRET), key=len, reverse=True)
         self._session: Any = None
 
     async def __aenter__(self) -> Self:
@@ -180,14 +192,18 @@ class Wire:
         except TimeoutError:
             raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s", billed=True) from None
         except aiohttp.ClientConnectorError as error:
-            raise TryAgain(self.outcome, f"can't connect to {self.name}: {_reason(error)}") from None
-        except (aiohttp.ClientError, OSError) as error:
+            cause = f"can't connect to {self.name}: {_reason(error)}"
+            nobody = EndpointError(
+                cause, hint="is the server running, and is this its address? What was answered is kept"
+            )
+            raise TryAgain(self.outcome, cause, fatal=nobody) from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
             raise TryAgain(self.outcome, f"the connection broke: {self.clean(_reason(error))}", billed=True) from None
 
     def failure(self, response: Response, hints: Mapping[int, str]) -> TryAgain | GiveUp:
         """What a reply means that is no success. A status in `hints` ends the run if nothing has worked so far."""
-        said = _message(response.text)
-        cause = self.clean(f"HTTP {response.status}" + (f": {said}" if said else ""))
+        said = _message(self.clean(response.text[:_LONGEST_ERROR]))
+        cause = f"HTTP {response.status}" + (f": {said}" if said else "")
         if response.status == 429 and "insufficient_quota" in response.text:
             return GiveUp(self.outcome, cause, fatal=EndpointError(f"{self.name}: {cause}"))
         if response.status in _PASSING or response.status >= 500:
@@ -199,10 +215,8 @@ class Wire:
 
     def clean(self, text: str) -> str:
         """The text without the keys, should a server say one back to us."""
-        for secret in self._headers.values():
-            key = secret.reveal().removeprefix("Bearer ")
-            if len(key) >= _A_SECRET:
-                text = text.replace(key, "***")
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
         return text
 
 
@@ -226,8 +240,9 @@ def _message(text: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    inner = getattr(error, "os_error", None)
-    return (getattr(inner, "strerror", None) or getattr(error, "strerror", None) or str(error)) or type(error).__name__
+    """What went wrong in the words of the system. The library's own words may hold the whole address."""
+    inner = getattr(error, "os_error", error)
+    return getattr(inner, "strerror", None) or type(error).__name__
 
 
 def load_aiohttp() -> Any:

@@ -108,6 +108,11 @@ def errors_of(what: str) -> Iterator[None]:
     except RagmeterError:
         raise
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(last.filename).name}, line {last.lineno}"
-        raise UsageError(f"{what} failed with {type(error).__name__}: {error} ({place})") from error
+        raise UsageError(f"{what} failed with {told(error)}") from error
+
+
+def told(error: BaseException) -> str:
+    """An exception of the user's own code in one line: what it is, what it says, and where it was raised."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return f"{said} ({Path(last.filename).name}, line {last.lineno})"

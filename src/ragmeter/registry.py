@@ -92,6 +92,10 @@ def known() -> list[Metric]:
 def import_object(path: str, kind: str) -> Any:
     """What a dotted path (`package.module.Name` or `package.module:Name`) leads to; the current folder counts."""
     module_name, _, attribute = path.rpartition(":") if ":" in path else path.rpartition(".")
+    if not module_name or "/" in path or "\\" in path:
+        raise UsageError(
+            f"{path!r} is not the path of a {kind}", hint="write it as package.module:Name, as for an import"
+        )
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)

@@ -284,5 +284,5 @@ def _umask() -> int:
 
 
 def _sync(path: Path) -> None:
-    with path.open("rb") as file:
+    with path.open("r+b") as file:
         os.fsync(file.fileno())

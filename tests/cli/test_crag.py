@@ -187,12 +187,12 @@ def test_a_dry_run_asks_and_writes_nothing(ragmeter: Run, tmp_path: Path) -> Non
     write(tmp_path / "turns.jsonl", many(30))
     with JudgeServer() as server:
         done = ragmeter("crag", *evaluate(server, "--dry-run", "--judge-model", "gpt-4o", "--judge-repeats", "3"))
-        assert "calls: at most 90, and 0 recorded before" in done.stdout
+        assert "calls: about 90, and 0 recorded before" in done.stdout
         assert "$0." in done.stdout
         assert "nothing was asked" in done.stdout
         assert not (tmp_path / "out").exists()
         unpriced = ragmeter("crag", *evaluate(server, "--dry-run"))
-        assert "price of the model is not known" in unpriced.stdout
+        assert "the price is not known (--prices)" in unpriced.stdout
         ragmeter("crag", *evaluate(server, "--max-calls", "10"))
         done = ragmeter("crag", *evaluate(server, "--dry-run", "--json"))
         assert json.loads(done.stdout)["calls"] == 20
@@ -205,7 +205,7 @@ def test_so_many_calls(ragmeter: Run, tmp_path: Path) -> None:
         done = ragmeter("crag", *evaluate(server, "--max-calls", "7"))
         assert server.count == 7
         assert done.returncode == 3
-        assert "23 skipped_budget: the budget was used up" in done.stdout
+        assert "23 skipped_budget: the limit of 7 calls was reached" in done.stdout
         done = ragmeter("crag", *evaluate(server, "--max-calls", "7"))
         assert server.count == 7  # the limit is the run's
         assert ragmeter("crag", *evaluate(server)).returncode == 0
@@ -454,6 +454,13 @@ def test_generate_with_failures(ragmeter: Run, tmp_path: Path) -> None:
             "no module 'nothing'",
         ),
         (["generate", "--dataset", "no.jsonl", "--agent", "json:dumps", "--output", "t.jsonl"], "json:dumps failed"),
+        (["generate", "--dataset", "no.jsonl", "--agent", "MyAgent", "--output", "t.jsonl"], "package.module:Name"),
+        (
+            ["generate", "--dataset", "no.jsonl", "--agent", "./a.py:Agent", "--output", "t.jsonl"],
+            "package.module:Name",
+        ),
+        (["generate", "--dataset", "no.jsonl", "--agent", "json:dumps", "--output", "t.csv"], "JSON lines"),
+        (["generate", "--dataset", "no.jsonl", "--agent", "json:dumps", "--output", "."], "JSON lines"),
     ],
 )
 def test_calls_that_make_no_sense(ragmeter: Run, arguments: list[str], message: str) -> None:
@@ -461,6 +468,61 @@ def test_calls_that_make_no_sense(ragmeter: Run, arguments: list[str], message: 
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_dataset_is_not_overwritten(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "mine.jsonl", [conversation("a", ("one", "x"))])
+    before = (tmp_path / "mine.jsonl").read_bytes()
+    done = ragmeter("crag", "generate", "--dataset", "mine.jsonl", "--agent", "json:dumps", "--output", "./mine.jsonl")
+    assert done.returncode == 2
+    assert "the dataset itself" in done.stderr
+    assert (tmp_path / "mine.jsonl").read_bytes() == before
+
+
+def test_nobody_is_there(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(30))
+    with JudgeServer() as server:
+        ragmeter("crag", *evaluate(server, "--max-calls", "5"))
+        scores = (tmp_path / "out" / "scores_dictionary.json").read_bytes()
+    done = ragmeter("crag", *evaluate(server, "--judge-model", "other", "--retries", "1"))
+    assert done.returncode == 2
+    assert "can't connect to http://127.0.0.1" in done.stderr
+    assert (tmp_path / "out" / "scores_dictionary.json").read_bytes() == scores
+
+
+def test_half_a_character_in_the_turns(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "turns.jsonl").write_text(json.dumps(turn("a", 0, "red", "red \ud83d")) + "\n")
+    with JudgeServer() as server:
+        done = ragmeter("crag", *evaluate(server))
+    assert done.returncode == 0, done.stderr
+
+
+def test_another_agent_of_the_same_class_is_asked(ragmeter: Run, tmp_path: Path) -> None:
+    code = (
+        AGENT
+        + """
+    def __init__(self, model="x"):
+        self.model = model
+"""
+    )
+    code = code.replace('return [f"it is {query}"', 'return [f"{self.model} says {query}"')
+    (tmp_path / "agents.py").write_text(
+        code + "\ndef one():\n    return Agent('one')\n\ndef two():\n    return Agent('two')\n"
+    )
+    write(tmp_path / "conversations.jsonl", [conversation("a", ("q", "x"))])
+    for name in ("one", "two"):
+        command = [
+            "crag",
+            "generate",
+            "--dataset",
+            "conversations.jsonl",
+            "--agent",
+            f"agents:{name}",
+            "--output",
+            "t.jsonl",
+        ]
+        assert ragmeter(*command).returncode == 0
+        assert f"{name} says q" in (tmp_path / "t.jsonl").read_text()
 
 
 def test_help(ragmeter: Run) -> None:

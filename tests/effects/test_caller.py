@@ -103,11 +103,11 @@ def test_the_journal_answers_first(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
 
     async def first(caller: Caller) -> None:
-        await caller.ask("k", Script(), spec="s")
+        await caller.ask("k", Script())
 
     async def second(caller: Caller) -> None:
         send = Script()
-        found = await caller.ask("k", send, spec="s")
+        found = await caller.ask("k", send)
         assert isinstance(found, Reply)
         assert (found.body, found.cost, send.calls, caller.effort.from_journal) == ('"good"', 0.01, 0, 1)
 
@@ -159,7 +159,7 @@ def test_the_budget_stops_it() -> None:
 def test_every_attempt_is_a_call_for_the_limit() -> None:
     async def scenario(caller: Caller) -> None:
         send = Script(again(), again(), again())
-        assert await caller.ask("k", send) == Failure(SKIPPED_BUDGET, "the budget was used up")
+        assert await caller.ask("k", send) == Failure(SKIPPED_BUDGET, "the limit of 2 calls was reached")
         assert send.calls == 2
 
     run(scenario, budget=Budget(calls=2))
@@ -219,6 +219,72 @@ def test_a_misunderstanding_is_no_failure() -> None:
         send = Script(*(again(at_once=True) for _ in range(4)), again(), again(), again())
         assert isinstance(await caller.ask("k", send), Reply)
         assert send.calls == 8
+
+    run(scenario)
+
+
+def test_what_is_refused_is_no_outage() -> None:
+    async def scenario(caller: Caller) -> None:
+        for number in range(30):
+            assert isinstance(await caller.ask(str(number), Script(GiveUp("judge_error", "HTTP 400"))), Failure)
+        assert isinstance(await caller.ask("good", Script()), Reply)
+
+    run(scenario, workers=1)
+
+
+def test_what_worked_before_shows_that_it_can_work(tmp_path: Path) -> None:
+    async def first(caller: Caller) -> None:
+        await caller.ask("good", Script())
+
+    async def second(caller: Caller) -> None:
+        await caller.ask("good", Script())
+        refused = GiveUp("judge_error", "403", fatal=EndpointError("flagged"))
+        assert isinstance(await caller.ask("bad", Script(refused)), Failure)
+
+    run(first, path=tmp_path / "journal.sqlite")
+    run(second, path=tmp_path / "journal.sqlite")
+
+
+def test_a_limit_is_the_runs_and_failed_calls_count(tmp_path: Path) -> None:
+    made = []
+
+    async def scenario(caller: Caller) -> None:
+        send = Script(*(again() for _ in range(99)))
+        await caller.ask("k", send)
+        made.append(send.calls)
+
+    for _ in range(3):
+        run(scenario, budget=Budget(calls=5), path=tmp_path / "journal.sqlite")
+    assert made == [4, 1, 0]
+
+
+def test_who_waits_for_money_holds_no_place_and_hears_a_stop() -> None:
+    async def scenario(caller: Caller) -> None:
+        release = asyncio.Event()
+
+        async def slow() -> Reply:
+            await release.wait()
+            return Reply("1", 1, 1, 0.01)
+
+        tasks = [asyncio.create_task(caller.ask(str(i), slow, worst=0.06)) for i in range(4)]
+        await asyncio.sleep(0.02)
+        assert caller.pace.inside == 1
+        caller.stop()
+        release.set()
+        found = await asyncio.gather(*tasks)
+        assert [each.outcome for each in found if isinstance(each, Failure)] == [STOPPED] * 3
+
+    run(scenario, budget=Budget(dollars=0.1))
+
+
+def test_a_pause_of_nothing_does_not_switch_the_waiting_off() -> None:
+    async def scenario(caller: Caller) -> None:
+        caller.retries = Retries(failures=3, refusals=5, base=1000.0, cap=1000.0)
+        task = asyncio.create_task(caller.ask("k", Script(again(overloaded=True, after=0.0))))
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        caller.stop()
+        await task
 
     run(scenario)
 

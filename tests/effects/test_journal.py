@@ -6,12 +6,13 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragmeter.effects.journal import Journal, Reply
+from ragmeter.effects.journal import Journal, Reply, Spent
 from ragmeter.errors import BusyError, InputError, OutputError
 
 REPLY = Reply("{}", 100, 10, 0.25, 51.5, 2)
@@ -19,7 +20,7 @@ REPLY = Reply("{}", 100, 10, 0.25, 51.5, 2)
 
 def keep(journal: Journal, *keys: str, reply: Reply = REPLY) -> None:
     async def work() -> None:
-        await asyncio.gather(*(journal.record(key, "spec", reply) for key in keys))
+        await asyncio.gather(*(journal.record(key, reply) for key in keys))
 
     asyncio.run(work())
 
@@ -34,9 +35,56 @@ def test_what_was_recorded_is_there_again(tmp_path: Path) -> None:
         assert len(journal) == 2
         assert journal.get("a") == journal.get("b") == REPLY
         assert journal.get("c") is None
-        assert journal.spent("spec").calls == 4
-        assert journal.spent("spec").cost == 0.5
-        assert journal.spent("another").calls == 0
+
+
+def test_what_was_spent_is_known_again(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    for total in (0.5, 1.0):
+        with Journal(path) as journal:
+            journal.charge("run", 0.25)
+            keep(journal, "a")
+            journal.charge("run", 0.25)  # nothing was answered after it
+        with Journal(path) as journal:
+            assert journal.spent("run") == Spent(int(total * 4), total)
+            assert journal.spent("another") == Spent(0, 0.0)
+
+
+@pytest.mark.parametrize("odd", [Reply("half an emoji: \ud83d"), Reply("{}", prompt_tokens=10**20)])
+def test_a_reply_that_can_not_be_written_is_an_error_and_not_the_end(odd: Reply) -> None:
+    async def work() -> None:
+        with Journal(None) as journal:
+            with pytest.raises((UnicodeEncodeError, OverflowError)):
+                await asyncio.wait_for(journal.record("odd", odd), 5)
+            await asyncio.wait_for(journal.record("good", REPLY), 5)
+            assert journal.get("good") == REPLY
+            assert journal.get("odd") is None
+
+    asyncio.run(work())
+
+
+def test_what_was_answered_is_written_also_when_it_is_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+
+    async def work() -> None:
+        with Journal(path) as journal:
+            write = journal._write
+
+            def slowly(group: list[Any], charges: dict[str, Spent]) -> None:
+                time.sleep(0.1)
+                write(group, charges)
+
+            journal._write = slowly  # type: ignore[method-assign]
+            tasks = [asyncio.create_task(journal.record(str(i), REPLY)) for i in range(3)]
+            await asyncio.sleep(0.02)
+            tasks += [asyncio.create_task(journal.record(str(i), REPLY)) for i in range(3, 8)]
+            await asyncio.sleep(0)
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(work())
+    with Journal(path) as journal:
+        assert len(journal) == 8
 
 
 def test_what_is_not_known_stays_unknown() -> None:
@@ -63,9 +111,9 @@ def test_many_replies_are_one_commit(tmp_path: Path) -> None:
         groups: list[int] = []
         write = journal._write
 
-        def counting(group: list[Any]) -> None:
+        def counting(group: list[Any], charges: dict[str, Spent]) -> None:
             groups.append(len(group))
-            write(group)
+            write(group, charges)
 
         journal._write = counting  # type: ignore[method-assign]
         keep(journal, *map(str, range(200)))

@@ -56,12 +56,12 @@ def test_additive_increase_and_multiplicative_decrease() -> None:
         now = 100.0
         pace = Pace(64, lambda: now)
         pace.limit = 64.0
-        pace.too_much(99.0, None)
+        pace.too_much(99.0)
         assert pace.limit == 32
         now = 101.0
-        pace.too_much(99.5, None)  # it began before the last cut, and says nothing new
+        pace.too_much(99.5)  # it began before the last cut, and says nothing new
         assert pace.limit == 32
-        pace.too_much(100.5, None)
+        pace.too_much(100.5)
         assert pace.limit == 16
         for _ in range(16):
             pace.went_well()
@@ -71,7 +71,7 @@ def test_additive_increase_and_multiplicative_decrease() -> None:
         assert pace.limit == 64
         for start in range(200, 220):
             now = float(start)
-            pace.too_much(start - 0.5, None)
+            pace.too_much(start - 0.5)
         assert pace.limit == 1
 
     asyncio.run(work())
@@ -99,7 +99,7 @@ def test_no_more_than_the_limit_get_in() -> None:
 def test_a_pause_holds_everybody_back() -> None:
     async def work() -> None:
         pace = Pace(4)
-        pace.too_much(pace.now(), 0.1)
+        pace.pause(0.1)
         began = pace.now()
         assert all(await asyncio.gather(*(pace.enter() for _ in range(2))))
         assert pace.now() - began >= 0.099
@@ -115,6 +115,38 @@ def test_it_opens_one_place_after_another() -> None:
         assert pace.inside < 20
         await asyncio.gather(*entered)
         assert pace.inside == pace.limit == 64
+
+    asyncio.run(work())
+
+
+def test_a_place_that_nobody_takes_goes_to_the_next() -> None:
+    async def work() -> None:
+        pace = Pace(1)
+        assert await pace.enter()
+        first, second = asyncio.create_task(pace.enter()), asyncio.create_task(pace.enter())
+        await asyncio.sleep(0)
+        pace.leave()
+        first.cancel()
+        assert await asyncio.wait_for(second, 5)
+        assert pace.inside == 1
+
+    asyncio.run(work())
+
+
+def test_who_comes_first_gets_in_first() -> None:
+    async def work() -> None:
+        pace = Pace(2)
+        order: list[int] = []
+
+        async def one(number: int) -> None:
+            for _ in range(3):
+                await pace.enter()
+                order.append(number)
+                await asyncio.sleep(0)
+                pace.leave()
+
+        await asyncio.gather(*(one(number) for number in range(6)))
+        assert sorted(order[:6]) == list(range(6))
 
     asyncio.run(work())
 

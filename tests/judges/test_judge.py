@@ -87,7 +87,8 @@ def test_trouble_that_passes(trouble: Action) -> None:
     ("trouble", "outcome", "said"),
     [
         (Action(500, {"error": {"message": "out of order"}}), "judge_error", "HTTP 500: out of order"),
-        (Action(body=b"{"), "judge_error", "not a chat completion"),
+        (Action(body=b"{"), "judge_error", "not a chat completion: {"),
+        (Action(body={"error": {"message": "model is loading"}}), "judge_error", "model is loading"),
         (Action(body=completion(GOOD), cut=10, reset=True), "judge_error", "the connection broke"),
         (Action(delay=1.0, body={}), "timeout", "no answer within 0.2 s"),
     ],
@@ -130,9 +131,8 @@ def test_nobody_is_there() -> None:
         url = server.url
     judge = LLMJudge(KEY, "m", url, retries=1)
     judge.retries = Retries(failures=1, base=0.001)
-    found = judge.evaluate("q", "g", "a")
-    assert found.outcome == "judge_error"
-    assert "can't connect to http://127.0.0.1" in found.cause
+    with pytest.raises(EndpointError, match=r"can't connect to http://127\.0\.0\.1"):
+        judge.evaluate("q", "g", "a")
 
 
 def test_retry_after_is_honoured() -> None:
@@ -189,6 +189,37 @@ def test_a_parameter_that_the_server_does_not_take_is_left_out(refused: str, sen
     assert sent_instead is None or server.requests[1][sent_instead] == 1024
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "'max_tokens' is too large: 1024. This model's maximum context length is 512 tokens",
+        "the text talks about temperature and seed",
+        "invalid input",
+    ],
+)
+def test_a_parameter_that_an_error_merely_mentions_stays(message: str) -> None:
+    found, server = judged(first(Action(400, {"error": {"message": message}})), tries=1)
+    assert (found.outcome, server.count) == ("judge_error", 1)
+
+
+def test_no_retries_are_none_at_all() -> None:
+    with JudgeServer(always(Action(429, {}, {"Retry-After": "0"}))) as server:
+        assert LLMJudge(KEY, "m", server.url, retries=0).evaluate("q", "g", "a").outcome == "judge_error"
+        assert server.count == 1
+
+
+@pytest.mark.parametrize("content", ["half an emoji \ud83d", "WRONG\ud83d"])
+def test_half_a_character_is_no_verdict_and_no_end(content: str) -> None:
+    found, _ = judged(always(Action(body=completion(content))), tries=1)
+    assert found.outcome == "unparsable"
+
+
+def test_numbers_that_are_none() -> None:
+    reply = completion(GOOD) | {"usage": {"prompt_tokens": 10**20, "completion_tokens": -1}}
+    found, _ = judged(always(Action(body=reply)))
+    assert found.outcome == "scored"
+
+
 def verdicts(*said: str) -> Behaviour:
     """One verdict for each repeat, told by its seed."""
     return lambda request, number: Action(body=completion(said[request["seed"] // 1000]))
@@ -217,7 +248,7 @@ def test_where_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         LLMJudge().evaluate("q", "g", "a")
     for url in ("localhost:8000", "ftp://x/v1", "http://", "/v1"):
-        with pytest.raises(UsageError, match="not the address"):
+        with pytest.raises(UsageError, match="not an address"):
             LLMJudge("k", "m", url)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -230,10 +261,34 @@ def test_where_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "sk-with" not in str(caught.value)
 
 
-def test_a_password_in_the_address_is_not_written_down() -> None:
-    judge = LLMJudge("k", "m", "http://me:secret@127.0.0.1:9/v1?token=secret")
+def test_a_secret_in_the_address_is_not_written_down() -> None:
+    judge = LLMJudge("k", "m", "http://127.0.0.1:9/v1?token=secret-token")
     assert "secret" not in json.dumps(judge.signature())
-    assert judge.endpoint.url("chat/completions") == "http://me:secret@127.0.0.1:9/v1/chat/completions?token=secret"
+    assert judge.endpoint.url("chat/completions") == "http://127.0.0.1:9/v1/chat/completions?token=secret-token"
+    for url in ("http://me:secret@127.0.0.1:9/v1", "http://me:secret@h:abc/v1", "http://[bad/v1"):
+        with pytest.raises(UsageError) as caught:
+            LLMJudge("k", "m", url)
+        assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        Action(body=completion(None, refusal=f"no, {KEY}")),
+        Action(body=completion(f"it is {KEY}")),
+        Action(body=completion("x", f"stop {KEY}")),
+        Action(400, {"error": {"message": "x" * 190 + KEY}}),
+        Action(400, {"error": {"message": f"the query was {'q' * 20}"}}),
+        Action(500, b"<html>" + KEY.encode()),
+    ],
+)
+def test_a_key_that_the_server_says_back(action: Action) -> None:
+    with JudgeServer(lambda request, number: action) as server:
+        judge = LLMJudge(KEY, "m", f"{server.url}?key={'q' * 20}", retries=0, tries=1)
+        found = judge.evaluate("q", "g", "a")
+    said = json.dumps(found.as_dict()) + found.cause
+    assert KEY[:12] not in said
+    assert "q" * 20 not in said
 
 
 def test_everything_that_matters_is_in_the_key() -> None:
@@ -254,6 +309,7 @@ def test_everything_that_matters_is_in_the_key() -> None:
 
 def test_prices(tmp_path: Path) -> None:
     assert price_of("gpt-4o") == price_of("gpt-4o-2024-08-06") == Price(2.5, 10.0)
+    assert price_of("gpt-4o-2024-05-13") == Price(5.0, 15.0)
     assert price_of("gpt-4o-something") is price_of("my-model") is None
     path = tmp_path / "prices.json"
     path.write_text('{"my-model": {"input": 1, "output": 2.5}, "gpt-4o": {"input": 0, "output": 0}}')

@@ -21,7 +21,7 @@ DECLINED = {
         "I don't have enough information to answer.", "There is not enough information.",
         "The car is a Ford Mustang. I don't know its price.", "I do not know if this is a cat or a dog.",
         "I don't know, but you could check the website.", "I don't know, but I can help with something else.",
-        "I DON'T KNOW", "I'm not able to answer this question.", "The image does not show it, so I don't know.",
+        "I DON'T KNOW", "I'm not able to answer this question.",
     ],
     "es": [
         "No lo sé", "no lo se.", "No sé.", "no sé la respuesta", "Lo siento, no lo sé.", "No tengo ni idea",
@@ -74,12 +74,119 @@ ANSWERED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("language", "answer"), [(code, each) for code, held in DECLINED.items() for each in held])
+#: What a hunt for gaps has found.
+DECLINED_TOO = {
+    "en": [
+        "I'm sorry, but I can't help with that.",
+        "I'm sorry, but I can't assist with that.",
+        "I cannot provide that information.",
+        "I'm unable to provide that.",
+        "I was unable to find anything.",
+        "I couldn't find relevant information.",
+        "I could not find information about that.",
+        "I don't have access to the internet.",
+        "I don't have specific information on this.",
+        "I don't have real-time information.",
+        "I do not have an answer.",
+        "The information is not available.",
+        "Not enough information.",
+        "There isn't enough information to answer.",
+        "There is no mention of that.",
+        "The context doesn't specify.",
+        "The search results do not contain that.",
+        "It is not possible to determine the year.",
+        "It cannot be determined.",
+        "Unable to determine.",
+        "Cannot answer.",
+        "Can't tell.",
+        "Unknown.",
+        "N/A",
+        "idk",
+        "No clue.",
+        "I am afraid I don't know.",
+        "I currently don't know.",
+        "I truly don't know.",
+        "I have absolutely no idea.",
+        "> I don't know",
+        "I'm not familiar with this.",
+        "I don't recognize this object.",
+        "I don't know, but it might help to check the manufacturer's website.",
+        "I don't have that information, but the manufacturer's website should list it.",
+    ],
+    "es": [
+        "No tengo acceso a esa información.",
+        "No se puede determinar.",
+        "La información no está disponible.",
+        "No encontré información.",
+        "Lo siento, no puedo ayudar con eso",
+    ],
+    "fr": [
+        "Je ne dispose pas de cette information.",
+        "Je n'en sais rien.",
+        "Je n'ai pas accès à cela",
+        "Il n'est pas possible de le déterminer.",
+        "Je n'ai pas trouvé d'informations.",
+        "je ne peux pas vous aider",
+    ],
+    "de": [
+        "Leider kann ich das nicht sagen.",
+        "Das kann ich nicht sagen.",
+        "Das kann ich nicht beantworten.",
+        "Das lässt sich nicht feststellen.",
+        "Darüber liegen keine Informationen vor.",
+    ],
+    "pt": [
+        "Não foi possível determinar.",
+    ],
+    "hi": [
+        "मुझे नहीं पता",
+    ],
+}
+ANSWERED_TOO = [
+    "The car is red. I don't know the exact shade.",
+    "It is a Ford Mustang. I don't have information about the exact year.",
+    "It is a Monet, I can't say which one.",
+    "It's a quokka, I didn't know that.",
+    "La respuesta es 5, no sé el resto.",
+    "I'm not sure, I think it's Paris.",
+    "I'm not sure. It is probably a Toyota Camry.",
+    "I don't know the exact number; it is about 500.",
+    "I can't identify the exact model, it is a BMW 3 Series.",
+    "I cannot determine the exact year. The car is a Ford Mustang.",
+    "No estoy seguro, creo que es París.",
+    "Je ne sais pas exactement, environ 500.",
+    "Ich bin mir nicht sicher, ich glaube, es ist Paris.",
+    "Ich weiß nicht genau, etwa 500.",
+    "Não sei ao certo, cerca de 500.",
+    "Non lo so di preciso, circa 500.",
+    "Не знаю точно, около 500.",
+    "我不知道确切的数字,大约500。",
+    "The image does not contain a dog.",
+    "There is no evidence that it is poisonous.",
+    "There is no data cable in the box.",
+    "The document does not include a signature.",
+    "We do not have data; estimates say 8 billion.",
+    "No se menciona en la Biblia; es una tradición.",
+    "No idea is too small.",
+    "不知道的人很多",
+    "わからない単語は「犬」です。",
+    "Don't Know Why by Norah Jones.",
+    'Ozzy Osbourne, "I Don\'t Know"',
+    "The song: I Don't Know by Ozzy Osbourne.",
+    '"I Don\'t Know How to Love Him" is from a musical.',
+    "Boh è una parola italiana.",
+]
+
+
+@pytest.mark.parametrize(
+    ("language", "answer"),
+    [(code, each) for table in (DECLINED, DECLINED_TOO) for code, held in table.items() for each in held],
+)
 def test_declined(language: str, answer: str) -> None:
     assert is_miss(answer)
 
 
-@pytest.mark.parametrize("answer", ANSWERED)
+@pytest.mark.parametrize("answer", [*ANSWERED, *ANSWERED_TOO])
 def test_answered(answer: str) -> None:
     assert not is_miss(answer)
 
@@ -91,9 +198,9 @@ def test_an_empty_answer_declines(answer: str) -> None:
 
 def test_every_language_of_the_table_is_tested() -> None:
     table = tomllib.loads(Path(refusals.__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    assert set(table) == set(DECLINED)
+    assert set(table) == {*DECLINED, *DECLINED_TOO}
 
 
 def test_a_long_answer_takes_no_time() -> None:
-    assert not is_miss("I think, well, so, but, and, no, " * 2_000 + "Paris")
-    assert not is_miss("I don't know if you knew but it is Paris, " * 2_000)
+    for text in ("I think, well, so, but, and, no, ", "I don't know if you knew but it is Paris. ", "\n", "-", "a,"):
+        assert not is_miss("x" + text * 100_000 + "x")

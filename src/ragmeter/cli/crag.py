@@ -148,7 +148,7 @@ def _generate(chosen: argparse.Namespace) -> int:
     from ragmeter.registry import import_object, source_name
 
     _check_limits(chosen)
-    check_writable(chosen.output.parent)
+    _check_output(chosen)
     found = import_object(chosen.agent, "agent")
     agent = found
     if isinstance(found, type) or not hasattr(
@@ -163,7 +163,7 @@ def _generate(chosen: argparse.Namespace) -> int:
             num_conversations=chosen.num_conversations,
             num_workers=chosen.workers,
             tokenizer=None if chosen.tokenizer is None else load_tokenizer(chosen.tokenizer),
-            agent_name=source_name(agent),
+            agent_name=" ".join((chosen.agent, source_name(found), source_name(agent))),
             journal=chosen.output.with_name(f"{chosen.output.name}.journal.sqlite"),
             max_calls=chosen.max_calls,
             retries=chosen.retries,
@@ -213,26 +213,24 @@ def _evaluate(chosen: argparse.Namespace) -> int:
             retries=chosen.retries,
             prices=chosen.prices,
         )
-    with show.progress("judging", "turns") as advance:
-        evaluator = CRAGEvaluator(
-            num_workers=chosen.workers,
-            judge=judge,
-            journal=chosen.output_dir / JOURNAL,
-            budget=chosen.budget,
-            max_calls=chosen.max_calls,
-            progress=advance,
-        )
-        turns = evaluator.load_turn_data(chosen.turns)
-        if chosen.dry_run:
-            estimate = evaluator.estimate(turns)
-        else:
-            rows, scores = evaluator.evaluate_agent_responses(turns)
+    evaluator = CRAGEvaluator(
+        num_workers=chosen.workers,
+        judge=judge,
+        journal=chosen.output_dir / JOURNAL,
+        budget=chosen.budget,
+        max_calls=chosen.max_calls,
+    )
+    turns = evaluator.load_turn_data(chosen.turns)
     if chosen.dry_run:
+        estimate = evaluator.estimate(turns)
         if chosen.json:
             print(dumps(estimate, indent=2))
         else:
             show_crag.estimated(estimate)
         return 0
+    with show.progress("judging", "turns", len(turns)) as advance:
+        evaluator.progress = advance or evaluator.progress
+        rows, scores = evaluator.evaluate_agent_responses(turns)
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report
     assert report is not None  # noqa: S101 - it was just made
@@ -242,6 +240,18 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
     return UNSCORED if report.summary["unscored_share"] > chosen.max_unscored else 0
+
+
+def _check_output(chosen: argparse.Namespace) -> None:
+    """Refuse an output that can't be, or that would cost the user the dataset."""
+    output = chosen.output
+    if output.is_dir() or output.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise UsageError(
+            f"--output {output}: turns are written as JSON lines", hint="for example --output turn_data.jsonl"
+        )
+    if output.exists() and Path(chosen.dataset).exists() and output.samefile(chosen.dataset):
+        raise UsageError("--output is the dataset itself, which it would replace", hint="choose another name")
+    check_writable(output.parent)
 
 
 def _check_limits(chosen: argparse.Namespace) -> None:

@@ -44,7 +44,7 @@ def printable(text: str) -> str:
 
 
 @contextmanager
-def progress(what: str, unit: str = "rows") -> Iterator[Callable[[int], None] | None]:
+def progress(what: str, unit: str = "rows", total: int | None = None) -> Iterator[Callable[[int], None] | None]:
     """A counter on standard error while work goes on, if a person is there to see it."""
     if not sys.stderr.isatty():
         yield None
@@ -55,13 +55,13 @@ def progress(what: str, unit: str = "rows") -> Iterator[Callable[[int], None] | 
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
-        TextColumn("{task.completed:,.0f} " + unit),
+        TextColumn("{task.completed:,.0f} " + ("" if total is None else f"of {total:,} ") + unit),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
     )
     with bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(what, total=total)
         yield lambda rows: bar.advance(task, rows)
 
 

@@ -63,7 +63,7 @@ def judged(
     if not has_judge:
         out.print("no judge: an answer is correct only where it matches exactly", soft_wrap=True)
     elif effort["made"] or effort["from_journal"]:
-        out.print(_spent(summary["usage"], effort), soft_wrap=True)
+        out.print(_spent(summary["usage"], effort))
         if effort["parameters_the_server_refused"]:
             refused = ", ".join(effort["parameters_the_server_refused"])
             out.print(f"the server does not take {refused}: left out", style="red", soft_wrap=True)
@@ -92,9 +92,10 @@ def estimated(estimate: Mapping[str, Any]) -> None:
     out = console()
     tokens = f"{estimate['prompt_tokens']:,} tokens in and {estimate['completion_tokens']:,} out"
     cost = estimate["cost_usd"]
-    money = "the price of the model is not known (--prices)" if cost is None else f"${cost:,.4f} at prices of {AS_OF}"
-    calls = f"at most {estimate['calls']:,}, and {estimate['recorded']:,} recorded before"
-    out.print(f"turns: {estimate['turns']:,}; calls: {calls}", soft_wrap=True)
+    money = f"${cost or 0:,.4f} at prices of {AS_OF}" if cost is not None else "the price is not known (--prices)"
+    calls = f"about {estimate['calls']:,}, and {estimate['recorded']:,} recorded before"
+    out.print(f"turns: {estimate['turns']:,}; calls: {calls} (fewer where conversations end early, more where a")
+    out.print("reply can't be read and is asked for again; --budget and --max-calls set limits)")
     out.print(f"about {tokens}; {money}", soft_wrap=True)
     out.print("nothing was asked", soft_wrap=True)
 

@@ -25,7 +25,8 @@ class TryAgain(Exception):
 
     `outcome` is what it comes to if it does not pass. `overloaded`: the other side has too much to do, and asks for a
     pause of `after` seconds if that is known. `billed`: it may have cost something all the same. `at_once`: it was a
-    misunderstanding, which is cleared up, and no failure.
+    misunderstanding, which is cleared up, and no failure. `fatal`: nobody is there; that error ends the run if nothing
+    has worked so far.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class TryAgain(Exception):
         after: float | None = None,
         billed: bool = False,
         at_once: bool = False,
+        fatal: Exception | None = None,
     ) -> None:
         super().__init__(cause)
         self.outcome = outcome
@@ -45,6 +47,7 @@ class TryAgain(Exception):
         self.after = after
         self.billed = billed
         self.at_once = at_once
+        self.fatal = fatal
 
 
 class GiveUp(Exception):
@@ -120,7 +123,10 @@ class Usage:
 
 
 class Caller:
-    """Asks, and keeps what was answered."""
+    """Asks, and keeps what was answered.
+
+    `scope` names the run that a budget is kept for: what the journal says was spent on it before counts.
+    """
 
     def __init__(
         self,
@@ -128,10 +134,14 @@ class Caller:
         pace: Pace,
         budget: Budget | None = None,
         retries: Retries = Retries(),  # noqa: B008 - frozen
+        scope: str = "",
     ) -> None:
         self.journal = journal
         self.pace = pace
         self.budget = budget or Budget()
+        self.scope = scope
+        spent = journal.spent(scope)
+        self.budget.spent, self.budget.made = spent.cost, spent.calls
         self.retries = retries
         self.effort = Effort()
         self.usage = Usage()
@@ -141,13 +151,20 @@ class Caller:
         self._outage: Failure | None = None
         self._stop = asyncio.Event()
 
-    async def ask(self, key: str, send: Send, *, spec: str = "", worst: float = 0.0) -> Reply | Failure:
+    def recorded(self, key: str) -> Reply | None:
+        """The reply under `key` that an earlier run has kept, if there is one. It shows that this can work."""
+        known = self.journal.get(key)
+        if known is not None:
+            self.effort.from_journal += 1
+            self._worked = True
+        return known
+
+    async def ask(self, key: str, send: Send, *, worst: float = 0.0) -> Reply | Failure:
         """The reply under `key`: from the journal, from a call of the same key that is under way, or from a new one.
 
-        `spec` names the kind of call, which a budget is kept for; `worst` is the most that it can cost.
+        `worst` is the most that it can cost.
         """
-        if (known := self.journal.get(key)) is not None:
-            self.effort.from_journal += 1
+        if (known := self.recorded(key)) is not None:
             self.usage.add(key, known)
             return known
         if key in self._flying:
@@ -156,7 +173,7 @@ class Caller:
         try:
             found = await self.attempt(send, worst=worst)
             if isinstance(found, Reply):
-                await self.journal.record(key, spec, found)
+                await self.journal.record(key, found)
                 self.usage.add(key, found)
             self._flying[key].set_result(found)
             return found
@@ -174,13 +191,13 @@ class Caller:
         """
         attempts = refusals = misunderstood = 0
         while True:
-            if not await self.pace.enter():
-                return self._outage or Failure(STOPPED, "stopped")
+            if not await self.budget.reserve(worst):
+                return self._stopped() if self.pace.closed else Failure(SKIPPED_BUDGET, self.budget.reason())
+            if not await self._enter(worst):
+                return self._stopped()
             started = self.pace.now()
+            attempts += 1
             try:
-                if not await self.budget.reserve(worst):
-                    return Failure(SKIPPED_BUDGET, "the budget was used up")
-                attempts += 1
                 found = await self._once(send, worst, attempts)
             finally:
                 self.pace.leave()
@@ -192,18 +209,36 @@ class Caller:
             if isinstance(found, GiveUp):
                 if found.fatal is not None and not self._worked:
                     raise found.fatal
-                return self._lost(found) if last_resort else Failure(found.outcome, found.cause)
+                self.effort.failed += last_resort
+                return Failure(found.outcome, found.cause)
             if found.at_once and misunderstood < 10:
                 misunderstood += 1
                 continue
             if found.overloaded:
-                self.pace.too_much(started, found.after)
+                self.pace.too_much(started)
                 refusals += 1
+            if found.after is not None:
+                self.pace.pause(found.after)
             if refusals > self.retries.refusals or attempts - refusals - misunderstood > self.retries.failures:
+                if found.fatal is not None and not self._worked:
+                    raise found.fatal
                 return self._lost(found)
             self.effort.retried += 1
-            if not (found.overloaded and found.after is not None):  # the gate keeps the pause that was asked for
-                await self._wait(self.retries.wait(attempts - 1))
+            await self._wait(self.retries.wait(attempts - 1))
+
+    async def _enter(self, worst: float) -> bool:
+        """Get a place; the money that was set aside for it is free again if there is none."""
+        try:
+            entered = await self.pace.enter()
+        except BaseException:
+            self.budget.release(worst)
+            raise
+        if not entered:
+            self.budget.release(worst)
+        return entered
+
+    def _stopped(self) -> Failure:
+        return self._outage or Failure(STOPPED, "stopped")
 
     async def _once(self, send: Send, worst: float, attempt: int) -> Reply | TryAgain | GiveUp:
         cost = worst  # what was cut off in the middle may have cost the most
@@ -221,8 +256,9 @@ class Caller:
             return problem
         finally:
             self.budget.settle(worst, cost)
+            self.journal.charge(self.scope, cost)
 
-    def _lost(self, problem: TryAgain | GiveUp) -> Failure:
+    def _lost(self, problem: TryAgain) -> Failure:
         """Count a failure. Where one follows another and nothing works, the other side is down: stop asking."""
         self.effort.failed += 1
         self._failed_in_a_row += 1
@@ -235,6 +271,7 @@ class Caller:
     def stop(self) -> None:
         """Begin nothing more; what is under way may come to its end."""
         self.pace.close()
+        self.budget.close()
         self._stop.set()
 
     async def _wait(self, seconds: float) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from ragmeter.errors import BusyError, InputError, OutputError
 
@@ -21,7 +21,6 @@ _VERSION = 1
 _TABLE = """
 CREATE TABLE replies (
   key TEXT PRIMARY KEY,
-  spec TEXT NOT NULL,
   body TEXT NOT NULL,
   prompt_tokens INTEGER,
   completion_tokens INTEGER,
@@ -30,6 +29,12 @@ CREATE TABLE replies (
   attempts INTEGER NOT NULL,
   at TEXT NOT NULL
 ) WITHOUT ROWID
+"""
+#: What the attempts of a run have come to, failed ones included: a budget is the run's, not one command's.
+_SPENDING = "CREATE TABLE spending (scope TEXT PRIMARY KEY, calls INTEGER NOT NULL, cost REAL NOT NULL) WITHOUT ROWID"
+_CHARGE = """
+INSERT INTO spending VALUES (?, ?, ?)
+ON CONFLICT (scope) DO UPDATE SET calls = calls + excluded.calls, cost = cost + excluded.cost
 """
 _FIELDS = "body, prompt_tokens, completion_tokens, cost, latency_ms, attempts"
 
@@ -48,10 +53,17 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the calls of one kind have used up so far."""
+    """What a run has used up so far."""
 
     calls: int
     cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    key: str
+    reply: Reply
+    kept: asyncio.Future[None]
 
 
 class Journal:
@@ -59,11 +71,16 @@ class Journal:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._pending: list[tuple[str, str, Reply, asyncio.Future[None]]] = []
+        self._pending: list[_Entry] = []
+        self._charges: dict[str, Spent] = {}
         self._committing: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragmeter-journal")
         self._database = self._open()
-        self._keys = {key for (key,) in self._database.execute("SELECT key FROM replies")}
+        try:
+            self._keys = {key for (key,) in self._read("SELECT key FROM replies")}
+        except InputError:
+            self._database.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -99,18 +116,29 @@ class Journal:
         """The reply under that key, if there is one."""
         if key not in self._keys:
             return None
-        found = self._database.execute(f"SELECT {_FIELDS} FROM replies WHERE key = ?", (key,)).fetchone()  # noqa: S608
+        (found,) = self._read(f"SELECT {_FIELDS} FROM replies WHERE key = ?", key)  # noqa: S608 - our own constant
         return Reply(*found)
 
-    def spent(self, spec: str) -> Spent:
-        """What the calls of one kind have used up so far."""
-        asked = "SELECT coalesce(sum(attempts), 0), coalesce(sum(cost), 0) FROM replies WHERE spec = ?"
-        return Spent(*self._database.execute(asked, (spec,)).fetchone())
+    def spent(self, scope: str) -> Spent:
+        """What a run has used up so far."""
+        found = self._read("SELECT calls, cost FROM spending WHERE scope = ?", scope)
+        return Spent(*found[0]) if found else Spent(0, 0.0)
 
-    async def record(self, key: str, spec: str, reply: Reply) -> None:
+    def charge(self, scope: str, cost: float) -> None:
+        """One more call, which has cost this much: written with the next replies, or when the journal is closed."""
+        before = self._charges.get(scope, Spent(0, 0.0))
+        self._charges[scope] = Spent(before.calls + 1, before.cost + cost)
+
+    def _read(self, query: str, *values: str) -> list[Any]:
+        try:
+            return self._database.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise _explained(error, str(self.path)) from error
+
+    async def record(self, key: str, reply: Reply) -> None:
         """Keep a reply; returns when it is on the disk."""
         kept = asyncio.get_running_loop().create_future()
-        self._pending.append((key, spec, reply, kept))
+        self._pending.append(_Entry(key, reply, kept))
         if self._committing is None:
             self._committing = asyncio.create_task(self._commit())
         await kept
@@ -121,42 +149,47 @@ class Journal:
         try:
             while self._pending:
                 group, self._pending = self._pending, []
+                charges, self._charges = self._charges, {}
                 error: Exception | None = None
                 try:
-                    await loop.run_in_executor(self._thread, self._write, group)
-                except sqlite3.Error as problem:
-                    error = _explained(problem, str(self.path))
-                for key, _, _, kept in group:
+                    await loop.run_in_executor(self._thread, self._write, group, charges)
+                except Exception as problem:  # nobody may wait for ever, whatever went wrong
+                    error = _explained(problem, str(self.path)) if isinstance(problem, sqlite3.Error) else problem
+                for entry in group:
                     if error is None:
-                        self._keys.add(key)
-                    if kept.done():  # whoever waited was cancelled
+                        self._keys.add(entry.key)
+                    if entry.kept.done():  # whoever waited was cancelled
                         continue
                     if error is None:
-                        kept.set_result(None)
+                        entry.kept.set_result(None)
                     else:
-                        kept.set_exception(error)
+                        entry.kept.set_exception(error)
         finally:
             self._committing = None
 
-    def _write(self, group: list[tuple[str, str, Reply, asyncio.Future[None]]]) -> None:
+    def _write(self, group: list[_Entry], charges: dict[str, Spent]) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        rows = [
-            (key, spec, r.body, r.prompt_tokens, r.completion_tokens, r.cost, r.latency_ms, r.attempts, now)
-            for key, spec, r, _ in group
-        ]
+        rows = [(entry.key, *astuple(entry.reply), now) for entry in group]
         self._database.execute("BEGIN IMMEDIATE")
         try:
-            self._database.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._database.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._database.executemany(_CHARGE, [(scope, each.calls, each.cost) for scope, each in charges.items()])
             self._database.execute("COMMIT")
-        except sqlite3.Error:
+        except BaseException:
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file. What was answered and not yet written, because of a second Ctrl-C, is written now."""
         self._thread.shutdown()
-        self._database.close()
+        try:
+            if self._pending or self._charges:
+                self._write(self._pending, self._charges)
+        except sqlite3.Error as error:
+            raise _explained(error, str(self.path)) from error
+        finally:
+            self._database.close()
 
 
 def _prepare(database: sqlite3.Connection, where: str) -> None:
@@ -168,6 +201,7 @@ def _prepare(database: sqlite3.Connection, where: str) -> None:
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if not tables:
         database.execute(_TABLE)
+        database.execute(_SPENDING)
         database.execute(f"PRAGMA application_id = {_APPLICATION}")
         database.execute(f"PRAGMA user_version = {_VERSION}")
     elif application != _APPLICATION:

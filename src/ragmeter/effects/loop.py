@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -16,21 +17,27 @@ Result = TypeVar("Result")
 
 
 class Stoppable:
-    """What the work hands out so that it can be asked to stop."""
+    """What the work is given so that it can be asked to stop."""
 
     def __init__(self) -> None:
-        self.on_stop: Callable[[], None] = lambda: None
+        self._calls: Callable[[], None] = lambda: None
         self.stopped = False
+
+    def calls(self, stop: Callable[[], None]) -> None:
+        """Say how the work is stopped. It may have been asked to before it had begun."""
+        self._calls = stop
+        if self.stopped:
+            stop()
 
     def stop(self) -> None:
         """Ask the work to begin nothing more."""
         self.stopped = True
-        self.on_stop()
+        self._calls()
 
 
 def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
     """Run the work to its end, in a thread with a loop of its own: a notebook has a loop already, and a thread that
-    waits can hear Ctrl-C on every system. The first one asks the work to stop, the second one cancels it.
+    waits in short steps can hear Ctrl-C on every system. The first one asks the work to stop, the second cancels it.
     """
     handle = Stoppable()
     done = threading.Event()
@@ -52,14 +59,16 @@ def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
             done.set()
 
     threading.Thread(target=thread, name="ragmeter-loop", daemon=True).start()
-    presses = 0
+    presses, patience = 0, 0.0
     while not done.is_set():
         try:
-            done.wait(None if presses < 2 else 5)  # code of the user's that hangs in a thread can't hold us
-            if presses >= 2 and not done.is_set():
-                break
+            done.wait(0.2)
+            if presses >= 2 and time.monotonic() > patience:
+                break  # code of the user's that hangs in a thread can't hold us
         except KeyboardInterrupt:
             presses += 1
+            patience = time.monotonic() + 5
+            handle.stopped = True
             if ready:
                 loop, task = ready[0]
                 with suppress(RuntimeError):  # the loop has just come to its end

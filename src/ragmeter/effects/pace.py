@@ -34,23 +34,28 @@ class Pace:
         self._clock = clock
         self._cut_at = -math.inf
         self._open_at = -math.inf
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[asyncio.Future[bool]] = deque()
 
     async def enter(self) -> bool:
-        """Wait for a place; False once the gate is closed."""
+        """Wait for a place; False once the gate is closed. Who came first gets in first."""
         if self._opening is None:
             self._open_next()
-        while not self.closed:
-            pause = self._open_at - self._clock()
-            if pause <= 0 and self.inside < int(self.limit):
-                self.inside += 1
-                return True
-            turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            if pause > 0:
-                asyncio.get_running_loop().call_later(pause, _wake, turn)
-            await turn
-        return False
+        if self.closed:
+            return False
+        if not self._waiting and self._free():
+            self.inside += 1
+            return True
+        turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.result():
+                self.leave()  # the place was handed over in the very moment
+            raise
+
+    def _free(self) -> bool:
+        return self._clock() >= self._open_at and self.inside < int(self.limit)
 
     def _open_next(self) -> None:
         if self._cut_at == -math.inf and not self.closed and self.limit < self.most:
@@ -67,14 +72,18 @@ class Pace:
         """Additive increase: about one place more for each round of calls."""
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
-    def too_much(self, started: float, pause: float | None) -> None:
+    def too_much(self, started: float) -> None:
         """Multiplicative decrease, once for all the calls that were under way when it was noticed."""
-        now = self._clock()
         if started > self._cut_at:
             self.limit = max(1.0, self.limit / 2)
-            self._cut_at = now
-        if pause is not None:
-            self._open_at = max(self._open_at, now + pause)
+            self._cut_at = self._clock()
+
+    def pause(self, seconds: float) -> None:
+        """Let nobody in for so long."""
+        until = self._clock() + seconds
+        if until > self._open_at:
+            self._open_at = until
+            asyncio.get_running_loop().call_later(seconds + 0.001, self._admit)
 
     def now(self) -> float:
         """The gate's time, for `too_much`."""
@@ -86,30 +95,29 @@ class Pace:
         self._admit()
 
     def _admit(self) -> None:
-        places = len(self._waiting) if self.closed else int(self.limit) - self.inside
-        while self._waiting and places > 0:
+        while self._waiting and (self.closed or self._free()):
             turn = self._waiting.popleft()
             if not turn.done():
-                turn.set_result(None)
-                places -= 1
-
-
-def _wake(turn: asyncio.Future[None]) -> None:
-    if not turn.done():
-        turn.set_result(None)
+                self.inside += not self.closed
+                turn.set_result(not self.closed)
 
 
 @dataclass(frozen=True)
 class Retries:
     """How often to try again, and how long to wait before: full jitter, so that nobody comes back in step.
 
-    A server that is merely busy is asked again more often than one that fails.
+    A server that is merely busy is asked again more often than one that fails; not at all if nothing is to be repeated.
     """
 
     failures: int = 3
     refusals: int = 20
     base: float = 0.5
     cap: float = 30.0
+
+    @classmethod
+    def of(cls, failures: int) -> Retries:
+        """So many after failures, and patience with a server that is busy unless there are to be none."""
+        return cls(failures=failures, refusals=20 if failures else 0)
 
     def wait(self, attempt: int) -> float:
         """Seconds before attempt number `attempt` + 1."""

@@ -39,8 +39,12 @@ def as_text(value: Any) -> str | None:
             value = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
         else:
             value = str(value)
-    # Half an emoji, as a cut-off stream leaves it, can't be written to any file.
-    return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
+    return whole(value)
+
+
+def whole(text: str) -> str:
+    """The text without halves of characters: a cut-off stream may leave one, and no file takes it."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def as_number(value: Any) -> float | None:

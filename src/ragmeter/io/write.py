@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ragmeter.errors import OutputError
+from ragmeter.io.cells import whole
 
 FORMATS = ("tsv", "csv", "jsonl", "parquet")
 #: Where output goes unless somebody says otherwise.
@@ -33,14 +34,14 @@ def replacing(*paths: Path) -> Iterator[list[Path]]:
             path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         for each in temporary:
-            with each.open("rb") as file:
+            with each.open("r+b") as file:  # Windows flushes only what may be written
                 os.fsync(file.fileno())
         for each, path in zip(temporary, paths, strict=True):
             each.replace(path)
     except OSError as error:
         raise OutputError(
             f"can't write {error.filename or paths[0]}: {error.strerror or error}",
-            hint="choose another folder with --output-dir, or make room",
+            hint="choose another place for it, or make room",
         ) from error
     finally:
         for each in temporary:
@@ -100,10 +101,11 @@ def _array(cells: list[Any]) -> Any:
 def dumps(value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None) -> str:
     """JSON that every reader takes: null for NaN, text as it is. `default` writes what JSON has no form for."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
     except ValueError:
         plain = _without_nan(value)
-        return json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
+    return text if text.isascii() else whole(text)
 
 
 def _without_nan(value: Any) -> Any:

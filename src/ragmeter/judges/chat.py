@@ -19,6 +19,9 @@ from ragmeter.table import JUDGE_ERROR
 
 #: What a server may refuse, and what to send in its place.
 _OPTIONAL = {"response_format": None, "seed": None, "temperature": None, "max_tokens": "max_completion_tokens"}
+_UNKNOWN = (
+    "(unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available|extra)"
+)
 _HINTS = {
     401: "the key was not accepted: look at OPENAI_API_KEY",
     403: "the key may not use this model: look at OPENAI_API_KEY and the model's name",
@@ -66,25 +69,30 @@ class ChatClient:
             choice = document["choices"][0]
             message = choice["message"]
             content = _text(message.get("content"))
+            refusal, finish = message.get("refusal"), choice.get("finish_reason")
             kept = {
-                "content": self._wire.clean(content) if content is not None else None,
-                "finish_reason": choice.get("finish_reason"),
-                "refusal": message.get("refusal") or None,
+                "content": None if content is None else self._wire.clean(content),
+                "finish_reason": None if finish is None else self._wire.clean(str(finish)),
+                "refusal": self._wire.clean(str(refusal)) if refusal else None,
             }
             usage = document.get("usage") or {}
             asked, answered = (_count(usage.get(f"{kind}_tokens")) for kind in ("prompt", "completion"))
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-            raise TryAgain(
-                self._wire.outcome, f"the reply is not a chat completion: {type(error).__name__}", billed=True
-            ) from None
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            said = " ".join(self._wire.clean(text[:2000]).split())[:100] or "nothing"
+            raise TryAgain(self._wire.outcome, f"the reply is not a chat completion: {said}", billed=True) from None
         cost = self.price.of(asked, answered) if self.price and asked is not None and answered is not None else None
         return Reply(dumps(kept), asked, answered, cost)
 
 
 def _refused(text: str, sent: Mapping[str, Any]) -> str:
-    """The optional parameter that a server does not take, if that is what its error says."""
+    """The optional parameter that a server does not take, if that is what its error says.
+
+    An error may name a parameter for other reasons: a text that is too long for max_tokens, or that holds the word.
+    """
     for name in _OPTIONAL:
-        if name in sent and (re.search(rf"\b{name}\b", text) or (name == "response_format" and "json_schema" in text)):
+        words = rf"{name}|json_schema" if name == "response_format" else name
+        said = rf"{_UNKNOWN}[^.;{{}}]{{0,60}}\b({words})\b|\b({words})\b[^.;{{}}]{{0,60}}{_UNKNOWN}"
+        if name in sent and re.search(said, text[:4096], re.IGNORECASE):
             return name
     return ""
 
@@ -96,4 +104,4 @@ def _text(content: Any) -> str | None:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53 else None

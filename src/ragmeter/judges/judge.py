@@ -108,10 +108,10 @@ class LLMJudge:
         self.endpoint = Endpoint.of(model_name, base_url, api_key, timeout)
         self.prompt = Prompt() if prompt is None else Prompt.read(prompt)
         self.price: Price | None = price_of(model_name, None if prices is None else read_prices(prices))
-        self.temperature, self.seed, self.max_tokens = temperature, seed, max_tokens
+        self.temperature, self.seed, self.max_tokens = float(temperature), seed, max_tokens
         self.repeats, self.tries = repeats, tries
-        self.retries = Retries(failures=retries)
-        #: What the calls of this judge are filed under, for the budget: everything but the texts.
+        self.retries = Retries.of(retries)
+        #: What the calls of this judge are filed under: everything but the texts.
         self.spec = _digest(self.signature() | {"url": _digest(self.endpoint.base_url)})
 
     def __repr__(self) -> str:
@@ -135,12 +135,14 @@ class LLMJudge:
 
     def evaluate(self, query: str, ground_truth: str, agent_response: str) -> Judgement:
         """Judge one answer now. Nothing is kept of it; for many answers use CRAGEvaluator."""
-        self.endpoint.check_key()
+        if not all(isinstance(text, str) for text in (query, ground_truth, agent_response)):
+            raise UsageError("a query, a ground truth and an answer are texts")
+        self.endpoint.check()
 
         async def work(stop: Stoppable) -> Judgement:
             with Journal(None) as journal:
                 caller = Caller(journal, Pace(self.repeats), retries=self.retries)
-                stop.on_stop = caller.stop
+                stop.calls(caller.stop)
                 async with self.client() as client:
                     return await self.judge(caller, client, query, ground_truth, agent_response)
 
@@ -165,7 +167,6 @@ class LLMJudge:
             found = await caller.ask(
                 self._key(values, repeat, attempt),
                 partial(_send, client, self.prompt, values, parameters),
-                spec=self.spec,
                 worst=self._worst(values),
             )
             if isinstance(found, Failure):

@@ -16,6 +16,7 @@ from ragmeter.errors import InputError
 AS_OF = "2025-10"
 _TABLE = {
     "gpt-4o": (2.50, 10.00),
+    "gpt-4o-2024-05-13": (5.00, 15.00),
     "gpt-4o-mini": (0.15, 0.60),
     "gpt-4.1": (2.00, 8.00),
     "gpt-4.1-mini": (0.40, 1.60),

@@ -62,14 +62,10 @@ RESPONSE_FORMAT: dict[str, Any] = {
 
 _FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 #: Marks by which chat models tell turns apart. In a text they are just characters, and some servers forget that.
-_CONTROL = re.compile(
-    r"<(?=\|)|<(?=｜)|\|(?=>)|｜(?=>)|<(?=/?s>)|\[(?=/?INST\])|<(?=</?SYS>>)|<(?=(?:start|end)_of_turn>)"
-    r"|<(?=/?think>)|<(?=/?(?:bos|eos)>)",
-    re.IGNORECASE,
-)
+_CONTROL = re.compile(r"<(?=[|｜])|[|｜](?=>)|<(?=/?[A-Za-z][\w:]*>)|<(?=</?\w+>>)|\[(?=/?(?:[A-Z][A-Z_]+|gMASK)\])")
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_BLOCK = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
-_WORD = re.compile(r"\A(?:verdict\s*[:=]\s*)?[*_\"'`]*(correct|wrong)[*_\"'`]*[.!]?\Z", re.IGNORECASE)
+_BLOCK = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL | re.IGNORECASE)
+_WORD = re.compile(r"\A(?:[*_]*verdict[*_]*\s*[:=][*_]*\s*)?[*_\"'`]*(correct|wrong)[*_\"'`]*[.!]?\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -144,18 +140,18 @@ def parse(reply: str) -> Verdict | None:
 
     A model's thoughts before it, in the tags that such models use, are passed over. Anything else is None.
     """
-    text = _THOUGHT.sub("", reply, count=1).strip()
+    text = _THOUGHT.sub("", reply.removeprefix("\ufeff"), count=1).strip()
     if block := _BLOCK.match(text):
         text = block[1].strip()
     if word := _WORD.match(text):
         return Verdict(word[1].upper())
     try:
-        found = json.loads(text, object_pairs_hook=_without_twins)
+        found = json.loads(text, object_pairs_hook=_without_twins, strict=False)  # line breaks inside a reason
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not isinstance(verdict := found.get("verdict"), str):
         return None
-    reason = found.get("reason", "")
+    reason = "" if found.get("reason") is None else found["reason"]
     if verdict.strip().upper() not in (CORRECT, WRONG) or not isinstance(reason, str):
         return None
     return Verdict(verdict.strip().upper(), reason)

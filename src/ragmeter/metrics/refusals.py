@@ -1,8 +1,9 @@
 """Does an answer say "I don't know"? `refusals.toml` has how people and models say it, by language.
 
-A phrase counts at the beginning of a sentence or clause ("Sorry, I don't know"), not in its middle ("the song is called
-I Don't Know"). It does not count where it leads up to an answer ("I don't know if you knew, but it is Paris"; "I'm not
-sure, but I think it is Paris"), unless what comes after "but" is no answer either ("but you could ask the museum").
+A phrase counts at the beginning of a sentence ("Sorry, I don't know"), not in its middle ("the song is called I Don't
+Know", "It is a Monet, I can't say which one"). It does not count where it leads up to an answer ("I don't know if you
+knew, but it is Paris"; "I'm not sure, I think it is Paris"; "I don't know the exact number: about 500"), unless what
+follows is no answer either ("but you could ask the museum"). Where it is doubtful, it is left to the judge.
 """
 
 from __future__ import annotations
@@ -18,24 +19,36 @@ from ragmeter.metrics.normalize import fold
 
 #: Languages whose words are not kept apart by spaces: there a phrase need not end where a word does.
 _UNSPACED = frozenset({"zh", "ja", "th"})
+_KINDS = ("unknown", "unsure", "lead", "harmless", "contrast", "answer", "offer")
+_LONGEST = 4000  # nobody declines after that many characters
 _SIGHT = 300  # how far an answer may be from the phrase that leads up to it
-_KINDS = ("unknown", "unsure", "lead", "friend", "contrast", "offer")
-#: A phrase begins where a text, a sentence or a clause does.
-_BREAK = r"(?:^|[.!?;:,\-–—…\n()\[\]。！？；：，、؟،]\s*)"
-_END = regex.compile(r"[.!?。！？\n]")
+#: A phrase begins where a text or a sentence does.
+_BREAK = r"(?:^|[.!?;…\n。！？；؟] *)"
+_END = r"(?=[.!?,;…\n。！？；，؟،]|$)"
+_NUMBER = regex.compile(r"(?<![\w'-])\d")
 
 
 def is_miss(answer: str) -> bool:
     """Whether the answer declines to answer, in any language of the table; an empty one does."""
-    text = regex.sub(r"[ \t]+", " ", fold(answer)).strip(" \n\"'*_")
+    text = _plain(answer[:_LONGEST])
     return not text or any(_declines(text, language) for language in _languages().values())
+
+
+def _plain(answer: str) -> str:
+    """The answer folded, with single spaces and line breaks, and without what only dresses it up."""
+    lines = (" ".join(line.split()) for line in fold(answer).splitlines())
+    text = "\n".join(line for line in lines if line).strip("*_ >")
+    if text[:1] in "\"'" and text[:1] == text[-1:] and text.count(text[:1]) == 2:
+        text = text[1:-1]
+    return text.strip("\"' ") if not text.strip("\"'. ") else text.strip()
 
 
 @dataclass(frozen=True)
 class _Language:
     begins: regex.Pattern[str]
-    friend: regex.Pattern[str]
+    harmless: regex.Pattern[str]
     contrast: regex.Pattern[str]
+    answer: regex.Pattern[str]
     offer: regex.Pattern[str]
 
 
@@ -44,15 +57,20 @@ def _declines(text: str, language: _Language) -> bool:
         if match["unsure"] is not None and match.start() > 0:
             continue
         rest = text[match.end() : match.end() + _SIGHT]
-        if language.friend.match(rest):
-            continue
-        sentence = _END.split(rest, maxsplit=1)[0]
-        turn = language.contrast.search(sentence)
-        after = sentence[turn.end() :].strip(" ,，、") if turn else ""
-        if after and not language.offer.match(after):
-            continue
-        return True
+        if not language.harmless.match(rest) and not _answers(rest, language):
+            return True
     return False
+
+
+def _answers(rest: str, language: _Language) -> bool:
+    """Whether what comes after a phrase is an answer: after a "but", by its first words, or with a number in it."""
+    sentence = regex.split(r"[.!?\n。！？]", rest, maxsplit=1)[0]
+    turn = language.contrast.search(sentence)
+    after = sentence[turn.end() :].strip(" ,，、") if turn else ""
+    if after:
+        return not language.offer.match(after)
+    found = language.answer.search(rest)
+    return found is not None or _NUMBER.search(rest) is not None
 
 
 @cache
@@ -63,14 +81,20 @@ def _languages() -> dict[str, _Language]:
 
 
 def _compiled(code: str, phrases: dict[str, list[str]]) -> _Language:
-    edge, space = ("", r"\s*") if code in _UNSPACED else (r"\b", r"\s+")
+    edge, space = ("", " *") if code in _UNSPACED else (r"\b", " +")
     # what a language has no phrases for matches nothing
-    either = {kind: "|".join(map(fold, phrases.get(kind, []))) or "(?!)" for kind in _KINDS}
-    lead = rf"(?:(?:{either['lead']})(?:{space}|[,.:!…、，。]\s*)){{0,4}}"
+    either = {kind: "|".join(map(_pattern, phrases.get(kind, []))) or "(?!)" for kind in _KINDS}
+    lead = rf"(?:(?:{either['lead']})(?:{space}|[,.:!…、，。،] *)){{0,4}}"
     declined = rf"(?:(?P<unknown>{either['unknown']})|(?P<unsure>{either['unsure']}))"
     return _Language(
-        begins=regex.compile(rf"{_BREAK}['\"]?{lead}{declined}{edge}"),
-        friend=regex.compile(rf"\s*(?:{either['friend']})"),
+        begins=regex.compile(rf"{_BREAK}{lead}{declined}{edge}"),
+        harmless=regex.compile(rf" *(?:{either['harmless']}){edge}"),
         contrast=regex.compile(rf"{edge}(?:{either['contrast']}){edge}"),
-        offer=regex.compile(rf"\s*(?:{either['offer']})"),
+        answer=regex.compile(rf"[,.;:!…\n。，；：、—–-] *(?:{either['answer']}){edge}"),
+        offer=regex.compile(rf" *(?:{either['offer']})"),
     )
+
+
+def _pattern(phrase: str) -> str:
+    """A phrase of the table as a pattern; `$` is the end of a sentence."""
+    return fold(phrase).removesuffix("$") + (_END if phrase.endswith("$") else "")

@@ -52,10 +52,9 @@ def ask(
     async def work(stop: Stoppable) -> Asked:
         with Journal(journal) as held:
             budget = Budget(limits.budget, limits.max_calls)
-            spent = held.spent(spec)
-            budget.spent, budget.made = spent.cost, spent.calls
-            caller = Caller(held, Pace(limits.workers), budget, Retries(failures=limits.retries))
-            stop.on_stop = caller.stop
+            scope = hashlib.sha256(repr((spec, questions)).encode("utf-8", "replace")).hexdigest()
+            caller = Caller(held, Pace(limits.workers), budget, Retries.of(limits.retries), scope)
+            stop.calls(caller.stop)
 
             async def session(places: list[int]) -> None:
                 so_far: list[tuple[str, str]] = []
@@ -84,7 +83,7 @@ async def _one(caller: Caller, target: Target, question: Question, spec: str) ->
     parts = [spec, question.qid, question.session_id, question.messages(), question.conversation_id]
     key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     worst = getattr(target, "worst", lambda question: 0.0)(question)
-    reply = await caller.ask(key, lambda: target.answer(question), spec=spec, worst=worst)
+    reply = await caller.ask(key, lambda: target.answer(question), worst=worst)
     return reply if isinstance(reply, Failure) else Answer.from_reply(reply)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from ragmeter.effects.journal import Reply
-from ragmeter.endpoints import Response, Secret, Wire, is_loopback, public
+from ragmeter.endpoints import Response, Secret, Wire, check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.io.cells import as_number, as_text
 from ragmeter.io.write import dumps
@@ -62,9 +62,7 @@ class HttpTarget:
         paths: Paths = Paths(),  # noqa: B008 - frozen
         timeout: float = 60.0,
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(f"{public(url)!r} is not an address", hint="for example http://127.0.0.1:8000/query")
+        check_address(url, "http://127.0.0.1:8000/query")
         if method not in METHODS:
             raise UsageError(f"the method {method!r} is not known", hint=f"known are {', '.join(METHODS)}")
         self.url, self.method, self.paths = url, method, paths
@@ -77,9 +75,7 @@ class HttpTarget:
             raise UsageError("a GET request is an object, whose keys become the query")
         self.unseen = Unseen({path.text for path in (paths.retrieved, paths.contexts, paths.latency) if path})
         self._headers = dict(map(_header, headers))
-        self._wire = Wire(
-            public(url), outcome=TARGET_ERROR, timeout=timeout, proxies=not is_loopback(url), headers=self._headers
-        )
+        self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers)
         self.name = dumps([self.signature(), url])
 
     async def __aenter__(self) -> Self:

@@ -19,7 +19,7 @@ class ModelTarget:
     """Asks a chat model the bare question. It retrieves nothing, and says so."""
 
     def __init__(self, endpoint: Endpoint, price: Price | None = None, *, max_tokens: int = 1024) -> None:
-        endpoint.check_key()
+        endpoint.check()
         self.endpoint = endpoint
         self.price = price
         self.max_tokens = max_tokens

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
-from ragmeter.io.cells import as_number, as_text
+from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 
@@ -84,7 +84,7 @@ def failed(cause: str) -> GiveUp:
 def read_answer(found: Any, latency_ms: float) -> Answer:
     """The answer in what a Python target returned: a text, or a dict with `answer` and more."""
     if isinstance(found, str):
-        return Answer(found, latency_ms=latency_ms)
+        return Answer(whole(found), latency_ms=latency_ms)
     if not isinstance(found, Mapping):
         raise failed(f"the target returned {type(found).__name__}, and should return a text or a dict with an answer")
     answer = found.get("answer")
@@ -98,7 +98,7 @@ def read_answer(found: Any, latency_ms: float) -> Answer:
         raise failed(f"latency_ms is {found['latency_ms']!r}, and should be a number") from None
     contexts = found.get("contexts")
     return Answer(
-        answer,
+        whole(answer),
         None if events is None else ids_of(events),
         texts_of(events) if contexts is None else _texts(contexts),
         latency_ms if given is None else given,

@@ -11,7 +11,7 @@ from typing import Any, Self
 from ragmeter.effects.caller import TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import in_thread
-from ragmeter.errors import UsageError, errors_of
+from ragmeter.errors import UsageError, errors_of, told
 from ragmeter.registry import import_object, source_name
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.port import Question, read_answer
@@ -74,7 +74,7 @@ class PythonTarget:
         except TimeoutError:
             raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s") from None
         except (Exception, SystemExit) as error:
-            raise TryAgain(TARGET_ERROR, " ".join(f"{type(error).__name__}: {error}".split())[:300]) from None
+            raise TryAgain(TARGET_ERROR, told(error)) from None
         return read_answer(found, (time.perf_counter() - begun) * 1000).as_reply()
 
 

@@ -96,7 +96,7 @@ def test_one_bad_question_takes_no_other_with_it() -> None:
     agent = Sick(2)
     turns, _ = generate(agent, dataset)
     assert [turn["agent_response"] for turn in turns] == ["about a0", None, None, "about d0", "about d1"]
-    assert turns[1]["error"] == "ValueError: a1 is beyond me"
+    assert turns[1]["error"].startswith("ValueError: a1 is beyond me (test_generation.py, line ")
     assert turns[1]["outcome"] == turns[2]["outcome"] == "target_error"
     assert "earlier turn" in turns[2]["error"]
     assert ["a1", "d1"] in [call[0] for call in agent.calls]
@@ -202,6 +202,34 @@ def test_batches_side_by_side() -> None:
     turns, _ = generate(Slow(1), dataset, num_workers=8)
     assert all(turn["agent_response"] for turn in turns)
     assert [turn["session_id"] for turn in turns] == [str(i) for i in range(8)]
+
+
+@pytest.mark.parametrize("raised", [StopIteration, SystemExit(3), "half \ud83d"])
+def test_agents_that_do_odd_things(raised: Any, tmp_path: Path) -> None:
+    class Odd(EchoAgent):
+        def answer(self, query: str) -> str:
+            if isinstance(raised, str):
+                return raised
+            raise raised
+
+    turns, _ = generate(Odd(1), DATASET[1:2], agent_name="odd", journal=tmp_path / "journal.sqlite")
+    assert turns[0]["agent_response"] == ("half \ufffd" if isinstance(raised, str) else None)
+
+
+def test_another_image_is_another_question(tmp_path: Path) -> None:
+    agent = EchoAgent()
+    for pixels in (b"red", b"blue", b"blue"):
+        generate(
+            agent, [conversation("a", ("q", "g")) | {"image": pixels}], agent_name="x", journal=tmp_path / "j.sqlite"
+        )
+    assert [call[1] for call in agent.calls] == [[b"red"], [b"blue"]]
+
+
+def test_an_iterator_is_a_dataset() -> None:
+    turns, _ = generate(EchoAgent(), iter(DATASET))
+    assert len(turns) == 6
+    with pytest.raises(UsageError, match="no conversations"):
+        generate(EchoAgent(), [])
 
 
 def test_an_agent_that_is_none() -> None:

@@ -14,6 +14,7 @@ import regex
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.source import open_source
 
+_FRAMES = frozenset({"pandas", "polars", "pyarrow"})
 FEATURES = ("domain", "query_category", "dynamism", "image_quality")
 _SPECIAL = regex.compile(r"[^\p{L}\p{M}\p{N}\s]")
 
@@ -66,7 +67,7 @@ def one_split(dataset: Any) -> Any:
                 hint="choose one, for example dataset['validation']",
             )
         return next(iter(dataset.values()))
-    return dataset
+    return list(dataset) if isinstance(dataset, Iterator) else dataset  # it is walked through more than once
 
 
 def prepare_feature_vocabularies(dataset: Any) -> dict[str, list[str]]:
@@ -118,8 +119,8 @@ def clean_text(text: str) -> str:
 
 def _records(dataset: Any) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
     """The raw conversations, each with the name and the line of where it comes from."""
-    if isinstance(dataset, str | Path):
-        source = open_source(dataset)
+    if isinstance(dataset, str | Path) or type(dataset).__module__.partition(".")[0] in _FRAMES:
+        source = open_source(dataset, what="dataset")
         for batch in source.batches():
             names = list(batch.columns)
             for line, values in zip(batch.lines, zip(*batch.columns.values(), strict=True), strict=True):

@@ -6,6 +6,7 @@ The judge is not asked about turns that count as missed whatever it would say, b
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from ragmeter.effects.loop import each
 from ragmeter.errors import InputError
 from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.judge import Judgement, LLMJudge
-from ragmeter.metrics.conversation import MISSED, Turn, counted, ended_at
+from ragmeter.metrics.conversation import MISSED, Turn, counted
 from ragmeter.metrics.normalize import fold
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.table import SCORED, TARGET_ERROR
@@ -73,6 +74,16 @@ class Judged:
     conversations: list[list[JudgedTurn]]
     counted: list[list[Turn]] = field(default_factory=list)
 
+    def scope(self, spec: str) -> str:
+        """A name for the judging of just these turns by one judge, which a budget is kept for."""
+        digest = hashlib.sha256(spec.encode())
+        for conversation in self.conversations:
+            for each_turn in conversation:
+                row = each_turn.row
+                parts = (row["session_id"], row["turn_idx"], row.get("ground_truth"), row.get("agent_response"))
+                digest.update(repr(parts).encode("utf-8", "replace"))
+        return digest.hexdigest()
+
     def decide(self, *, judged: bool) -> None:
         """Decide every turn that needs no judge; without one, all."""
         for conversation in self.conversations:
@@ -95,7 +106,7 @@ class Judged:
             _result_row(judged, turn)
             for conversation, turns in zip(self.conversations, self.counted, strict=True)
             for judged, turn in zip(conversation, turns, strict=True)
-            if not ego or judged.row.get("is_ego")
+            if not ego or conversation[0].row.get("is_ego")
         ]
 
     def turns(self, *, ego: bool = False) -> list[list[Turn]]:
@@ -167,9 +178,10 @@ async def judge_all(
         else:
             await asyncio.gather(*(ask(each_turn) for each_turn in first if each_turn.turn is None))
         for index, each_turn in enumerate(rest, 2):
-            so_far = [earlier.turn.correct if earlier.turn else None for earlier in conversation[:index]]
-            if ended_at([*so_far, None]) <= index:
-                for left_out in conversation[index:]:
+            if all(
+                before.turn is not None and before.turn.correct is False for before in conversation[index - 2 : index]
+            ):
+                for left_out in conversation[index:]:  # two in a row: it has ended
                     left_out.turn = left_out.turn or MISSED
                 break
             if each_turn.turn is None:

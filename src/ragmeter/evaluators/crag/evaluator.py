@@ -155,11 +155,13 @@ class CRAGEvaluator:
         async def work(stop: Stoppable) -> list[dict[str, Any]]:
             with Journal(self.journal if self.agent_name else None) as journal:
                 caller = Caller(
-                    journal, Pace(self.num_workers), Budget(calls=self.max_calls), Retries(failures=self.retries)
+                    journal,
+                    Pace(self.num_workers),
+                    Budget(calls=self.max_calls),
+                    Retries.of(self.retries),
+                    self.agent_name or "",
                 )
-                stop.on_stop = caller.stop
-                if self.agent_name:
-                    caller.budget.made = journal.spent(self.agent_name).calls
+                stop.calls(caller.stop)
                 generation = Generation(agent, caller, shorten, self.agent_name)
                 found = await generation.run(
                     conversations(self.dataset, self.num_conversations, self.load_image),
@@ -171,13 +173,21 @@ class CRAGEvaluator:
                 return [turn for progress in found for turn in progress.turns()]
 
         self.all_turn_data = run(work)
+        if not self.all_turn_data:
+            raise UsageError("the dataset has no conversations")
         return self.all_turn_data
 
     def evaluate_agent_responses(
-        self, turn_data: Sequence[Mapping[str, Any]] | None = None
+        self, turn_data: Sequence[Mapping[str, Any]] | str | Path | None = None
     ) -> tuple[Rows, ScoresByPart]:
-        """Judge and score turns: those given, or those that were just generated."""
+        """Judge and score turns: those given, those of a file, or those that were just generated."""
+        if isinstance(turn_data, str | Path):
+            turn_data = self.load_turn_data(turn_data)
         turns = self.all_turn_data if turn_data is None else turn_data
+        if not isinstance(turns, Sequence):
+            raise UsageError(
+                f"turn data is a list of dicts, and this is {type(turns).__name__}", hint="df.to_dict('records')"
+            )
         if not turns:
             raise UsageError("there are no turns to evaluate", hint="generate some, or give turn data")
         judged = Judged(group([files.checked(dict(row)) for row in turns]))
@@ -193,15 +203,13 @@ class CRAGEvaluator:
         return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
 
     def _judge(self, judged: Judged, judge: LLMJudge) -> tuple[dict[str, Any], dict[str, Any]]:
-        judge.endpoint.check_key()
+        judge.endpoint.check()
 
         async def work(stop: Stoppable) -> tuple[dict[str, Any], dict[str, Any]]:
             with Journal(self.journal) as journal:
                 budget = Budget(self.budget, self.max_calls)
-                spent = journal.spent(judge.spec)
-                budget.spent, budget.made = spent.cost, spent.calls
-                caller = Caller(journal, Pace(self.num_workers), budget, judge.retries)
-                stop.on_stop = caller.stop
+                caller = Caller(journal, Pace(self.num_workers), budget, judge.retries, judged.scope(judge.spec))
+                stop.calls(caller.stop)
                 async with judge.client() as client:
                     await judge_all(judged, judge, caller, client, self.progress)
                 effort = {
@@ -214,7 +222,7 @@ class CRAGEvaluator:
         return run(work)
 
     def estimate(self, turn_data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What judging these turns would take at most: calls, and about how many tokens and dollars. Asks nothing."""
+        """What judging these turns would take: about how many calls, tokens and dollars. Asks nothing."""
         judge = self.llm_judge
         if judge is None:
             return {"calls": 0, "turns": len(turn_data), "recorded": 0, "prompt_tokens": 0, "completion_tokens": 0,

@@ -14,7 +14,7 @@ import numpy as np
 import ragmeter
 from ragmeter.errors import ColumnError, InputError
 from ragmeter.evaluators.crag.evaluation import RESULT_COLUMNS, TURN_COLUMNS, Judged
-from ragmeter.io.cells import as_list
+from ragmeter.io.cells import as_list, whole
 from ragmeter.io.source import open_source
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.metrics.conversation import accuracy_bounds, conversation_score
@@ -72,7 +72,7 @@ def checked(row: dict[str, Any], name: str = "turn data", line: int | None = Non
     session, index = row.get("session_id"), row.get("turn_idx")
     if session is None or session == "":
         raise InputError("the turn has no session_id", file=name, line=line)
-    if isinstance(index, str) and index.strip().isdecimal():
+    if (isinstance(index, str) and index.strip().isdecimal()) or (isinstance(index, float) and index.is_integer()):
         index = int(index)
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
         raise InputError(f"turn_idx is {index!r}, and should be a whole number from 0 up", file=name, line=line)
@@ -80,6 +80,7 @@ def checked(row: dict[str, Any], name: str = "turn data", line: int | None = Non
         value = row.get(column)
         if value is not None and not isinstance(value, str):
             raise InputError(f"{column} is {type(value).__name__}, and should be a text", file=name, line=line)
+        row = {**row, column: None if value is None else whole(value)}
     ego = row.get("is_ego")
     if isinstance(ego, str):
         if ego.strip().lower() not in ("true", "false", "1", "0", ""):

@@ -10,14 +10,16 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Protocol
 
 from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import each, in_thread
+from ragmeter.errors import told
 from ragmeter.evaluators.crag.dataset_utils import Conversation
+from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 
@@ -108,11 +110,10 @@ class Generation:
             waiting = [p for p in batch if p.failure is None and index < len(p.conversation.questions)]
             asked = []
             for progress in waiting:
-                known = None if self.agent_name is None else self.caller.journal.get(self._key(progress))
+                known = None if self.agent_name is None else self.caller.recorded(self._key(progress))
                 if known is None:
                     asked.append(progress)
                 else:
-                    self.caller.effort.from_journal += 1
                     progress.answers.append(self.shorten(json.loads(known.body)["response"]))
                     advance(1)
             if asked:
@@ -142,8 +143,7 @@ class Generation:
         try:
             responses: Any = await in_thread(self.agent.batch_generate_response, queries, images, histories)
         except (Exception, SystemExit) as error:
-            cause = f"{type(error).__name__}: {error}"
-            raise (TryAgain if alone else GiveUp)(TARGET_ERROR, " ".join(cause.split())[:300]) from None
+            raise (TryAgain if alone else GiveUp)(TARGET_ERROR, told(error)) from None
         if isinstance(responses, str) or not isinstance(responses, Sequence) or len(responses) != len(asked):
             count = "one text" if isinstance(responses, str) else f"{_count(responses)} answers"
             raise GiveUp(TARGET_ERROR, f"batch_generate_response() gave {count} for {len(asked)} queries")
@@ -156,31 +156,33 @@ class Generation:
         """Write the answers down, each under its own turn, and go on from there."""
         responses = json.loads(found.body)
         if self.agent_name is not None:
-            attempts = [found.attempts, *([0] * (len(asked) - 1))]  # they were one call, and count as one
             await asyncio.gather(
                 *(
-                    self.caller.journal.record(
-                        self._key(progress),
-                        self.agent_name,
-                        Reply(dumps({"response": response}), latency_ms=found.latency_ms, attempts=count),
-                    )
-                    for progress, response, count in zip(asked, responses, attempts, strict=True)
+                    self.caller.journal.record(self._key(progress), replace(found, body=dumps({"response": response})))
+                    for progress, response in zip(asked, responses, strict=True)
                 )
             )
         for progress, response in zip(asked, responses, strict=True):
-            progress.answers.append(self.shorten(response))
+            progress.answers.append(self.shorten(whole(response)))
         advance(len(asked))
 
     def _key(self, progress: Progress) -> str:
         """What an answer depends on, as far as we can see: agent, conversation and history."""
         conversation = progress.conversation
         question = conversation.questions[len(progress.answers)]
-        image = conversation.image if isinstance(conversation.image, str) else type(conversation.image).__name__
         parts = [
-            "crag", self.agent_name, conversation.session_id, question.interaction_id, question.query, image,
-            progress.history(),
+            "crag", self.agent_name, conversation.session_id, question.interaction_id, question.query,
+            _fingerprint(conversation.image), progress.history(),
         ]  # fmt: skip
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _fingerprint(image: Any) -> str:
+    """What tells images apart: an address as it is, pixels by their hash, anything else by its kind."""
+    if image is None or isinstance(image, str):
+        return str(image)
+    pixels = image if isinstance(image, bytes | bytearray) else getattr(image, "tobytes", bytes)()
+    return f"{type(image).__name__} {hashlib.sha256(pixels).hexdigest()}"
 
 
 def _batches(conversations: Iterable[Conversation], size: int) -> Iterator[tuple[Conversation, ...]]:
