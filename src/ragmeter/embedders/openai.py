@@ -48,7 +48,7 @@ class Server:
         async def work(handle: Stoppable) -> None:
             with Journal(None) as journal:
                 caller = Caller(journal, Pace(_AT_ONCE), retries=self._retries)
-                handle.on_stop = caller.stop
+                handle.calls(caller.stop)
                 async with self.endpoint.wire(_FAILED) as wire:
 
                     async def one(place: int) -> None:
