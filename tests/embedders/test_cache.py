@@ -144,6 +144,20 @@ def test_a_folder_that_can_not_be_made(
     assert "can't be used" in caplog.text
 
 
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def homeless(path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("RAGMETER_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    cache = Cache()
+    cache.put({b"key": (True, np.ones(2, dtype=np.float32))})
+    assert cache.get([b"key"])[b"key"][0]
+    cache.close()
+    assert "can't be used" in caplog.text
+
+
 WRITER = """
 import sys
 import numpy as np

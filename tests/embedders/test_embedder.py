@@ -12,7 +12,7 @@ import pytest
 from ragmeter.embedders.embedder import Embedder, Embedders, embed, plain
 from ragmeter.embedders.port import Flags, Vectors
 from ragmeter.embedders.static import WordLlama
-from ragmeter.errors import InputError, Interrupted
+from ragmeter.errors import InputError, Interrupted, UsageError
 from tests.embedders.helpers import texts, write_folder
 
 
@@ -88,6 +88,15 @@ def test_vectors_that_are_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     real = WordLlama.embed
     monkeypatch.setattr(WordLlama, "embed", lambda self, given: (real(self, given)[0] * np.nan, np.zeros(1, bool)))
     with pytest.raises(InputError, match="no numbers"):
+        embed(["never seen before"], "wordllama", None, None)
+
+
+def test_a_model_that_fails_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: WordLlama, given: list[str]) -> tuple[Vectors, Flags]:
+        raise IndexError("out of range")
+
+    monkeypatch.setattr(WordLlama, "embed", fails)
+    with pytest.raises(UsageError, match="the embedding model wordllama failed with IndexError: out of range"):
         embed(["never seen before"], "wordllama", None, None)
 
 

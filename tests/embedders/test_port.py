@@ -65,6 +65,11 @@ def test_the_hub_without_its_library(monkeypatch: pytest.MonkeyPatch, cache: Cac
         port.choose(E5, None, None, cache)
 
 
+def test_a_name_that_no_model_has(cache: Cache) -> None:
+    with pytest.raises(UsageError, match="the hub has no model"):
+        port.choose("some--one/a..b", None, None, cache)
+
+
 def test_which_files_are_fetched() -> None:
     files = ["onnx/model.onnx", "onnx/model_qint8.onnx", "model.safetensors", "tokenizer.json"]
     assert "onnx/model.onnx" in hub._onnx_files(files)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ragmeter import evaluate, get_metric
+from ragmeter import add_metrics, evaluate, get_metric
 from ragmeter.embedders.static import WordLlama
 from ragmeter.metrics.semantic import Embeddings, similarities
 from tests.conftest import Run, load_pairs
@@ -124,3 +125,23 @@ def test_options_that_do_nothing(ragmeter: Run, tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "--embedding-model has no effect" in done.stderr
+
+
+def test_added_to_a_run_that_is_there(tmp_path: Path) -> None:
+    rows = [{"qid": "1", "answer": "a cat", "reference": "a dog"}]
+    evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
+    found = add_metrics("r", "semantic_similarity", output_dir=tmp_path, model="wordllama")
+    assert found.folder is not None
+    (used,) = found.folder.manifest()["embeddings"]
+    assert (used["model"], used["texts"]) == ("wordllama", 2)
+    assert list(found) == ["token_f1", NAME]
+
+
+def test_runs_at_once_are_counted_apart() -> None:
+    def run(number: int) -> int:
+        rows = [{"qid": str(i), "answer": f"{number} {i}", "reference": "same"} for i in range(number)]
+        (used,) = evaluate(rows, metrics=NAME).embeddings
+        return int(used["texts"])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(run, [5, 10, 15, 20])) == [6, 11, 16, 21]

@@ -58,8 +58,8 @@ class Cache:
     """Vectors by key. Not for several threads at once: whoever has it keeps the others out."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.path: Path | None = (folder or cache_folder()) / _FILE
-        self._database = self._open()
+        self.path: Path | None = None
+        self._database = self._open(folder)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, tuple[bool, Vectors]]:
         """What is known of these keys: whether the text was cut, and its vector."""
@@ -110,12 +110,12 @@ class Cache:
             self._do_without(error)
             return work()
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, folder: Path | None) -> sqlite3.Connection:
         try:
-            assert self.path is not None  # noqa: S101 - it is given up later if at all
+            self.path = (folder or cache_folder()) / _FILE
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return _connected(str(self.path))
-        except (OSError, RuntimeError, sqlite3.Error) as error:
+        except (OSError, RuntimeError, sqlite3.Error) as error:  # a user without a home is a RuntimeError
             self._warn(error)
             return _connected(_PRIVATE)
 
@@ -128,7 +128,7 @@ class Cache:
         _log.warning(
             "the cache of embeddings can't be used: %s: %s; this run does without, and keeps nothing for the next "
             "(delete the file to begin anew, or set RAGMETER_CACHE to another folder)",
-            self.path,
+            self.path or "no folder for it",
             getattr(error, "strerror", None) or error,
         )
         self.path = None

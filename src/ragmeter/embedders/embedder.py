@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ragmeter.embedders.port import Backend, Identity, Vectors, choose
-from ragmeter.errors import InputError, Interrupted
+from ragmeter.errors import InputError, Interrupted, errors_of
 
 if TYPE_CHECKING:
     from ragmeter.embedders.cache import Cache
@@ -66,7 +66,7 @@ class Embedder:
                     self._cache.close()
                     raise Interrupted
                 part = ordered[start : start + _CHUNK]
-                with self._turn:
+                with self._turn, errors_of(f"the embedding model {self._backend.identity.model}"):
                     vectors, cut = self._backend.embed([missing[key] for key in part])
                 new = dict(zip(part, zip(cut.tolist(), self._unit(vectors), strict=True), strict=True))
                 self._cache.put(new)

@@ -50,11 +50,15 @@ def _onnx_files(files: list[str]) -> list[str]:
 
 
 def _local(hub: Any, name: str) -> Path | None:
-    """What has been fetched before."""
-    try:
-        return Path(hub.snapshot_download(name, local_files_only=True))
-    except Exception:  # it has not been
-        return None
+    """The folder of what has been fetched before, be it the whole model or not."""
+    for small in ("config.json", TOKENIZER, "modules.json"):
+        try:
+            found = hub.try_to_load_from_cache(name, small)
+        except ValueError as error:  # no model can have such a name
+            raise _explained(name, error) from error
+        if isinstance(found, str):
+            return Path(found).parent
+    return None
 
 
 def _explained(name: str, error: Exception) -> RagmeterError:
