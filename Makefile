@@ -3,13 +3,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint types docs bench lock clean
+.PHONY: demo browser test test-slow lint types docs bench lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
 
-test: $(VENV)/.dev lint types
+test: $(VENV)/.dev browser lint types
 	$(BIN)/python -m pytest
+
+# A browser for the tests of web pages: one that is there, the system's package where it may be installed, or
+# Playwright's own. Where none can be had, those tests skip and say so.
+browser: $(VENV)/.dev
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+			&& (apt-get update -qq; apt-get install -y -qq --no-install-recommends chromium) >/dev/null 2>&1; } \
+		|| $(BIN)/python -m playwright install chromium >/dev/null 2>&1 \
+		|| echo "no browser can be installed here: the tests of web pages will be skipped"
 
 # A real language model behind a real server, and a real embedding model beside PyTorch; brings some GB of them first.
 test-slow: $(VENV)/.dev
@@ -33,7 +42,7 @@ bench: $(VENV)/.bench $(VENV)-plain/.core
 lock: $(VENV)/.venv
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --group dev \
-		--extra http --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
+		--extra http --extra web --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) $(VENV)-plain demo-output build dist

@@ -23,7 +23,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 CORPUS = Path(__file__).with_name("agenda.jsonl")
@@ -182,6 +182,11 @@ def sent(message: dict[str, Any]) -> str:
     return f"data: {json.dumps(message, ensure_ascii=False)}\n\n"
 
 
+async def chat(request: Request) -> Response:
+    """A chat page for people, and for `ragmeter web`."""
+    return FileResponse(Path(__file__).with_name("chat.html"))
+
+
 async def health(request: Request) -> Response:
     """Whether it is up, and how much it knows."""
     return JSONResponse({"status": "ok", "events": len(agenda.events)})
@@ -195,6 +200,7 @@ async def refused(request: Request, error: Exception) -> Response:
 
 app = Starlette(
     routes=[
+        Route("/", chat),
         Route("/query", query, methods=["POST"]),
         Route("/stream", stream, methods=["POST"]),
         Route("/health", health),

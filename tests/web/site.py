@@ -39,6 +39,9 @@ const take = () => { const q = box.value ?? box.innerText; if ("value" in box) b
 KINDS = {
     "plain": 'add("user", q); const r = await post("/answer", q); add("bot", await r.text());',
     "delayed": 'add("user", q); const w = add("bot", "Thinking..."); const r = await post("/answer?wait=2.5", q); w.textContent = await r.text();',
+    "streamed": """add("user", q); const b = document.getElementById("submit-button"); b.disabled = true; const d = add("bot", ""); const r = await post("/stream?" + location.search.slice(1), q);
+        const reader = r.body.getReader(), decoder = new TextDecoder();
+        for (;;) { const {done, value} = await reader.read(); if (done) break; d.textContent += decoder.decode(value, {stream: true}); } b.disabled = false;""",
     "stream": """add("user", q); const d = add("bot", ""); const r = await post("/stream?" + location.search.slice(1), q);
         const reader = r.body.getReader(), decoder = new TextDecoder();
         for (;;) { const {done, value} = await reader.read(); if (done) break; d.textContent += decoder.decode(value, {stream: true}); }""",

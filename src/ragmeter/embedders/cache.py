@@ -95,6 +95,11 @@ class Cache:
         """Let go of the file."""
         self._database.close()
 
+    def __del__(self) -> None:
+        """Whoever scores a few texts by hand closes nothing, and need not."""
+        if hasattr(self, "_database"):
+            self._database.close()
+
     def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")

@@ -135,13 +135,13 @@
     return found;
   };
 
-  const mark = (question, selector) => {
+  const mark = (question, selector, sources) => {
     const before = new Map();
     for (const piece of pieces()) before.set(piece.text, (before.get(piece.text) || 0) + 1);
     const answers = selector ? all(selector) : [];
     state.mark = {
       question: squeezed(question), selector, before, touched: new Set(), at: performance.now(),
-      count: answers.length, last: answers.length ? squeezed(answers[answers.length - 1].textContent) : "",
+      sources: sources ? all(sources).length : 0, count: answers.length, last: answers.length ? squeezed(answers[answers.length - 1].textContent) : "",
     };
     state.changedAt = state.mark.at;
   };
@@ -205,6 +205,12 @@
     return element.classList.length ? name : (element.parentElement && element.parentElement.tagName !== "BODY" ? path(element.parentElement) + " > " : "") + name;
   };
 
+  // Sources of this answer: those that came after the ones that were there, or all if the page shows one list only.
+  const newSources = (selector) => {
+    const found = all(selector);
+    return (found.length > state.mark.sources ? found.slice(state.mark.sources) : found).filter(seen);
+  };
+
   const read = (sources) => {
     const elements = locate();
     const text = elements ? elements.map(readable).filter(Boolean).join("\n\n") : "";
@@ -212,8 +218,8 @@
     return {
       text,
       quiet: now - state.changedAt,
-      selector: elements && elements.length ? path(elements[elements.length - 1]) : null,
-      sources: sources ? all(sources).filter(seen).map((each) => ({ text: readable(each), href: each.href || (each.querySelector("a[href]") || {}).href || null })) : null,
+      selector: elements && elements.length ? path(elements[0]) : null,
+      sources: sources ? newSources(sources).map((each) => ({ text: readable(each).replace(/^(-|\d+\.) /, ""), href: each.href || (each.querySelector("a[href]") || {}).href || null })) : null,
     };
   };
 

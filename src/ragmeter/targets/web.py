@@ -25,10 +25,10 @@ SELECTOR_NOT_FOUND, NAVIGATION_ERROR = "selector_not_found", "navigation_error"
 PAGE_CRASHED, BLOCKED = "page_crashed", "blocked"
 EVIDENCE = ("on-failure", "always", "never")
 _SCRIPT = Path(__file__).with_name("watch.js")
-_POLL = 0.08
+_POLL = 0.05
 #: How long a text must have been still, in seconds: when the page says that it is ready, when its requests have come to
 #: their end, when there is nothing to go by, and when a request is still under way.
-_READY, _SETTLED, _STILL, _PENDING = 0.15, 1.0, 4.0, 20.0
+_READY, _SETTLED, _STILL, _PENDING = 0.1, 1.0, 4.0, 20.0
 #: What pages show while they are at work, besides what the user names.
 _BUSY = "button[aria-label*='stop' i], [data-testid*='stop' i], [aria-busy='true']"
 _WAITING = re.compile(
@@ -308,7 +308,8 @@ class _Visit:
         self._under_way.clear()
         self._requests, self._network_at = 0, time.monotonic()
         for frame in self.page.frames:
-            await self._run(frame, "([q, s]) => window.__ragmeter.mark(q, s)", [question, self.how.answer_selector])
+            marked = [question, self.how.answer_selector, self.how.sources_selector]
+            await self._run(frame, "given => window.__ragmeter.mark(...given)", marked)
 
     async def _run(self, frame: Any, code: str, argument: Any) -> Any:
         """Run our script in a frame. One that is just being replaced, or is none of ours, has nothing to say."""

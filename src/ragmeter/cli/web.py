@@ -1,0 +1,211 @@
+"""`ragmeter web`: ask a RAG that is only a web page, and score its answers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ragmeter.cli.options import Parser
+from ragmeter.errors import UsageError
+from ragmeter.io.write import RUNS, dumps
+
+UNSCORED = 3
+_DESCRIPTION = """\
+Ask a chat page the questions of a file, as a person would, and score its answers.
+
+The answer is read when it is finished: when its text has been still for a while and nothing on the page says that
+more will come. Without --answer-selector it is the part of the page that grows after a question was sent; which one
+that was is printed at the end. Answers are kept beside the run: run the same command again after a crash or Ctrl-C, and
+only what is missing is asked. Rows with the same session_id are one conversation on one page, in the order of turn_idx.
+"""
+_METRICS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score", "average_score")
+_STEMMED = frozenset({"cosine_similarity", "rouge_l_score", "meteor_score", "average_score"})
+
+
+def run(argv: Sequence[str]) -> int:
+    """Ask the page, score, and write the CSV file."""
+    from ragmeter.asking import ask_and_score
+    from ragmeter.cli import show
+    from ragmeter.evaluators.web import write_scored
+    from ragmeter.targets.asking import Limits
+
+    chosen = _parser().parse_args(list(argv))
+    _check(chosen)
+    name = chosen.run or f"web-{chosen.input.stem}"
+    evidence = chosen.output_dir / f"{name}.evidence"
+    target = _target(chosen, evidence)
+    metrics = [f"{each}[language={chosen.language}]" if each in _STEMMED else each for each in _METRICS]
+    with show.progress("asking", "questions") as advance:
+        service = ask_and_score(
+            chosen.input,
+            target,
+            metrics=metrics,
+            run=name,
+            output_dir=chosen.output_dir,
+            limits=Limits(chosen.workers, chosen.retries),
+            progress=advance,
+        )
+    folder = service.evaluation.folder
+    assert folder is not None  # noqa: S101 - it was just made
+    if evidence.exists():
+        shutil.move(str(evidence), str(folder.path / "evidence"))
+    write_scored(chosen.output, _rows(chosen.input, service.evaluation, metrics), guard=chosen.guard)
+    failed = sum(service.asked.causes().values())
+    if chosen.json:
+        print(dumps({**service.evaluation.summary, "answer_selector": target.found_selector}, indent=2))
+    else:
+        show.asked(service.evaluation, service.asked, [], chosen.output)
+        if chosen.answer_selector is None and target.found_selector:
+            print(f"the answer was read from {target.found_selector}; to fix that: --answer-selector ...")
+        if (folder.path / "evidence").exists():
+            print(f"screenshots and texts of pages that failed: {folder.path}/evidence/")
+    return UNSCORED if failed > chosen.max_unscored * len(service.asked.found) else 0
+
+
+def _rows(path: Path, evaluation: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    """The input's own columns, the response and the scores; a score that is not there is an empty cell."""
+    from ragmeter.io.source import open_source
+
+    given: list[dict[str, Any]] = []
+    for batch in open_source(path).batches():
+        given += [dict(zip(batch.columns, row, strict=True)) for row in zip(*batch.columns.values(), strict=True)]
+    found = evaluation.rows.select(["answer", *metrics]).to_pylist()
+    return [
+        {
+            **row,
+            "actual_response": scored["answer"],
+            **{name: _number(scored[metric]) for name, metric in zip(_METRICS, metrics, strict=True)},
+        }
+        for row, scored in zip(given, found, strict=True)
+    ]
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or value != value else value
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="ragmeter web",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--url", required=True, help="the page")
+    add("--input", metavar="FILE", type=Path, required=True, help="a file with query and ground_truth")
+    add("--output", metavar="FILE", type=Path, required=True, help="where the results go, as CSV")
+    add("--input-selector", metavar="CSS", required=True, help="the box that takes the question")
+    add("--submit-selector", metavar="CSS", help="the button that sends it; without it, Enter does")
+    page = parser.add_argument_group("the page")
+    add = page.add_argument
+    add("--answer-selector", metavar="CSS", help="where answers appear; the last one that matches counts")
+    add("--ready-selector", metavar="CSS", help="what can be seen when the page has finished an answer")
+    add("--sources-selector", metavar="CSS", help="the sources that the page shows for an answer")
+    add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
+    which = page.add_mutually_exclusive_group()
+    which.add_argument("--fresh-page", action="store_true", help="a new page for every question; the default")
+    which.add_argument("--same-page", action="store_true", help="one question after another on the same page")
+    add("--any-host", action="store_true", help="follow the page to other hosts than that of --url")
+    login = parser.add_argument_group("getting in")
+    add = login.add_argument
+    add("--storage-state", metavar="FILE", help="cookies and storage, as Playwright saves them")
+    add("--http-user", metavar="NAME", help="for HTTP authentication; the password is in RAGMETER_HTTP_PASSWORD")
+    add(
+        "--cookie",
+        metavar="NAME=VARIABLE",
+        action="append",
+        default=[],
+        help="a cookie, its value from the environment",
+    )
+    browser = parser.add_argument_group("the browser")
+    add = browser.add_argument
+    add("--workers", metavar="N", type=int, default=4, help="pages at once; default: 4")
+    add("--headed", action="store_true", help="show the browser")
+    add("--browser-path", metavar="FILE", help="a Chromium of your own")
+    add(
+        "--evidence",
+        choices=("on-failure", "always", "never"),
+        default="on-failure",
+        help="when to keep a screenshot, the page's text and its console; default: on-failure",
+    )
+    output = parser.add_argument_group("output")
+    add = output.add_argument
+    add("--language", default="es", help="for stemming; default: es")
+    add("--run", metavar="NAME", help="the run's name; default: from the input file")
+    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    add(
+        "--retries",
+        metavar="N",
+        type=int,
+        default=1,
+        help="how often a question that failed is asked again; default: 1",
+    )
+    add(
+        "--max-unscored",
+        metavar="SHARE",
+        type=float,
+        default=0.05,
+        help="the share of questions without an answer beyond which the exit code is 3; default: 0.05",
+    )
+    add(
+        "--no-formula-guard",
+        dest="guard",
+        action="store_false",
+        help="leave cells as they are that a spreadsheet would run",
+    )
+    add("--json", action="store_true", help="print the result as JSON, for scripts")
+    return parser
+
+
+def _check(chosen: argparse.Namespace) -> None:
+    if chosen.workers < 1 or chosen.retries < 0 or not chosen.timeout > 0:
+        raise UsageError("--workers must be at least 1, --retries not below 0, and --timeout above 0")
+    if not 0 <= chosen.max_unscored <= 1:
+        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {chosen.max_unscored:g}")
+    if chosen.output.exists() and chosen.input.exists() and chosen.output.samefile(chosen.input):
+        raise UsageError("--output is the input itself, which it would replace", hint="choose another name")
+
+
+def _target(chosen: argparse.Namespace, evidence: Path) -> Any:
+    from ragmeter.targets.web import Login, Page, WebTarget
+
+    credentials = None
+    if chosen.http_user is not None:
+        credentials = (chosen.http_user, _variable("RAGMETER_HTTP_PASSWORD"))
+    cookies = []
+    for given in chosen.cookie:
+        name, equals, variable = given.partition("=")
+        if not equals:
+            raise UsageError(f"--cookie {given}: write it as NAME=VARIABLE", hint="the value is taken from $VARIABLE")
+        cookies.append({"name": name, "value": _variable(variable)})
+    page = Page(
+        chosen.url,
+        chosen.input_selector,
+        chosen.submit_selector,
+        chosen.answer_selector,
+        chosen.ready_selector,
+        chosen.sources_selector,
+        chosen.timeout,
+        chosen.same_page,
+        chosen.any_host,
+    )
+    return WebTarget(
+        page,
+        Login(chosen.storage_state, credentials, cookies),
+        browser_path=chosen.browser_path,
+        headed=chosen.headed,
+        evidence=evidence,
+        evidence_when=chosen.evidence,
+    )
+
+
+def _variable(name: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        raise UsageError(f"${name} is not set")
+    return value

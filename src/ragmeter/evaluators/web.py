@@ -1,0 +1,163 @@
+"""The web tool's own names: scorers one pair at a time, a manager of them, and a page to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ragmeter.effects.caller import Failure
+from ragmeter.errors import UsageError
+from ragmeter.io.source import open_source
+from ragmeter.io.write import replacing, write_rows
+from ragmeter.registry import BaseScorer, get
+from ragmeter.targets.asking import Limits, ask
+from ragmeter.targets.port import Question
+from ragmeter.targets.web import Page, WebTarget
+
+SCORES = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score")
+
+
+class MetricScorer(BaseScorer):
+    """A metric as a scorer of single pairs.
+
+    Args:
+        language: the language whose stemmer is used, where the metric stems.
+    """
+
+    metric = ""
+
+    def __init__(self, language: str = "es") -> None:
+        found = get(self.metric)
+        self._metric = found.with_settings(language=language) if "language" in found.defaults else found
+
+    def calculate_score(self, reference: str, candidate: str) -> float:
+        """The metric's score of this pair."""
+        return float(self._metric([reference], [candidate])[0])
+
+    def get_score_name(self) -> str:
+        """The name of the score's column."""
+        return self.metric
+
+
+class CosineSimilarityScorer(MetricScorer):
+    """TF-IDF cosine of the two texts."""
+
+    metric = "cosine_similarity"
+
+
+class RougeLScorer(MetricScorer):
+    """ROUGE-L's F-measure."""
+
+    metric = "rouge_l_score"
+
+
+class ExactMatchScorer(MetricScorer):
+    """Whether the texts are the same after normalisation."""
+
+    metric = "exact_match"
+
+
+class TokenF1Scorer(MetricScorer):
+    """F1 of the words in common."""
+
+    metric = "token_f1"
+
+
+class MeteorScorer(MetricScorer):
+    """METEOR with stems."""
+
+    metric = "meteor_score"
+
+
+def default_scorers(language: str = "es") -> list[BaseScorer]:
+    """The five scorers, in the order of their columns."""
+    kinds = (CosineSimilarityScorer, RougeLScorer, ExactMatchScorer, TokenF1Scorer, MeteorScorer)
+    return [kind(language) for kind in kinds]
+
+
+class EvaluationManager:
+    """Scores responses by several scorers, and averages them."""
+
+    def __init__(self, scorers: Sequence[BaseScorer] | None = None) -> None:
+        self.scorers = list(default_scorers() if scorers is None else scorers)
+        names = [scorer.get_score_name() for scorer in self.scorers]
+        if not names or len(set(names)) < len(names):
+            raise UsageError("scorers are needed, each with a score name of its own")
+
+    def evaluate_response(self, reference: str, candidate: str | None) -> dict[str, float | None]:
+        """Every score of one response, and their average; nothing where there is no response."""
+        if candidate is None:
+            return dict.fromkeys([*(scorer.get_score_name() for scorer in self.scorers), "average_score"])
+        found = {scorer.get_score_name(): scorer.calculate_score(reference, candidate) for scorer in self.scorers}
+        return {**found, "average_score": sum(found.values()) / len(found)}
+
+    def evaluate(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Rows with `ground_truth` and `actual_response`, with their scores added."""
+        return [
+            {**row, **self.evaluate_response(row.get("ground_truth") or "", row.get("actual_response"))} for row in rows
+        ]
+
+    def evaluate_file(self, input_path: str | Path, output_path: str | Path, web: WebInterface) -> list[dict[str, Any]]:
+        """Ask every query of a CSV file on a page, score the responses, and write them to another."""
+        rows = read_queries(input_path)
+        responses = web.ask_all([str(row["query"]) for row in rows])
+        scored = self.evaluate(
+            [{**row, "actual_response": answer} for row, answer in zip(rows, responses, strict=True)]
+        )
+        write_scored(Path(output_path), scored)
+        return scored
+
+
+class WebInterface:
+    """A RAG's web page, asked one query at a time or many side by side."""
+
+    def __init__(
+        self, url: str, input_selector: str, submit_selector: str | None = None, *, workers: int = 1, **options: Any
+    ) -> None:
+        self._page = Page(url, input_selector, submit_selector, **options)
+        self._workers = workers
+        self.failures: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def query(self, question: str) -> str | None:
+        """The page's response to one query; None if there is none, and `failures` says why."""
+        return self.ask_all([question])[0]
+
+    def ask_all(self, questions: Sequence[str]) -> list[str | None]:
+        """The responses to several queries, in their order."""
+        held = [Question(str(number), question) for number, question in enumerate(questions, 1)]
+        found = ask(WebTarget(self._page), held, Limits(self._workers), None, lambda count: None).found
+        self.failures = {
+            question.text: f"{each.outcome}: {each.cause}"
+            for question, each in zip(held, found, strict=True)
+            if isinstance(each, Failure)
+        }
+        return [None if isinstance(each, Failure) else each.answer for each in found]
+
+
+def read_queries(path: str | Path) -> list[dict[str, Any]]:
+    """The rows of a CSV file with `query` and `ground_truth`."""
+    rows: list[dict[str, Any]] = []
+    for batch in open_source(path).batches():
+        for needed in ("query", "ground_truth"):
+            if needed not in batch.columns:
+                raise UsageError(f"{path} has no column {needed!r}", hint=f"it has {', '.join(batch.columns)}")
+        names = list(batch.columns)
+        rows += [dict(zip(names, values, strict=True)) for values in zip(*batch.columns.values(), strict=True)]
+    return rows
+
+
+def write_scored(path: Path, rows: Sequence[Mapping[str, Any]], *, guard: bool = True) -> None:
+    """Rows as CSV, with the columns of the first one."""
+    titles = list(rows[0]) if rows else []
+    with replacing(path) as (temporary,):
+        write_rows(temporary, titles, ([row.get(title) for title in titles] for row in rows), "csv", guard=guard)

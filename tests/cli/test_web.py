@@ -1,0 +1,179 @@
+"""`ragmeter web` as a person runs it, on the example application's chat page and on hard ones."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragmeter import EvaluationManager, ExactMatchScorer, RunFolder, TokenF1Scorer, WebInterface, evaluate
+from ragmeter.effects.journal import Journal
+from tests.conftest import Run
+from tests.web.test_web import SITE, missing
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+HEADER = [
+    "query", "ground_truth", "actual_response", "cosine_similarity", "rouge_l_score", "exact_match", "token_f1",
+    "meteor_score", "average_score",
+]  # fmt: skip
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
+
+
+def served(*command: str) -> Iterator[str]:
+    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+    process.terminate()
+    process.communicate()
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    yield from served(str(SITE))
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[str]:
+    yield from served(str(EXAMPLES / "rag_app.py"), "--port", "0")
+
+
+def queries(folder: Path, *rows: tuple[str, str]) -> None:
+    with (folder / "queries.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("query", "ground_truth"), *rows])
+
+
+def command(url: str, *more: str) -> list[str]:
+    return [
+        "web", "--url", url, "--input", "queries.csv", "--output", "results.csv", "--input-selector", "#query-input",
+        "--submit-selector", "#submit-button", *more,
+    ]  # fmt: skip
+
+
+def results(folder: Path) -> list[dict[str, str]]:
+    with (folder / "results.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_seeds_five_options_on_the_example_application(ragmeter: Run, tmp_path: Path, app: str) -> None:
+    rows = [
+        ("Where is the night market?", "At Rope Street."),
+        ("Where can I renew my passport?", "I couldn't find any events."),
+    ]
+    queries(tmp_path, *rows)
+    done = ragmeter(*command(f"{app}/", "--language", "en"))
+    assert done.returncode == 0, done.stderr
+    assert "the answer was read from div.message.bot" in done.stdout
+    found = results(tmp_path)
+    assert list(found[0]) == HEADER
+    assert [row["actual_response"].split("\n")[0] for row in found] == [
+        "Night Market is at Rope Street.",
+        "Sorry, I couldn't find any events about that.",
+    ]
+    assert found[0]["actual_response"].endswith("- Night Market\n\n- Harbour Jazz Night")  # the page shows its sources
+    scored = evaluate(
+        [{"answer": row["actual_response"], "reference": row["ground_truth"]} for row in found],
+        metrics="rouge_l_score[language=en],token_f1",
+    )
+    assert [float(row["token_f1"]) for row in found] == pytest.approx(scored.rows["token_f1"].to_pylist())
+    assert [float(row["rouge_l_score"]) for row in found] == pytest.approx(
+        scored.rows["rouge_l_score[language=en]"].to_pylist()
+    )
+
+
+def test_answers_and_sources_by_selectors(ragmeter: Run, tmp_path: Path, app: str) -> None:
+    queries(tmp_path, ("Where is the night market?", "At Rope Street."))
+    more = ["--answer-selector", ".message.bot", "--sources-selector", ".sources li", "--run", "r"]
+    done = ragmeter(*command(f"{app}/", *more))
+    assert done.returncode == 0, done.stderr
+    assert results(tmp_path)[0]["actual_response"] == "Night Market is at Rope Street."
+    kept = (
+        RunFolder.at(tmp_path / "runs" / "r").rows(["retrieved", "latency_ms", "time_to_first_token_ms"]).to_pylist()[0]
+    )
+    assert kept["retrieved"] == ["Night Market", "Harbour Jazz Night"]
+    assert 0 < kept["time_to_first_token_ms"] <= kept["latency_ms"] < 5000
+
+
+def test_unanswered_rows_have_empty_scores_and_evidence(ragmeter: Run, tmp_path: Path, site: str) -> None:
+    queries(tmp_path, ("good", "x"), ("bad", "x"), ("good", "x"))
+    done = ragmeter(*command(f"{site}/error", "--timeout", "3", "--retries", "0", "--run", "r"))
+    assert done.returncode == 3
+    assert "timeout: no answer within 3 s" in done.stdout
+    found = results(tmp_path)
+    assert [row["actual_response"] for row in found] == ["Answer to good: it is so.", "", "Answer to good: it is so."]
+    assert {found[1][name] for name in HEADER[3:]} == {""}
+    assert (tmp_path / "runs" / "r" / "evidence" / "2.png").exists()
+    assert "no luck with bad" in (tmp_path / "runs" / "r" / "evidence" / "2.txt").read_text()
+
+
+def test_a_selector_that_matches_nothing(ragmeter: Run, tmp_path: Path, site: str) -> None:
+    queries(tmp_path, ("x", "y"))
+    done = ragmeter(*command(f"{site}/plain", "--input-selector", "#nothing", "--timeout", "2"))
+    assert done.returncode == 2
+    assert "#query-input" in done.stderr
+    assert not (tmp_path / "results.csv").exists()
+
+
+def test_interrupted_and_resumed(tmp_path: Path, site: str) -> None:
+    queries(tmp_path, *((f"question {i}", "x") for i in range(12)))
+    arguments = [sys.executable, "-m", "ragmeter", *command(f"{site}/plain", "--workers", "2", "--run", "r")]
+    for number in (signal.SIGINT, signal.SIGKILL):
+        process = subprocess.Popen(
+            arguments, cwd=tmp_path, env=os.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        time.sleep(5)
+        process.send_signal(number)
+        process.communicate(timeout=60)
+        assert not (tmp_path / "results.csv").exists()
+    with Journal(tmp_path / "runs" / "r.journal.sqlite") as journal:
+        known = len(journal)
+    assert 0 < known < 12
+    done = subprocess.run([*arguments, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["n_rows"] == 12
+    assert [row["actual_response"] for row in results(tmp_path)] == [
+        f"Answer to question {i}: it is so." for i in range(12)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--url", "file:///etc/passwd"], "not an address"),
+        (["--storage-state", "nothing.json"], "no file nothing.json"),
+        (["--cookie", "a=NOT_SET_AT_ALL"], "$NOT_SET_AT_ALL is not set"),
+        (["--browser-path", "/nothing"], "no browser at /nothing"),
+        (["--workers", "0"], "--workers"),
+    ],
+)
+def test_calls_that_make_no_sense(ragmeter: Run, tmp_path: Path, site: str, more: list[str], message: str) -> None:
+    queries(tmp_path, ("x", "y"))
+    done = ragmeter(*command(f"{site}/plain"), *more)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_from_python(tmp_path: Path, site: str) -> None:
+    queries(tmp_path, ("one", "Answer to one: it is so."), ("two", "something else"))
+    manager = EvaluationManager([ExactMatchScorer(), TokenF1Scorer()])
+    with WebInterface(f"{site}/plain", "#query-input", "#submit-button", workers=2) as web:
+        rows = manager.evaluate_file(tmp_path / "queries.csv", tmp_path / "results.csv", web)
+        assert web.query("three") == "Answer to three: it is so."
+    assert [row["exact_match"] for row in rows] == [1.0, 0.0]
+    assert list(results(tmp_path)[0]) == [
+        "query",
+        "ground_truth",
+        "actual_response",
+        "exact_match",
+        "token_f1",
+        "average_score",
+    ]
+    assert rows[0]["average_score"] == 1.0
+    assert manager.evaluate_response("x", None) == {"exact_match": None, "token_f1": None, "average_score": None}
