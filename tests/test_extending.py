@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ragmeter import BaseScorer, RunFolder, evaluate
+from ragmeter import BaseScorer, CRAGEvaluator, LLMJudge, RunFolder, evaluate
 from ragmeter.api import add_metrics
 from ragmeter.errors import InputError, UsageError
 from tests.conftest import Run, load_rows
+from tests.evaluators.crag.helpers import turn
 
 ROWS = [
     {
@@ -62,6 +63,16 @@ def test_causes_of_rows_stay(tmp_path: Path) -> None:
     )
     found = add_metrics("r", "exact_match", output_dir=tmp_path)
     assert found["exact_match"].n_not_scored == {"no_result": 1}
+
+
+def test_a_judges_failure_is_not_the_rows(tmp_path: Path) -> None:
+    made = CRAGEvaluator(judge=LLMJudge("k", "m", "http://127.0.0.1:9/v1"), max_calls=0, journal=None)
+    turns = [turn("a", 0, "red", "red"), turn("b", 0, "red", "it is red"), turn("c", 0, "red", None, error="broke")]
+    made.save_results(*made.evaluate_agent_responses(turns), tmp_path / "r")
+    found = add_metrics("r", "token_f1", output_dir=tmp_path)
+    assert found["is_correct"].n_not_scored == {"skipped_budget": 1, "target_error": 1}
+    assert found["token_f1"].n_not_scored == {"target_error": 1}
+    assert (tmp_path / "r" / "scores_dictionary.json").exists()
 
 
 def test_what_is_there_is_not_computed_again(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +19,13 @@ from ragmeter.io.data import file_signature
 from ragmeter.io.join import rows_of
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
+from ragmeter.store import NewRun
 from ragmeter.table import NUMBER_COLUMNS, Batch
 from ragmeter.targets.asking import Asked, Limits, ask
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
 
+_WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
 _ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS)
 
 
@@ -54,15 +57,15 @@ def ask_and_score(
     `settings` go to the metrics that have them: language, fallback, and the like.
     """
     chosen = choose_metrics(metrics, **settings)
-    asked_of: Target = target if hasattr(target, "signature") else PythonTarget.of(target)  # type: ignore[assignment]
+    is_target = all(hasattr(target, name) for name in ("answer", "signature", "__aenter__"))
+    asked_of: Target = target if is_target else PythonTarget.of(target)  # type: ignore[assignment]
     source = open_source(dataset, what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
     questions = [question for batch in batches for question in _questions(batch, source)]
     _check_needs(batches[0], chosen, source)
     name = run or default_name(source, asked_of)
     check_run_name(name)
-    for folder in [Path(output_dir), *([Path(output).parent] if output is not None else [])]:
-        check_writable(folder)
+    _check_places(source, Path(output_dir) / name, None if output is None else Path(output))
     _rehearse(batches[0], chosen)
     journal = Path(output_dir) / f"{name}.journal.sqlite"
     found = ask(asked_of, questions, limits, journal, progress or (lambda count: None))
@@ -97,9 +100,9 @@ def _questions(batch: Batch, source: Source) -> Iterator[Question]:
         line = batch.lines[place] if len(batch.lines) else None
         if text is None or not text.strip():
             raise InputError("the row has no question", file=source.name, line=line)
-        if turn is not None and not str(turn).strip().isdecimal():
+        if turn is not None and not _WHOLE.fullmatch(str(turn)):
             raise InputError(f"turn_idx is {turn!r}, and should be a whole number", file=source.name, line=line)
-        yield Question(qid, text, session or None, turn=0 if turn is None else int(turn))
+        yield Question(qid, text, session or None, turn=0 if turn is None else int(float(turn)))
 
 
 def _check_needs(batch: Batch, metrics: Sequence[Metric], source: Source) -> None:
@@ -108,6 +111,20 @@ def _check_needs(batch: Batch, metrics: Sequence[Metric], source: Source) -> Non
         for needed in metric.needs:
             if needed not in _ANSWERED and needed not in batch.columns:
                 raise missing_column(needed, metric.name, list(batch.columns), source.name)
+
+
+def _check_places(source: Source, run: Path, output: Path | None) -> None:
+    """Refuse places that can't be written to before anybody is asked, and an output that would replace the dataset."""
+    check_writable(run.parent)
+    with NewRun(run):
+        pass  # it would refuse a folder that is no run
+    if output is None:
+        return
+    check_writable(output.parent)
+    if output.is_dir():
+        raise UsageError(f"--output {output} is a folder", hint="name a file, for example results.json")
+    if source.path is not None and output.exists() and output.samefile(source.path):
+        raise UsageError("--output is the dataset itself, which it would replace", hint="choose another name")
 
 
 def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
@@ -120,15 +137,17 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
 
 def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:
     """The dataset's rows with what the target answered. A column that a metric needs is there, if need be empty."""
+    everything = list(found)
+    names = [
+        name
+        for name in _ANSWERED
+        if name == "answer" or name in needed or any(getattr(row, name, None) is not None for row in everything)
+    ]
+    left = iter(everything)
     for batch in batches:
-        rows = [next(found) for _ in range(len(batch))]
-        given = {name: [getattr(row, name, None) for row in rows] for name in _ANSWERED}
+        rows = [next(left) for _ in range(len(batch))]
+        kept = {name: [getattr(row, name, None) for row in rows] for name in names}
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
-        kept = {
-            name: column
-            for name, column in given.items()
-            if name == "answer" or name in needed or any(value is not None for value in column)
-        }
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
         yield Batch({**batch.columns, **kept, "error": errors}, batch.lines, causes)
 
@@ -136,18 +155,20 @@ def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], neede
 def write_results(path: Path, evaluation: Evaluation) -> None:
     """`results.json`: how many questions, each metric's mean, and every question with its answer and scores."""
     rows = evaluation.rows.to_pylist()
-    names = {metric.partition("[")[0]: metric for metric in evaluation.metrics}
+    names: dict[str, str] = {}
+    for metric in evaluation.metrics:
+        names.setdefault(metric.partition("[")[0], metric)  # of two with one base, the first is meant by the short name
     document = {
         "total_questions": len(rows),
         "metrics": {name: summary.mean for name, summary in evaluation.metrics.items()},
-        "results": [_result(row, names) for row in rows],
+        "results": [_result(row, names, list(evaluation.metrics)) for row in rows],
         "summary": evaluation.summary,
     }
     with replacing(path) as (temporary,):
         temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _result(row: Mapping[str, Any], names: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
     references = row.get("reference") or []
     return {
         "question": row.get("question"),
@@ -159,7 +180,7 @@ def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
         "retrieved": row.get("retrieved"),
         "latency_ms": row.get("latency_ms"),
         "error": row.get("error"),
-        "scores": {metric: _finite(row, metric) for metric in names.values()},
+        "scores": {metric: _finite(row, metric) for metric in metrics},
     }
 
 

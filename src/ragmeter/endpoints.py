@@ -6,10 +6,11 @@ known here, from the status, the connection or the clock.
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, Self
@@ -74,8 +75,7 @@ class Endpoint:
         if not self.key and self.base_url == OPENAI:
             raise UsageError(
                 f"there is no key for {self.model}",
-                hint="set OPENAI_API_KEY, or name another endpoint (--base-url); "
-                "--judge-model none judges by exact match alone",
+                hint="set OPENAI_API_KEY, or name another endpoint with --base-url",
             )
 
     @property
@@ -142,14 +142,22 @@ class Wire:
     this machine.
     """
 
-    def __init__(self, url: str, *, outcome: str, timeout: float, headers: Mapping[str, Secret] | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        outcome: str,
+        timeout: float,
+        headers: Mapping[str, Secret] | None = None,
+        secrets: Iterable[Secret] = (),
+    ) -> None:
         self.name = public(url)
         self.outcome = outcome
         self.timeout = timeout
         self._proxies = not is_loopback(url)
         self._headers = dict(headers or {})
         held = [value.reveal().removeprefix("Bearer ") for value in self._headers.values()]
-        held += [value for _, value in parse_qsl(urlsplit(url).query)]
+        held += [value for _, value in parse_qsl(urlsplit(url).query)] + [secret.reveal() for secret in secrets]
         self._secrets = sorted((text for text in held if len(text) >= _A_SECRET), key=len, reverse=True)
         self._session: Any = None
 
@@ -181,14 +189,15 @@ class Wire:
                 method, url, data=body, headers=headers, allow_redirects=False
             ) as response:
                 if on_line is not None and response.content_type == "text/event-stream":
-                    await _lines(response.content, on_line)
+                    await self._lines(response.content, on_line)
                     return Response(response.status, response.headers, "")
                 content = bytearray()
                 async for part in response.content.iter_any():
                     content += part
                     if len(content) > _BIGGEST_REPLY:
                         raise TryAgain(self.outcome, "the reply is too long to be one", billed=True)
-                return Response(response.status, response.headers, content.decode("utf-8", "replace"))
+                text = content.decode(_charset(response), "replace").removeprefix("\ufeff")
+                return Response(response.status, response.headers, self.clean(text))
         except TimeoutError:
             raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s", billed=True) from None
         except aiohttp.ClientConnectorError as error:
@@ -200,9 +209,20 @@ class Wire:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise TryAgain(self.outcome, f"the connection broke: {self.clean(_reason(error))}", billed=True) from None
 
+    async def _lines(self, stream: Any, on_line: Callable[[str], None]) -> None:
+        """The lines of a stream, one after another."""
+        size = 0
+        while line := await stream.readline():
+            size += len(line)
+            if size > _BIGGEST_REPLY:
+                raise TryAgain(self.outcome, "the reply is too long to be one", billed=True)
+            on_line(self.clean(line.decode("utf-8", "replace")).rstrip("\r\n"))
+
     def failure(self, response: Response, hints: Mapping[int, str]) -> TryAgain | GiveUp:
         """What a reply means that is no success. A status in `hints` ends the run if nothing has worked so far."""
-        said = _message(self.clean(response.text[:_LONGEST_ERROR]))
+        said = _message(response.text[:_LONGEST_ERROR])
+        if 300 <= response.status < 400:
+            said = f"it leads to {public(response.headers.get('Location', 'nowhere'))}, which is not followed"
         cause = f"HTTP {response.status}" + (f": {said}" if said else "")
         if response.status == 429 and "insufficient_quota" in response.text:
             return GiveUp(self.outcome, cause, fatal=EndpointError(f"{self.name}: {cause}"))
@@ -220,12 +240,12 @@ class Wire:
         return text
 
 
-async def _lines(stream: Any, on_line: Callable[[str], None]) -> None:
-    """The lines of a stream, one after another; what comes after the most that a reply may have is left."""
-    size = 0
-    while size < _BIGGEST_REPLY and (line := await stream.readline()):
-        size += len(line)
-        on_line(line.decode("utf-8", "replace").rstrip("\r\n"))
+def _charset(response: Any) -> str:
+    """What a reply says its text is written in, if Python knows it."""
+    try:
+        return codecs.lookup(response.charset or "utf-8").name
+    except LookupError:
+        return "utf-8"
 
 
 def _message(text: str) -> str:

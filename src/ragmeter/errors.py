@@ -113,6 +113,10 @@ def errors_of(what: str) -> Iterator[None]:
 
 def told(error: BaseException) -> str:
     """An exception of the user's own code in one line: what it is, what it says, and where it was raised."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    return f"{said} ({Path(last.filename).name}, line {last.lineno})"
+    try:
+        words = str(error)
+    except Exception:  # an exception whose own words fail
+        words = "?"
+    said = " ".join(f"{type(error).__name__}: {words}".split())[:300]
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{said} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else said

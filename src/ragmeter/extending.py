@@ -8,12 +8,13 @@ from typing import Any
 
 from ragmeter.definition import Metric
 from ragmeter.engine import score_batches
-from ragmeter.errors import UsageError
+from ragmeter.errors import BusyError, UsageError
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, outcome_column, writing
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch
 
-#: Outcomes that are the row's, not a metric's: they hold for every metric that comes later.
+#: Outcomes that are the row's, not a metric's: they hold for every metric that comes later. A judge may have failed
+#: with the last two as well, but then there is an answer.
 _OF_ROWS = frozenset({NO_RESULT, TARGET_ERROR, TIMEOUT, SKIPPED_BUDGET})
 
 
@@ -42,6 +43,8 @@ def extend(
         finally:
             writer.close()
         new.keep(run)
+        if run.manifest() != manifest:
+            raise BusyError(f"another process has changed the run {run.name} meanwhile", hint="run the command again")
         found = {name: each.as_dict() for name, each in writer.summaries().items()}
         added = [each for each in described if each["name"] in found]
         models = [*manifest.get("embeddings", []), *embeddings()]
@@ -63,8 +66,12 @@ def _batches(
         _check(columns, missing, run)
         waiting.append({name: column for name, column in columns.items() if name in scores})
         outcomes = columns[first].to_pylist() if first in columns else []
-        causes = [outcome if outcome in _OF_ROWS else None for outcome in outcomes]
         rows = {name: column.to_pylist() for name, column in columns.items() if name not in scores}
+        answers = rows.get("answer") or [None] * len(outcomes)
+        causes = [
+            outcome if outcome in _OF_ROWS and answer is None else None
+            for outcome, answer in zip(outcomes, answers, strict=True)
+        ]
         yield Batch(rows, causes=causes if any(causes) else ())
 
 

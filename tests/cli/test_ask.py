@@ -159,6 +159,8 @@ def test_phrases_of_ones_own(ragmeter: Run, tmp_path: Path, app: str) -> None:
         (["--target", "json:dumps", "--metrics", "tokn_f1"], "did you mean token_f1"),
         (["--target", "json:dumps", "--fallback", "nothing.txt"], "nothing.txt: can't be read"),
         (["--target", "json:dumps", "--run", "a/b"], "not a name for a run"),
+        (["--target", "json:dumps", "--output", "."], "is a folder"),
+        (["--target", "json:dumps", "--output", str(QUESTIONS)], "the dataset itself"),
     ],
 )
 def test_calls_that_make_no_sense(ragmeter: Run, tmp_path: Path, arguments: list[str], message: str) -> None:

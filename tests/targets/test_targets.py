@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import time
 from pathlib import Path
@@ -20,7 +21,7 @@ from ragmeter.targets.model import ModelTarget
 from ragmeter.targets.paths import Path as Into
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
-from tests.judge_server import Action, JudgeServer, completion
+from tests.judge_server import Action, Behaviour, JudgeServer, completion
 
 QUICK = Limits(workers=4, retries=0)
 ONE = [Question("1", "why?")]
@@ -186,11 +187,12 @@ def test_resume(tmp_path: Path) -> None:
         return None if broken["on"] and question == "q3" else f"a {question}"
 
     questions = [Question(str(i), f"q{i}") for i in range(6)]
-    first = asked(python(sometimes), questions, journal=journal)
+    target = python(sometimes)
+    first = asked(target, questions, journal=journal)
     assert sum(isinstance(each, Failure) for each in first.found) == 1
     broken["on"] = False
     calls.clear()
-    second = asked(python(sometimes), questions, journal=journal)
+    second = asked(target, questions, journal=journal)
     assert calls == ["q3"]
     assert [answer_of(each).answer for each in second.found] == [f"a q{i}" for i in range(6)]
     assert second.effort["from_journal"] == 5
@@ -221,6 +223,10 @@ def test_so_many_calls() -> None:
 def http(server: JudgeServer, **keywords: Any) -> HttpTarget:
     paths = Paths(**{name: Into.parse(path) for name, path in keywords.pop("paths", {}).items()})
     return HttpTarget(f"http://127.0.0.1:{server.port}/query", paths=paths, **{"timeout": 5.0, **keywords})
+
+
+def always(action: Action) -> Behaviour:
+    return lambda request, number: action
 
 
 def replies(body: Any, **keywords: Any) -> JudgeServer:
@@ -272,7 +278,7 @@ def test_headers_come_from_the_environment_and_stay_there(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("action", "said"),
     [
-        (Action(body={"text": "x"}), "there is no 'answer' in the reply; it has text"),
+        (Action(body={"text": "x"}), "there is no 'answer' in the reply; it has {"),
         (Action(body={"answer": 7}), "'answer' in the reply is int"),
         (Action(body=["x"]), "it is no object"),
         (Action(body=b"<html><body>Hello</body></html>", headers={"Content-Type": "text/html"}), "the reply is HTML"),
@@ -311,6 +317,7 @@ def test_plain_text_is_an_answer() -> None:
 def test_a_path_that_no_reply_has() -> None:
     with replies({"answer": "x"}) as server:
         target = http(server, paths={"retrieved": "evnts[*].id"})
+        assert target.unseen.never() == []
         assert answer_of(one(target)).retrieved == []
         assert target.unseen.never() == ["evnts[*].id"]
 
@@ -339,10 +346,131 @@ def test_streams(pieces: list[Any], paths: dict[str, str]) -> None:
     assert 80 <= found.time_to_first_token_ms < found.latency_ms
 
 
-def test_a_stream_of_bare_text() -> None:
-    pieces = [b"data: It is\n\n", b"data:  Paris\n\n"]
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        ("data: It is\n\ndata:  Paris\n\n", "It is Paris"),
+        ("data: It is \n\ndata: 42\n\ndata:  \n\ndata: events\n\n", "It is 42 events"),
+        ("data: line one\ndata: line two\n\n", "line one\nline two"),
+        ('data: {"delta":\ndata: "whole"}\n\n', "whole"),
+        (
+            'data: {"delta": "Hello "}\n\ndata: {"delta": "world"}\n\ndata: {"answer": "Hello world!"}\n\n',
+            "Hello world!",
+        ),
+        ('data: {"text": "Searching..."}\n\ndata: {"delta": "Paris"}\n\n', "Paris"),
+        ('data: {"answer": "It "}\n\ndata: {"answer": "is"}\n\n', "It is"),
+        ('event: x\ndata: {"delta": "no end"}', "no end"),
+    ],
+)
+def test_streams_of_all_kinds(lines: str, answer: str) -> None:
+    with JudgeServer(lambda request, number: Action(pieces=[lines.encode()])) as server:
+        assert answer_of(one(http(server))).answer == answer
+
+
+def test_a_stream_that_breaks_off() -> None:
+    pieces = [b'data: {"delta": "par"}\n\n', b'event: error\ndata: {"error": "model crashed"}\n\n']
     with JudgeServer(lambda request, number: Action(pieces=pieces)) as server:
-        assert answer_of(one(http(server))).answer == "It is Paris"
+        found = one(http(server))
+    assert isinstance(found, Failure)
+    assert "model crashed" in found.cause
+
+
+@pytest.mark.parametrize("events", [[], "", {}, None, False])
+def test_nothing_retrieved_is_nothing(events: Any) -> None:
+    with replies({"answer": "x", "events": events}) as server:
+        assert answer_of(one(http(server, paths={"retrieved": "events"}))).retrieved == []
+    if events is not None:
+        assert answer_of(one(python(lambda question: {"answer": "x", "events": events}))).retrieved == []
+
+
+def test_a_list_by_its_path() -> None:
+    with replies({"answer": "x", "events": [{"id": 1, "text": "one"}, "two"]}) as server:
+        found = answer_of(one(http(server, paths={"retrieved": "events", "contexts": "events[*]"})))
+    assert (found.retrieved, found.contexts) == (["1", "two"], ["one", "two"])
+
+
+def test_secrets_are_taken_out_of_everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TOK", "canary-0123456789")
+    echo = "it was canary-0123456789"
+    for action in (
+        Action(body={"answer": "x", "events": [{"id": echo}], "c": echo, "t": echo}),
+        Action(body=f"<html>{echo}".encode(), headers={"Content-Type": "text/html"}),
+        Action(422, {"detail": echo}),
+        Action(pieces=[f"data: {echo}\n\n".encode()]),
+    ):
+        with JudgeServer(always(action)) as server:
+            target = http(
+                server, headers=["Authorization: Token $TOK"],
+                paths={"retrieved": "events[*].id", "conversation": "c", "latency": "t"},
+            )  # fmt: skip
+            found = asked(target, journal=tmp_path / "journal.sqlite").found[0]
+        assert "canary" not in repr(found)
+    assert not any(b"canary-0123" in path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_headers_that_are_written_out_tell_systems_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOK", "one")
+    with JudgeServer() as server:
+        names = {http(server, headers=[f"X-Tenant: {tenant}", "X-Key: $TOK"]).name for tenant in "ab"}
+        monkeypatch.setenv("TOK", "two")
+        names |= {http(server, headers=[f"X-Tenant: {tenant}", "X-Key: $TOK"]).name for tenant in "ab"}
+    assert len(names) == 2
+
+
+def test_a_wrong_path_is_noticed_before_everything_is_asked() -> None:
+    with replies({"reply": "x"}) as server:
+        with pytest.raises(UsageError, match="--answer-path"):
+            asked(http(server), [Question(str(i), "q") for i in range(100)])
+        assert server.count < 20
+
+
+def test_what_an_object_holds_is_part_of_its_name() -> None:
+    class Engine:
+        def __init__(self, k: int) -> None:
+            self.k = k
+
+        def query(self, question: str) -> str:
+            return str(self.k)
+
+    def made(k: int) -> Any:
+        return lambda question: str(k)
+
+    assert python(Engine(3)).name == python(Engine(3)).name != python(Engine(5)).name
+    assert python(made(3)).name != python(made(5)).name
+    assert python(functools.partial(max, 3)).name != python(functools.partial(max, 5)).name
+
+
+@pytest.mark.parametrize("odd", ["cancelled", "words", "mapping", "generator", "surrogate", "own timeout"])
+def test_odd_things_are_failures_of_their_question(odd: str) -> None:
+    class Wordless(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    class Bad(dict[str, Any]):
+        def get(self, *arguments: Any) -> Any:
+            raise KeyError("x")
+
+    def broken() -> Any:
+        yield "a"
+        raise ValueError("lazy")
+
+    def function(question: str) -> Any:
+        if question == "fine":
+            return "fine"
+        if odd == "mapping":
+            return Bad()
+        if odd == "generator":
+            return {"answer": "x", "retrieved": broken()}
+        raise {
+            "cancelled": asyncio.CancelledError(), "words": Wordless(), "surrogate": ValueError("\ud800"),
+            "own timeout": TimeoutError("the pool is empty"),
+        }[odd]  # fmt: skip
+
+    found = asked(
+        python(function), [Question("1", "odd"), Question("2", "fine"), Question("3", "odd"), Question("4", "fine")]
+    )
+    assert [isinstance(each, Failure) for each in found.found] == [True, False, True, False]
+    assert {each.outcome for each in found.found if isinstance(each, Failure)} == {"target_error"}
 
 
 def test_a_stream_that_says_nothing() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from ragmeter.effects.budget import Budget
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Pace, Retries
+from ragmeter.io.cells import whole
 from ragmeter.table import SKIPPED_BUDGET
 
 #: The outcome of a call that was not made because a person stopped the run. It ends up in no file.
@@ -42,7 +43,7 @@ class TryAgain(Exception):
     ) -> None:
         super().__init__(cause)
         self.outcome = outcome
-        self.cause = cause
+        self.cause = whole(cause)
         self.overloaded = overloaded
         self.after = after
         self.billed = billed
@@ -56,7 +57,7 @@ class GiveUp(Exception):
     def __init__(self, outcome: str, cause: str, *, fatal: Exception | None = None) -> None:
         super().__init__(cause)
         self.outcome = outcome
-        self.cause = cause
+        self.cause = whole(cause)
         self.fatal = fatal
 
 

@@ -71,7 +71,9 @@ class Cache:
             marks = ",".join("?" * len(part))
             asked = f"SELECT key, truncated, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608
             for key, truncated, vector in self._database.execute(asked, part):
-                found[key] = bool(truncated), np.frombuffer(vector, dtype="<f4")
+                values = np.frombuffer(vector, dtype="<f4") if len(vector) % 4 == 0 else np.zeros(0, dtype="<f4")
+                if len(values) and np.isfinite(values).all():  # what is damaged is embedded again
+                    found[key] = bool(truncated), values
         if len({len(vector) for _, vector in found.values()}) > 1:
             raise sqlite3.DatabaseError("vectors of different lengths under one model")
         return found

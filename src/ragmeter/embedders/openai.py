@@ -32,6 +32,11 @@ class Server:
 
     def __init__(self, model: str, base_url: str | None, prefix: str, retries: Retries = Retries()) -> None:  # noqa: B008
         self.endpoint = Endpoint.of(model.removeprefix(SERVER), base_url)
+        if base_url is not None and "?" in base_url:
+            raise UsageError(
+                "--embedding-base-url has a query in it, which would be written down with the metric's name",
+                hint="a key belongs into OPENAI_API_KEY",
+            )
         self.identity = Identity("openai", model, None, prefix, self.endpoint.name)
         self._retries = retries
 

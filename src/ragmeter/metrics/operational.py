@@ -82,6 +82,8 @@ def satisfaction_score(
     **Use it** for a single figure over time, in the terms of the tool that it comes from. **Not** to learn why it
     moved: look at its three parts.
     """
+    if not latency_limit_ms > 0:
+        raise UsageError(f"latency_limit_ms must be above 0, and is {latency_limit_ms:g}")
     found = np.fromiter(map(bool, retrieved), np.float64, len(retrieved))
     speed = np.maximum(0.0, 1.0 - np.asarray(latency_ms, dtype=np.float64) / latency_limit_ms)
     return similarity_weight * similarities + events_weight * found + latency_weight * speed

@@ -11,19 +11,21 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
 from ragmeter.endpoints import Response, Secret, Wire, check_address, public
 from ragmeter.errors import UsageError
-from ragmeter.io.cells import as_number, as_text
+from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
-from ragmeter.targets.paths import Path, fill
-from ragmeter.targets.port import Answer, Question, Unseen, failed, ids_of
+from ragmeter.targets.paths import FIELDS, Path, fill
+from ragmeter.targets.port import Answer, Question, Unseen, contexts_of, failed, ids_of
 
 METHODS = ("POST", "GET", "PUT")
 DEFAULT_REQUEST = {"question": "{question}"}
 #: Where streamed pieces of an answer usually are.
 _PIECES = tuple(map(Path.parse, ("delta", "choices[0].delta.content", "token", "text", "answer", "content")))
+_ENOUGH = 5  # replies without an answer, and none with: then it is the path that is wrong
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _HINTS = {
     401: "the server wants to know who asks: --header 'Authorization: Bearer $NAME_OF_A_VARIABLE'",
@@ -67,16 +69,23 @@ class HttpTarget:
             raise UsageError(f"the method {method!r} is not known", hint=f"known are {', '.join(METHODS)}")
         self.url, self.method, self.paths = url, method, paths
         self.request = DEFAULT_REQUEST if request is None else request
-        if "{question}" not in dumps(self.request):
+        if fill(self.request, dict.fromkeys(FIELDS, "")) == fill(
+            self.request, {**dict.fromkeys(FIELDS, ""), "question": "?"}
+        ):
             raise UsageError(
                 "the request never shows {question}", hint="""for example --request '{"q": "{question}"}'"""
             )
         if method == "GET" and not isinstance(self.request, Mapping):
             raise UsageError("a GET request is an object, whose keys become the query")
-        self.unseen = Unseen({path.text for path in (paths.retrieved, paths.contexts, paths.latency) if path})
-        self._headers = dict(map(_header, headers))
-        self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers)
-        self.name = dumps([self.signature(), url])
+        self.unseen = Unseen({path.text for name, path in vars(paths).items() if path and name != "answer"})
+        self._without = 0
+        read = list(map(_header, headers))
+        self._headers = {header.name: header.value for header in read}
+        secrets = [value for header in read for value in header.secrets]
+        self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers, secrets=secrets)
+        # a header that is written out tells systems apart; a secret is the same system after it was changed
+        plain = sorted((header.name, header.value.reveal()) for header in read if not header.secrets)
+        self.name = dumps([self.signature(), url, plain])
 
     async def __aenter__(self) -> Self:
         await self._wire.__aenter__()
@@ -116,23 +125,36 @@ class HttpTarget:
         begun = time.perf_counter()
         stream = _Stream(self.paths, begun)
         response = await self._wire.request(self.method, url, body, on_line=stream.line)
+        stream.flush()
         latency = (time.perf_counter() - begun) * 1000
         if not 200 <= response.status < 300:
             raise self._wire.failure(response, _HINTS)
+        self.unseen.replies += 1
         documents = stream.documents if stream.begun else [_document(response)]
-        text = stream.text if stream.begun else None
-        return self._read(documents, text, latency, stream.first_ms).as_reply()
-
-    def _read(self, documents: list[Any], streamed: str | None, latency: float, first_ms: float | None) -> Answer:
-        answer = streamed or self._text(documents)
+        try:
+            answer = self._streamed(stream) or self._text(documents)
+        except GiveUp as problem:
+            self._without += 1
+            wrong = self._without >= _ENOUGH and UsageError(problem.cause, hint="look at --answer-path")
+            raise GiveUp(problem.outcome, problem.cause, fatal=wrong or None) from None
         return Answer(
-            self._wire.clean(answer),
-            None if self.paths.retrieved is None else ids_of(self._last(documents, self.paths.retrieved)),
-            None if self.paths.contexts is None else ids_of(self._last(documents, self.paths.contexts)),
+            whole(answer),
+            None if self.paths.retrieved is None else ids_of(_flat(self._last(documents, self.paths.retrieved))),
+            None if self.paths.contexts is None else contexts_of(_flat(self._last(documents, self.paths.contexts))),
             self._number(documents, latency),
-            first_ms,
+            stream.first_ms,
             next((as_text(value) for value in self._last(documents, self.paths.conversation)), None),
-        )
+        ).as_reply()
+
+    def _streamed(self, stream: _Stream) -> str:
+        """The answer of a stream: whole from its last event, if that has it again, else its pieces."""
+        if not stream.begun or not stream.text:
+            return ""
+        if self.paths.delta is not None:
+            self.unseen.found.add(self.paths.delta.text)
+        closing = self.paths.answer.find(stream.documents[-1]) if stream.documents else []
+        apart = stream.place() != self.paths.answer.text
+        return closing[0] if apart and len(closing) == 1 and isinstance(closing[0], str) else stream.text
 
     def _text(self, documents: list[Any]) -> str:
         if documents and isinstance(documents[-1], str):
@@ -140,9 +162,7 @@ class HttpTarget:
         found = self._last(documents, self.paths.answer)
         if not found:
             last = documents[-1] if documents else None
-            keys = (
-                f"it has {', '.join(map(str, last)) or 'nothing'}" if isinstance(last, Mapping) else "it is no object"
-            )
+            keys = f"it has {dumps(last)[:100]}" if isinstance(last, Mapping) else "it is no object"
             raise failed(f"there is no {self.paths.answer.text!r} in the reply; {keys}")
         if not all(isinstance(each, str) for each in found):
             raise failed(f"{self.paths.answer.text!r} in the reply is {type(found[0]).__name__}, not a text")
@@ -163,66 +183,109 @@ class HttpTarget:
             given = as_number(found[0]) if found else None
         except ValueError:
             raise failed(f"the latency in the reply is {found[0]!r}, not a number") from None
-        return measured if given is None else given
+        return measured if given is None else max(given, 0.0)
 
 
 class _Stream:
     """Server-sent events as they come: the pieces of the answer, and when the first one was there."""
 
     def __init__(self, paths: Paths, begun: float) -> None:
-        self._pieces = (paths.delta,) if paths.delta else _PIECES
+        self._places = (paths.delta,) if paths.delta else _PIECES
         self._started = begun
+        self._held: list[str] = []
+        self._kind = ""
+        self._pieces: dict[str, str] = {}
+        self._firsts: dict[str, float] = {}
         self.begun = False
-        self.text = ""
-        self.first_ms: float | None = None
         self.documents: list[Any] = []
 
     def line(self, line: str) -> None:
-        """One line of the stream."""
+        """One line of the stream. An event ends with an empty one."""
         self.begun = True
-        if not line.startswith("data:"):
+        name, _, value = line.partition(":")
+        if name == "data":
+            self._held.append(value.removeprefix(" "))
+        elif name == "event":
+            self._kind = value.strip()
+        elif not line:
+            self.flush()
+
+    def flush(self) -> None:
+        """What has come of an event is all of it."""
+        data, self._held = "\n".join(self._held), []
+        kind, self._kind = self._kind, ""
+        if not data or data.strip() == "[DONE]":
             return
-        data = line[5:].removeprefix(" ")
-        if data.strip() in ("", "[DONE]"):
-            return
+        if kind == "error":
+            raise failed(f"the stream broke off with an error: {data}")
         try:
             document = json.loads(data)
         except ValueError:
-            self._add(data)
+            document = None
+        if not isinstance(document, Mapping):
+            self._add("", data)  # a stream of bare text
             return
         self.documents.append(document)
-        for path in self._pieces:
+        for path in self._places:
             if pieces := [piece for piece in path.find(document) if isinstance(piece, str)]:
-                self._add("".join(pieces))
+                self._add(path.text, "".join(pieces))
                 return
 
-    def _add(self, piece: str) -> None:
-        if piece and self.first_ms is None:
-            self.first_ms = (time.perf_counter() - self._started) * 1000
-        self.text += piece
+    def _add(self, place: str, piece: str) -> None:
+        if piece:
+            self._firsts.setdefault(place, (time.perf_counter() - self._started) * 1000)
+        self._pieces[place] = self._pieces.get(place, "") + piece
+
+    def place(self) -> str | None:
+        """Where the pieces of the answer were: of several places the one that such streams usually have."""
+        return next((each for each in (*(path.text for path in self._places), "") if self._pieces.get(each)), None)
+
+    @property
+    def text(self) -> str:
+        """The pieces, put together."""
+        return self._pieces.get(self.place() or "", "")
+
+    @property
+    def first_ms(self) -> float | None:
+        """When the first piece was there."""
+        return self._firsts.get(self.place() or "")
 
 
 def _document(response: Response) -> Any:
     """The reply as JSON, or as the plain text that it says it is."""
     kind = response.headers.get("Content-Type", "")
+    if kind.startswith("text/plain"):
+        return response.text
     try:
         return json.loads(response.text)
     except (ValueError, RecursionError):
-        if kind.startswith("text/plain"):
-            return response.text
-    what = "HTML" if "html" in kind or response.text.lstrip()[:1] == "<" else "not JSON"
-    raise failed(f"the reply is {what}: {response.text[:80]}")
+        what = "HTML" if "html" in kind or response.text.lstrip()[:1] == "<" else "not JSON"
+        raise failed(f"the reply is {what}: {response.text[:80]}") from None
 
 
-def _header(given: str) -> tuple[str, Secret]:
+def _flat(found: list[Any]) -> list[Any]:
+    """What a path leads to, item by item: it may lead to a list, or to everything in it."""
+    items = [item for each in found for item in (each if isinstance(each, list) else [each])]
+    return [item for item in items if item or (item == 0 and item is not False)]
+
+
+@dataclass(frozen=True)
+class _Header:
+    name: str
+    value: Secret
+    secrets: tuple[Secret, ...]
+
+
+def _header(given: str) -> _Header:
     """`Name: value`, with `$VARIABLE` taken from the environment."""
     name, colon, value = given.partition(":")
-    if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name.strip()):
+    if not colon or not re.fullmatch(r"[A-Za-z0-9_-]+", name.strip()):
         raise UsageError(f"a header is 'Name: value', and {name.strip()!r} is none", hint="'X-Api-Key: $MY_KEY'")
-    for match in _VARIABLE.finditer(value):
-        if (match[1] or match[2]) not in os.environ:
-            raise UsageError(f"the header {name.strip()} wants ${match[1] or match[2]}, which is not set")
+    used = [match[1] or match[2] for match in _VARIABLE.finditer(value)]
+    for variable in used:
+        if variable not in os.environ:
+            raise UsageError(f"the header {name.strip()} wants ${variable}, which is not set")
     filled = _VARIABLE.sub(lambda match: os.environ[match[1] or match[2]], value).strip()
     if not filled.isprintable():
         raise UsageError(f"the header {name.strip()} has characters that no header has")
-    return name.strip(), Secret(filled)
+    return _Header(name.strip(), Secret(filled), tuple(Secret(os.environ[variable]) for variable in used))

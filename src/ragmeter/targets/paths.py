@@ -11,7 +11,8 @@ from typing import Any
 from ragmeter.errors import UsageError
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\*)\]")
-_FIELD = re.compile(r"\{(question|qid|session_id|conversation_id|history)\}")
+FIELDS = ("question", "qid", "session_id", "conversation_id", "history")
+_FIELD = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
 
 
 @dataclass(frozen=True)

@@ -91,16 +91,19 @@ def read_answer(found: Any, latency_ms: float) -> Answer:
     if not isinstance(answer, str):
         what = f"{type(answer).__name__} as its answer" if "answer" in found else "no answer"
         raise failed(f"the target returned a dict with {what}; it has {', '.join(map(str, found)) or 'nothing'}")
-    events = found.get("retrieved", found.get("events"))
+    events = found.get("retrieved")
+    events = found.get("events") if events is None else events
     try:
         given = as_number(found.get("latency_ms"))
     except ValueError:
         raise failed(f"latency_ms is {found['latency_ms']!r}, and should be a number") from None
+    if given is not None and given < 0:
+        raise failed(f"latency_ms is {given:g}, and can't be below 0")
     contexts = found.get("contexts")
     return Answer(
         whole(answer),
         None if events is None else ids_of(events),
-        texts_of(events) if contexts is None else _texts(contexts),
+        texts_of(events) if contexts is None else contexts_of(contexts),
         latency_ms if given is None else given,
     )
 
@@ -118,13 +121,14 @@ def texts_of(retrieved: Any) -> list[str] | None:
     return [text for text in found if text] or None
 
 
-def _texts(contexts: Any) -> list[str]:
+def contexts_of(contexts: Any) -> list[str]:
+    """The texts of what was retrieved, given as texts or as objects that have one."""
     return [_either(each, _TEXTS) or dumps(each, default=str) for each in _as_list(contexts)]
 
 
 def _as_list(value: Any) -> list[Any]:
-    if value is None:
-        return []
+    if value is None or value is False or (isinstance(value, str | Mapping) and not value):
+        return []  # nothing, however it is written
     if isinstance(value, str | Mapping) or not hasattr(value, "__iter__"):
         return [value]
     return list(value)
@@ -133,6 +137,8 @@ def _as_list(value: Any) -> list[Any]:
 def _either(each: Any, keys: Sequence[str]) -> str:
     if isinstance(each, Mapping):
         each = next((each[key] for key in keys if each.get(key) is not None), None)
+    elif hasattr(each, "__dict__"):
+        each = next((getattr(each, key) for key in keys if getattr(each, key, None) is not None), None)
     return "" if each is None or isinstance(each, Mapping | list | tuple) else as_text(each) or ""
 
 
@@ -142,7 +148,8 @@ class Unseen:
 
     paths: set[str] = field(default_factory=set)
     found: set[str] = field(default_factory=set)
+    replies: int = 0
 
     def never(self) -> list[str]:
-        """The paths that no reply had."""
-        return sorted(self.paths - self.found)
+        """The paths that no reply had, if any was read."""
+        return sorted(self.paths - self.found) if self.replies else []

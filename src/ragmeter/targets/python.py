@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
 import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from ragmeter.effects.caller import TryAgain
+from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import in_thread
 from ragmeter.errors import UsageError, errors_of, told
@@ -36,17 +37,17 @@ class PythonTarget:
         if isinstance(found, type):
             with errors_of(path):
                 found = found()
-        return cls.of(found, timeout)
+        return cls.of(found, timeout, name=f"{path} {source_name(found)}")
 
     @classmethod
-    def of(cls, found: Any, timeout: float = 60.0) -> Self:
-        """A function, or an object with `query(question)`."""
+    def of(cls, found: Any, timeout: float = 60.0, *, name: str | None = None) -> Self:
+        """A function, or an object with `query(question)`; what it holds is part of its name, unless a path is."""
         function = found.query if callable(getattr(found, "query", None)) else found
         if not callable(function):
             raise UsageError(
                 f"{found!r} can't be asked", hint="it should be a function of the question, or have query(question)"
             )
-        return cls(function, name=source_name(found), timeout=timeout)
+        return cls(function, name=name or f"{source_name(found)} {_state(found)}", timeout=timeout)
 
     async def __aenter__(self) -> Self:
         return self
@@ -63,19 +64,34 @@ class PythonTarget:
         extras = {"session_id": question.session_id, "history": question.messages()[:-1]}
         keywords = {name: extras[name] for name in self._extras}
         begun = time.perf_counter()
+        limit = asyncio.timeout(self.timeout)
         try:
-            async with asyncio.timeout(self.timeout):
+            async with limit:
                 if inspect.iscoroutinefunction(self.function):
                     found = await self.function(question.text, **keywords)
                 else:
                     found = await in_thread(self.function, question.text, **keywords)
                     if inspect.isawaitable(found):
                         found = await found
-        except TimeoutError:
-            raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s") from None
-        except (Exception, SystemExit) as error:
+            return read_answer(found, (time.perf_counter() - begun) * 1000).as_reply()
+        except GiveUp:
+            raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise  # it is we who are to stop
             raise TryAgain(TARGET_ERROR, told(error)) from None
-        return read_answer(found, (time.perf_counter() - begun) * 1000).as_reply()
+        except (Exception, SystemExit) as error:
+            if limit.expired():
+                raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s") from None
+            raise TryAgain(TARGET_ERROR, told(error)) from None
+
+
+def _state(found: Any) -> str:
+    """What tells two objects of one class, two closures or two partials apart."""
+    cells = [cell.cell_contents for cell in getattr(found, "__closure__", None) or ()]
+    held = (getattr(found, "args", ()), getattr(found, "keywords", {}), cells, getattr(found, "__dict__", {}))
+    return hashlib.sha256(repr(held)[:1_000_000].encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _extras(function: Callable[..., Any]) -> list[str]:
