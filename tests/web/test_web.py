@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -195,5 +196,35 @@ def test_ways_to_log_in(site: str, tmp_path: Path) -> None:
 def test_many_questions_side_by_side_are_not_mixed_up(site: str) -> None:
     questions = [f"question number {i}" for i in range(24)]
     found = ask_all(target(site, "stream?seconds=0.5", same_page=True), *questions, workers=4)
+    assert [text.split(":")[0] for text in texts(found)] == [f"Answer to {question}" for question in questions]
+    assert all(text.endswith("word9 end.") for text in texts(found))
+
+
+def test_a_page_that_crashes(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def crash(visit: Any, box: Any) -> None:
+        with contextlib.suppress(visit._error):
+            await visit.page.goto("chrome://crash", timeout=2000)
+
+    web = target(site, "plain")
+    monkeypatch.setattr("ragmeter.targets.web._Visit._submit", crash)
+    (found,) = ask_all(web, "x")
+    assert isinstance(found, Failure)
+    assert found.outcome == "page_crashed"
+    monkeypatch.undo()
+    assert texts(ask_all(target(site, "plain"), "y")) == ["Answer to y: it is so."]
+
+
+@pytest.mark.slow
+def test_a_stream_of_forty_seconds_with_pauses_of_three(site: str) -> None:
+    (found,) = ask_all(target(site, "stream?seconds=8&words=46&pause=3", timeout=90.0), "x")
+    assert isinstance(found, Answer)
+    assert found.answer.endswith("word45 end.")
+    assert found.latency_ms > 38_000
+
+
+@pytest.mark.slow
+def test_two_hundred_questions_and_none_is_lost_swapped_or_cut(site: str) -> None:
+    questions = [f"question number {i}" for i in range(200)]
+    found = ask_all(target(site, "stream?seconds=0.5"), *questions, workers=4, retries=1)
     assert [text.split(":")[0] for text in texts(found)] == [f"Answer to {question}" for question in questions]
     assert all(text.endswith("word9 end.") for text in texts(found))

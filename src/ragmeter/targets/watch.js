@@ -146,25 +146,38 @@
     state.changedAt = state.mark.at;
   };
 
-  // What is on the page now and was not before, without the question's own echo.
-  const fresh = () => {
+  // What is on the page now and was not before.
+  const fresh = (now) => {
     const left = new Map(state.mark.before);
-    const news = [];
-    for (const piece of pieces()) {
+    return now.filter((piece) => {
       const count = left.get(piece.text) || 0;
       if (count > 0) left.set(piece.text, count - 1);
-      else news.push(piece);
-    }
-    return news;
+      return count === 0;
+    });
   };
 
+  const parent = (e) => e.parentElement || (e.getRootNode() instanceof ShadowRoot ? e.getRootNode().host : null);
+  const within = (element, outer) => {
+    for (let e = element; e; e = parent(e)) if (e === outer) return true;
+    return false;
+  };
   const common = (elements) => {
-    const parent = (e) => e.parentElement || (e.getRootNode() instanceof ShadowRoot ? e.getRootNode().host : null);
-    const line = (e) => (e ? [...line(parent(e)), e] : []);
-    const lines = elements.map(line);
-    let at = null;
-    for (let depth = 0; lines.every((each) => each[depth] && each[depth] === lines[0][depth]); depth++) at = lines[0][depth];
+    let at = elements[0];
+    while (at && !elements.every((element) => within(element, at))) at = parent(at);
     return at;
+  };
+
+  // The new text with all that is new around it: as far up as nothing old comes in, and its neighbours that are new as
+  // well. A word that changes elsewhere on the page, a status for one, is not part of it.
+  const around = (news, now) => {
+    const seed = news.reduce((best, piece) => (piece.text.length > best.text.length ? piece : best)).element;
+    const isNew = new Set(news.map((piece) => piece.element));
+    const pure = (element) => now.every((piece) => isNew.has(piece.element) || !within(piece.element, element));
+    const holds = (element) => news.some((piece) => within(piece.element, element));
+    let top = seed;
+    while (parent(top) && parent(top) !== document.body && pure(parent(top))) top = parent(top);
+    if (!parent(top)) return [top];
+    return [...parent(top).children].filter((element) => element === top || (pure(element) && holds(element)));
   };
 
   const locate = () => {
@@ -177,26 +190,16 @@
         || [...touched].some((each) => element.contains(each) || each.contains(element));
       return isNew ? [element] : null;
     }
-    let news = fresh();
-    const echo = news.findIndex((piece) => piece.text === question || piece.text.endsWith(": " + question));
-    if (echo >= 0) news = news.filter((piece, place) => place > echo || (place < echo && piece.text.length > 40));
-    if (!news.length) {
-      // The same words as before, in the same place: known only by having been written again.
-      const again = [...touched].filter((element) => element.isConnected && !ignored(element) && squeezed(element.textContent));
-      const kept = again.filter((element) => squeezed(element.textContent) !== question && element !== document.body);
-      return kept.length ? [common(kept)] : null;
-    }
-    const container = common(news.map((piece) => piece.element));
-    const whole = new Set(news.map((piece) => piece.element));
-    // If the container holds what was there before, only those of its parts count that are new.
-    const old = pieces().some((piece) => !whole.has(piece.element) && container.contains(piece.element));
-    if (!old) return [container];
-    const parts = [];
-    for (const child of container.querySelectorAll(":scope > *")) {
-      const held = [...whole].some((element) => child.contains(element));
-      if (held) parts.push(child);
-    }
-    return parts.length ? parts : [...whole];
+    const now = pieces();
+    let news = fresh(now);
+    const isEcho = (piece) => piece.text === question || piece.text.endsWith(": " + question);
+    const echo = news.findIndex(isEcho);
+    if (echo >= 0) news = news.filter((piece, place) => !isEcho(piece) && (place > echo || piece.text.length > 40));
+    if (news.length) return around(news, now);
+    // The same words as before, in the same place: known only by having been written again.
+    const again = [...touched].filter((element) => element.isConnected && !ignored(element) && squeezed(element.textContent));
+    const kept = again.filter((element) => squeezed(element.textContent) !== question && element !== document.body);
+    return kept.length ? [common(kept)] : null;
   };
 
   const path = (element) => {
