@@ -66,12 +66,12 @@ $(VENV)/.dev: $(VENV)/.venv requirements.lock pyproject.toml
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m pip install --quiet --editable '.[http]' --group bench
 	@touch $@
 
-# The plain install that is measured: what a user gets, and nothing that the tests or the peers bring.
+# The plain install that is measured: what a user of judges gets, and nothing that the tests or the peers bring.
 $(VENV)-plain/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-plain
 	$(VENV)-plain/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(VENV)-plain/bin/python -m pip install --quiet --editable .
+	$(VENV)-plain/bin/python -m pip install --quiet --editable '.[http]'
 	@touch $@

@@ -22,8 +22,9 @@ Result = TypeVar("Result")
 TOLERANCE = 1e-9
 
 
-#: Where the path of the measured command is handed on.
+#: Where the path of the measured command is handed on, and that of a peer's interpreter.
 COMMAND = "RAGMETER_BENCH_COMMAND"
+PEER = "RAGMETER_BENCH_{}_PYTHON"
 
 
 class BenchmarkError(Exception):
@@ -51,6 +52,11 @@ def measure(command: Sequence[str]) -> Usage:
 def ragmeter_command(*arguments: str) -> list[str]:
     """The command `ragmeter` that is measured: the one that the user names, or that of this environment."""
     return [os.environ.get(COMMAND) or str(Path(sys.executable).with_name("ragmeter")), *arguments]
+
+
+def peer_python(name: str) -> str:
+    """The interpreter that a peer is installed for: the one that the user names, or this one."""
+    return os.environ.get(PEER.format(name.upper())) or sys.executable
 
 
 def timed(function: Callable[[], Result]) -> tuple[Usage, Result]:

@@ -1,7 +1,8 @@
 """Benchmarks: ragmeter beside what people use today, in one run. `python benchmarks/run.py --help`.
 
-Every section also holds ragmeter's values to those of the peers, and fails if one is more than 1e-9 off. Nothing is
-written outside a temporary folder, and nothing is asked of the network.
+Every section also holds ragmeter's values to those of the peers, and fails if one is more than 1e-9 off; `judge` holds
+every verdict to the server's rule. Nothing is written outside a temporary folder, and nothing is asked of other
+machines.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import COMMAND, BenchmarkError, machine
+from common import COMMAND, PEER, BenchmarkError, machine
 
-SECTIONS = ("text", "ranking", "scale", "semantic", "start")
-DEFAULT = ("text", "ranking", "start")
+SECTIONS = ("text", "ranking", "judge", "web", "scale", "semantic", "start")
+DEFAULT = ("text", "ranking", "judge", "start")
+PEERS = ("openai", "ragas", "deepeval")
 
 
 def main() -> int:
@@ -27,9 +29,21 @@ def main() -> int:
     parser.add_argument("--scale", action="store_true", help="the section scale as well, which takes minutes")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, to see whether everything works")
     parser.add_argument("--ragmeter", metavar="PATH", help="the command to measure, of a plain install")
+    parser.add_argument(
+        "--peer",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("NAME", "PYTHON"),
+        help=f"the interpreter that has a peer of the section judge: {', '.join(PEERS)}; default: this one",
+    )
     chosen = parser.parse_args()
     if chosen.ragmeter:
         os.environ[COMMAND] = str(Path(chosen.ragmeter).absolute())
+    for name, python in chosen.peer:
+        if name not in PEERS or not Path(python).is_file():
+            parser.error(f"--peer takes one of {', '.join(PEERS)} and the path of an interpreter")
+        os.environ[PEER.format(name.upper())] = str(Path(python).absolute())
     for name in chosen.sections:
         if name not in SECTIONS:
             parser.error(f"unknown section {name!r}; there are {', '.join(SECTIONS)}")
@@ -45,7 +59,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"semantic", "start"}:
+    if wanted - {"judge", "semantic", "start", "web"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 
@@ -60,6 +74,14 @@ def _run(name: str, folder: Path, *, quick: bool) -> None:
         from bench_ranking import ranking
 
         ranking(quick=quick)
+    elif name == "judge":
+        from bench_judge import judge
+
+        judge(folder, quick=quick)
+    elif name == "web":
+        from bench_web import web
+
+        web(quick=quick)
     elif name == "scale":
         from bench_text import scale
 
@@ -75,9 +97,15 @@ def _run(name: str, folder: Path, *, quick: bool) -> None:
 
 
 def _keep_peers_inside(folder: Path) -> None:
-    """Some peers write caches into the user's home as soon as they are imported; here they get a folder of ours."""
-    for name in ("IR_DATASETS_HOME", "IR_DATASETS_TMP", "MPLCONFIGDIR", "NUMBA_CACHE_DIR"):
+    """Some peers write caches into the user's home as soon as they are imported; here they get a folder of ours.
+
+    Some also tell their makers that they are used, or ask a proxy for what is on this machine; here they don't.
+    """
+    for name in ("IR_DATASETS_HOME", "IR_DATASETS_TMP", "MPLCONFIGDIR", "NUMBA_CACHE_DIR", "DEEPEVAL_HOME", "HF_HOME"):
         os.environ[name] = str(folder / name.lower())
+    for name in ("DEEPEVAL_TELEMETRY_OPT_OUT", "DEEPEVAL_NO_INSPECT_PROMPT", "RAGAS_DO_NOT_TRACK", "HF_HUB_OFFLINE"):
+        os.environ[name] = "true"
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
 
 
 if __name__ == "__main__":

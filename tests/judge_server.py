@@ -1,7 +1,8 @@
 """A chat server on loopback that judges by a simple rule, counts its calls, and misbehaves when told to.
 
 In tests it is a context in a thread: `with JudgeServer(behave) as server`. For benchmarks it is a process:
-`python tests/judge_server.py --latency 0.05` prints its port and serves until its standard input ends.
+`python tests/judge_server.py --latency 0.05` prints its port and serves until its standard input ends. Each line that
+it is given there, and the end, it answers with what it counted since the one before.
 
 It finds the texts in the prompt by their fences, as the judge's prompt promises, and says CORRECT if the expected
 answer is part of the given one.
@@ -17,6 +18,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -76,7 +78,10 @@ def verdict(request: dict[str, Any]) -> dict[str, Any]:
 
 
 class JudgeServer:
-    """The server. `requests` holds every document that came in; `peak` the most that were under way at once."""
+    """The server. `requests` holds every document that came in; `peak` the most that were under way at once.
+
+    `first` is when the first request was there, `last` when the last reply was sent.
+    """
 
     def __init__(self, behave: Behaviour | None = None, latency: float = 0.0, *, keep: bool = True) -> None:
         self.behave = behave or (lambda request, number: None)
@@ -85,6 +90,7 @@ class JudgeServer:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[str] = []
         self.count = self.inside = self.peak = 0
+        self.first = self.last = 0.0
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port = self._socket.getsockname()[1]
         self.loop = asyncio.new_event_loop()
@@ -104,6 +110,12 @@ class JudgeServer:
     def __exit__(self, *failure: object) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
+
+    def counted(self) -> dict[str, float]:
+        """The calls, the most at once, and the seconds from the first request to the last reply; then all from 0."""
+        found = {"count": self.count, "peak": self.peak, "seconds": self.last - self.first}
+        self.count = self.peak = 0
+        return found
 
     def _serve(self) -> None:
         server = self.loop.run_until_complete(self.loop.create_server(lambda: _Connection(self), sock=self._socket))
@@ -141,6 +153,8 @@ class _Connection(asyncio.Protocol):
             return
         self.received = rest[length:]
         server = self.server
+        if server.count == 0:
+            server.first = time.monotonic()
         server.count += 1
         server.inside += 1
         server.peak = max(server.peak, server.inside)
@@ -162,6 +176,7 @@ class _Connection(asyncio.Protocol):
         headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **action.headers}
         lines = [f"HTTP/1.1 {action.status} Whatever", *(f"{name}: {value}" for name, value in headers.items())]
         self.transport.write("\r\n".join([*lines, "", ""]).encode() + body[: action.cut])
+        self.server.last = time.monotonic()
         if action.reset:
             raw = self.transport.get_extra_info("socket")
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -184,8 +199,9 @@ def main() -> None:
     chosen = parser.parse_args()
     with JudgeServer(latency=chosen.latency, keep=False) as server:
         print(server.port, flush=True)
-        sys.stdin.read()
-        print(json.dumps({"count": server.count, "peak": server.peak}), flush=True)
+        for _ in sys.stdin:
+            print(json.dumps(server.counted()), flush=True)
+        print(json.dumps(server.counted()), flush=True)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 import ragmeter
 from ragmeter import naming, registry
 from ragmeter.definition import Metric
+from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
-from ragmeter.engine import rare_collections, score_batches, watched
+from ragmeter.engine import score_batches, watched
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
 from ragmeter.extending import extend

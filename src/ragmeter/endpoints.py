@@ -160,6 +160,7 @@ class Wire:
         held += [value for _, value in parse_qsl(urlsplit(url).query)] + [secret.reveal() for secret in secrets]
         self._secrets = sorted((text for text in held if len(text) >= _A_SECRET), key=len, reverse=True)
         self._session: Any = None
+        self._asked: tuple[str, Any] = "", None
 
     async def __aenter__(self) -> Self:
         aiohttp = load_aiohttp()
@@ -186,7 +187,7 @@ class Wire:
         headers = {} if body is None else {"Content-Type": "application/json"}
         try:
             async with self._session.request(
-                method, url, data=body, headers=headers, allow_redirects=False
+                method, self._address(url), data=body, headers=headers, allow_redirects=False
             ) as response:
                 if on_line is not None and response.content_type == "text/event-stream":
                     await self._lines(response.content, on_line)
@@ -208,6 +209,14 @@ class Wire:
             raise TryAgain(self.outcome, cause, fatal=nobody) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise TryAgain(self.outcome, f"the connection broke: {self.clean(_reason(error))}", billed=True) from None
+
+    def _address(self, url: str) -> Any:
+        """The address, taken apart once and not for every call."""
+        if url != self._asked[0]:
+            from yarl import URL
+
+            self._asked = url, URL(url)
+        return self._asked[1]
 
     async def _lines(self, stream: Any, on_line: Callable[[str], None]) -> None:
         """The lines of a stream, one after another."""
@@ -242,6 +251,8 @@ class Wire:
 
 def _charset(response: Any) -> str:
     """What a reply says its text is written in, if Python knows it."""
+    if "charset" not in response.headers.get("Content-Type", ""):
+        return "utf-8"
     try:
         return codecs.lookup(response.charset or "utf-8").name
     except LookupError:

@@ -6,11 +6,9 @@ code, which does not hold Python's lock. At most a few batches are alive at a ti
 
 from __future__ import annotations
 
-import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
 
 import numpy as np
@@ -69,17 +67,6 @@ def _spread(result: tuple[Scores, dict[int, str]], found: list[str]) -> tuple[Sc
     for row, cause in failures.items():
         outcomes_of_rows[int(places[row])] = cause
     return scores, outcomes_of_rows
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Look for garbage in cycles less often: batches are many small lists that hold none, and each look costs."""
-    before = gc.get_threshold()
-    gc.set_threshold(200_000, 50, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def watched(batches: Iterable[Batch], advance: Callable[[int], None]) -> Iterator[Batch]:
