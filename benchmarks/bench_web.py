@@ -15,7 +15,7 @@ _SECONDS, _WORKERS = 1.0, 4
 
 def web(*, quick: bool) -> None:
     """Wall time of many questions, over the time that the answers themselves take."""
-    from ragmeter.targets.web import Page
+    from ragmeter.targets.visit import Page
 
     progress("web")
     number = 20 if quick else 200
@@ -49,7 +49,8 @@ def web(*, quick: bool) -> None:
 def _asked(page: object, workers: int, questions: int) -> float:
     from ragmeter.targets.asking import Limits, ask
     from ragmeter.targets.port import Answer, Question
-    from ragmeter.targets.web import Page, WebTarget
+    from ragmeter.targets.visit import Page
+    from ragmeter.targets.web import WebTarget
 
     assert isinstance(page, Page)
     begin = time.perf_counter()

@@ -58,6 +58,8 @@ KINDS = {
         for (const text of log.slice(-2)) add(text === q ? "user" : "bot", text);""",
     "stop": """add("user", q); const d = add("bot", ""); const s = document.createElement("button"); s.setAttribute("aria-label", "Stop"); s.textContent = "x"; document.body.append(s);
         const r = await post("/answer", q); for (const w of (await r.text()).split(" ")) { d.textContent += w + " "; await sleep(w === "to" ? 2500 : 10); } s.remove();""",
+    "burst": """add("user", q); const d = add("bot", ""); const s = document.createElement("button"); s.setAttribute("aria-label", "Stop"); s.textContent = "x"; document.body.append(s);
+        const r = await post("/answer", q); const t = await r.text(); d.textContent = t.slice(0, 6); await sleep(400 + 80 * q.length); d.textContent = t; s.remove();""",
     "rich": """add("user", q); const r = await post("/answer", q); const t = await r.text(); const d = add("bot", "");
         d.innerHTML = "<h2>Result</h2><p>" + t + " <b>bold</b></p><ul><li>first</li><li>second</li></ul><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><pre><code>x = 1\\ny = 2</code></pre><p>See <a href='https://example.org/doc'>the doc</a> <sup>[1]</sup>.</p><button>Copy</button>";
         const s = document.createElement("aside"); s.innerHTML = "<a class='source' href='https://example.org/one'>One</a><a class='source' href='https://example.org/two'>Two</a>"; chat.append(s);""",

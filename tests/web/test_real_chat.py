@@ -16,7 +16,8 @@ import pytest
 
 from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.web import Page, WebTarget
+from ragmeter.targets.visit import Page
+from ragmeter.targets.web import WebTarget
 from tests.web.test_web import missing
 
 PYTHON = os.environ.get("RAGMETER_CHAT_PYTHON", "")

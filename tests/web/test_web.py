@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import shutil
@@ -18,7 +19,8 @@ from ragmeter.effects.caller import Failure
 from ragmeter.errors import UsageError
 from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.web import Login, Page, WebTarget
+from ragmeter.targets.visit import Page, Visit
+from ragmeter.targets.web import Login, WebTarget
 
 SITE = Path(__file__).with_name("site.py")
 
@@ -74,6 +76,19 @@ def test_the_answer_is_found_and_whole(site: str, kind: str) -> None:
     found = ask_all(target(site, kind), "first?", "second one?")
     assert [text.split(":")[0] for text in texts(found)] == ["Answer to first?", "Answer to second one?"], texts(found)
     assert all(text.endswith(end) for text in texts(found)), texts(found)
+
+
+def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Visit._run
+
+    async def on_a_busy_machine(visit: Visit, *given: Any) -> Any:
+        await asyncio.sleep(0.25)
+        return await run(visit, *given)
+
+    monkeypatch.setattr(Visit, "_run", on_a_busy_machine)
+    questions = ["q" * length for length in range(1, 9)]  # the longer, the later the page adds its last words
+    found = texts(ask_all(target(site, "burst"), *questions, workers=4))
+    assert found == [f"Answer to {question}: it is so." for question in questions]
 
 
 @pytest.mark.parametrize("kind", ["plain", "stream", "rerender", "replace", "virtual"])
@@ -206,7 +221,7 @@ def test_a_page_that_crashes(site: str, monkeypatch: pytest.MonkeyPatch) -> None
             await visit.page.goto("chrome://crash", timeout=2000)
 
     web = target(site, "plain")
-    monkeypatch.setattr("ragmeter.targets.web._Visit._submit", crash)
+    monkeypatch.setattr("ragmeter.targets.visit.Visit._submit", crash)
     (found,) = ask_all(web, "x")
     assert isinstance(found, Failure)
     assert found.outcome == "page_crashed"

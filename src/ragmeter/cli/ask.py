@@ -7,14 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.cli.options import Parser, read_columns
+from ragmeter.cli.options import (
+    Parser,
+    asking_options,
+    check_numbers,
+    command_parser,
+    exit_code,
+    json_option,
+    max_calls_option,
+    read_columns,
+)
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
 
 if TYPE_CHECKING:
     from ragmeter.targets.port import Target
 
-UNSCORED = 3  # the exit code when too many questions have no answer
 _OPENAI = "openai:"
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
 _DESCRIPTION = """\
@@ -58,21 +66,15 @@ def run(argv: Sequence[str]) -> int:
         )
     evaluation, asked = service.evaluation, service.asked
     never = target.unseen.never() if hasattr(target, "unseen") else []
-    failed = sum(asked.causes().values())
     if chosen.json:
         print(dumps({**evaluation.summary, "effort": asked.effort, "paths_never_found": never}, indent=2))
     else:
         show.asked(evaluation, asked, never, chosen.output)
-    return UNSCORED if failed > chosen.max_unscored * len(asked.found) else 0
+    return exit_code(chosen, sum(asked.causes().values()), len(asked.found))
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="ragmeter ask",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", required=True, help="mypkg.rag:pipeline, http://..., or openai:MODEL")
@@ -90,15 +92,20 @@ def _parser() -> Parser:
     add = asking.add_argument
     add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
-    add("--retries", metavar="N", type=int, default=3, help="how often a call that failed is made again; default: 3")
-    add("--max-calls", metavar="N", type=int, help="make no more calls than this; the rest is skipped_budget")
-    add(
-        "--max-unscored",
-        metavar="SHARE",
-        type=float,
-        default=0.05,
-        help="the share of questions without an answer beyond which the exit code is 3; default: 0.05",
-    )
+    max_calls_option(asking)
+    asking_options(asking, "questions without an answer", retries=3)
+    _http_options(parser)
+    _model_options(parser)
+    output = parser.add_argument_group("output")
+    add = output.add_argument
+    add("--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores")
+    add("--run", metavar="NAME", help="the run's name; default: from the dataset and the target")
+    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    json_option(output)
+    return parser
+
+
+def _http_options(parser: Parser) -> None:
     http = parser.add_argument_group("an address as the target")
     add = http.add_argument
     add(
@@ -121,6 +128,9 @@ def _parser() -> Parser:
         "--conversation-path", metavar="PATH", help="the id by which the server knows a session from its first reply on"
     )
     add("--delta-path", metavar="PATH", help="where pieces of a streamed answer are; default: the usual places")
+
+
+def _model_options(parser: Parser) -> None:
     model = parser.add_argument_group("a model as the target")
     add = model.add_argument
     add("--base-url", metavar="URL", help="any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or OpenAI's own")
@@ -131,25 +141,11 @@ def _parser() -> Parser:
         metavar="FILE",
         help='JSON: {"my-model": {"input": 0.5, "output": 1.5}}, dollars for a million tokens',
     )
-    output = parser.add_argument_group("output")
-    add = output.add_argument
-    add("--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores")
-    add("--run", metavar="NAME", help="the run's name; default: from the dataset and the target")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
-    add("--json", action="store_true", help="print the result as JSON, for scripts")
-    return parser
 
 
 def _check(chosen: argparse.Namespace) -> None:
     """Refuse what makes no sense, and options that would do nothing, before anything is asked."""
-    for name, least in (("workers", 1), ("retries", 0), ("max_calls", 0), ("budget", 0), ("max_tokens", 1)):
-        value = getattr(chosen, name)
-        if value is not None and not value >= least:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, and is {value:g}")
-    if not chosen.timeout > 0:
-        raise UsageError(f"--timeout must be above 0, and is {chosen.timeout:g}")
-    if not 0 <= chosen.max_unscored <= 1:
-        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {chosen.max_unscored:g}")
+    check_numbers(chosen)
     address, model = "://" in chosen.target, chosen.target.startswith(_OPENAI)
     for names, meant in ((_OF_HTTP, address), (_OF_MODELS, model)):
         for name in names:

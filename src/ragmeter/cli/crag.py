@@ -7,11 +7,18 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragmeter.cli.options import Parser
+from ragmeter.cli.options import (
+    Parser,
+    asking_options,
+    check_numbers,
+    command_parser,
+    exit_code,
+    json_option,
+    max_calls_option,
+)
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import check_writable, dumps
 
-UNSCORED = 3  # the exit code when too many turns have no score
 _WORKERS = 8
 _DESCRIPTIONS = {
     "generate": "Have an agent answer the turns of conversations, and save them.\n\n"
@@ -33,12 +40,7 @@ def run(argv: Sequence[str]) -> int:
         parser.parse_known_args(list(argv[:1]))  # answers --help
         raise UsageError("say what to do: `ragmeter crag generate` or `ragmeter crag evaluate`")
     options, command = kinds[argv[0]]
-    parser = Parser(
-        prog=f"ragmeter crag {argv[0]}",
-        description=_DESCRIPTIONS[argv[0]],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = command_parser(f"ragmeter crag {argv[0]}", _DESCRIPTIONS[argv[0]])
     options(parser)
     return command(parser.parse_args(list(argv[1:])))
 
@@ -123,22 +125,9 @@ def _evaluate_options(parser: Parser) -> None:
 
 
 def _shared_options(parser: Parser, what: str) -> None:
-    add = parser.add_argument
-    add(
-        "--max-calls",
-        metavar="N",
-        type=int,
-        help="make no more calls than this, retries included; the rest is skipped_budget",
-    )
-    add("--retries", metavar="N", type=int, default=3, help="how often a call that failed is made again; default: 3")
-    add(
-        "--max-unscored",
-        metavar="SHARE",
-        type=float,
-        default=0.05,
-        help=f"the share of {what} beyond which the exit code is 3; default: 0.05",
-    )
-    add("--json", action="store_true", help="print the result as JSON, for scripts")
+    max_calls_option(parser)
+    asking_options(parser, what, retries=3)
+    json_option(parser)
 
 
 def _generate(chosen: argparse.Namespace) -> int:
@@ -147,7 +136,7 @@ def _generate(chosen: argparse.Namespace) -> int:
     from ragmeter.evaluators.crag.truncation import load_tokenizer
     from ragmeter.registry import import_object, source_name
 
-    _check_limits(chosen)
+    check_numbers(chosen)
     _check_output(chosen)
     found = import_object(chosen.agent, "agent")
     agent = found
@@ -186,7 +175,7 @@ def _generate(chosen: argparse.Namespace) -> int:
         print(dumps(result, indent=2))
     else:
         show_crag.generated(result)
-    return UNSCORED if len(failed) > chosen.max_unscored * len(turns) else 0
+    return exit_code(chosen, len(failed), len(turns))
 
 
 def _evaluate(chosen: argparse.Namespace) -> int:
@@ -195,7 +184,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.evaluators.crag.files import JOURNAL
     from ragmeter.judges.judge import LLMJudge
 
-    _check_limits(chosen)
+    check_numbers(chosen)
     check_writable(chosen.output_dir)
     judge = None
     if chosen.judge_model.lower() != "none":
@@ -239,7 +228,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         print(dumps(result, indent=2))
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
-    return UNSCORED if report.summary["unscored_share"] > chosen.max_unscored else 0
+    return exit_code(chosen, sum(report.judged.not_scored().values()), len(turns))
 
 
 def _check_output(chosen: argparse.Namespace) -> None:
@@ -252,14 +241,3 @@ def _check_output(chosen: argparse.Namespace) -> None:
     if output.exists() and Path(chosen.dataset).exists() and output.samefile(chosen.dataset):
         raise UsageError("--output is the dataset itself, which it would replace", hint="choose another name")
     check_writable(output.parent)
-
-
-def _check_limits(chosen: argparse.Namespace) -> None:
-    """Numbers that make no sense are refused before anything is asked."""
-    least = {"workers": 1, "max_calls": 0, "retries": 0, "budget": 0, "num_conversations": 1}
-    for name, low in least.items():
-        value = getattr(chosen, name, None)
-        if value is not None and not value >= low:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least {low}, and is {value:g}")
-    if not 0 <= chosen.max_unscored <= 1:
-        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {chosen.max_unscored:g}")

@@ -20,6 +20,73 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message, hint=f"`{self.prog} --help` shows the options")
 
 
+def command_parser(prog: str, description: str) -> Parser:
+    """The parser of a command whose description is laid out by hand."""
+    return Parser(
+        prog=prog,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+#: The exit code when too many rows have no score.
+UNSCORED = 3
+
+
+def asking_options(parser: argparse._ActionsContainer, what: str, *, retries: int) -> None:
+    """How patient to be with what is asked, and with what has failed in the end."""
+    parser.add_argument(
+        "--retries",
+        metavar="N",
+        type=int,
+        default=retries,
+        help=f"how often a call that failed is made again; default: {retries}",
+    )
+    parser.add_argument(
+        "--max-unscored",
+        metavar="SHARE",
+        type=float,
+        default=0.05,
+        help=f"the share of {what} beyond which the exit code is {UNSCORED}; default: 0.05",
+    )
+
+
+def max_calls_option(parser: argparse._ActionsContainer) -> None:
+    """A limit on calls, which is the run's."""
+    parser.add_argument(
+        "--max-calls",
+        metavar="N",
+        type=int,
+        help="make no more calls than this in all, retries included; the rest is skipped_budget",
+    )
+
+
+def json_option(parser: argparse._ActionsContainer) -> None:
+    """For scripts."""
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, for scripts")
+
+
+_LEAST = {"workers": 1, "retries": 0, "max_calls": 0, "budget": 0, "max_tokens": 1, "num_conversations": 1}
+
+
+def check_numbers(chosen: argparse.Namespace) -> None:
+    """Refuse numbers that make no sense before anything is asked."""
+    for name, least in _LEAST.items():
+        value = getattr(chosen, name, None)
+        if value is not None and not value >= least:
+            raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, and is {value:g}")
+    if not getattr(chosen, "timeout", 1) > 0:
+        raise UsageError(f"--timeout must be above 0, and is {chosen.timeout:g}")
+    if not 0 <= chosen.max_unscored <= 1:
+        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {chosen.max_unscored:g}")
+
+
+def exit_code(chosen: argparse.Namespace, failed: int, total: int) -> int:
+    """0, unless too many have failed."""
+    return UNSCORED if failed > chosen.max_unscored * total else 0
+
+
 def input_options(parser: argparse.ArgumentParser) -> None:
     """What to read, and how."""
     group = parser.add_argument_group("input")

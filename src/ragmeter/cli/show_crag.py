@@ -94,8 +94,10 @@ def estimated(estimate: Mapping[str, Any]) -> None:
     cost = estimate["cost_usd"]
     money = f"${cost or 0:,.4f} at prices of {AS_OF}" if cost is not None else "the price is not known (--prices)"
     calls = f"about {estimate['calls']:,}, and {estimate['recorded']:,} recorded before"
-    out.print(f"turns: {estimate['turns']:,}; calls: {calls} (fewer where conversations end early, more where a")
-    out.print("reply can't be read and is asked for again; --budget and --max-calls set limits)")
+    out.print(
+        f"turns: {estimate['turns']:,}; calls: {calls} (fewer where conversations end early, more where a reply can't "
+        "be read and is asked for again; --budget and --max-calls set limits)"
+    )
     out.print(f"about {tokens}; {money}", soft_wrap=True)
     out.print("nothing was asked", soft_wrap=True)
 

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ragmeter.cli.options import Parser
+from ragmeter.cli.options import Parser, asking_options, check_numbers, command_parser, exit_code, json_option
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
 
-UNSCORED = 3
 _DESCRIPTION = """\
 Ask a chat page the questions of a file, as a person would, and score its answers.
 
@@ -54,7 +53,6 @@ def run(argv: Sequence[str]) -> int:
     if evidence.exists():
         shutil.move(str(evidence), str(folder.path / "evidence"))
     write_scored(chosen.output, _rows(chosen.input, service.evaluation, metrics), guard=chosen.guard)
-    failed = sum(service.asked.causes().values())
     if chosen.json:
         print(dumps({**service.evaluation.summary, "answer_selector": target.found_selector}, indent=2))
     else:
@@ -63,16 +61,13 @@ def run(argv: Sequence[str]) -> int:
             print(f"the answer was read from {target.found_selector}; to fix that: --answer-selector ...")
         if (folder.path / "evidence").exists():
             print(f"screenshots and texts of pages that failed: {folder.path}/evidence/")
-    return UNSCORED if failed > chosen.max_unscored * len(service.asked.found) else 0
+    return exit_code(chosen, sum(service.asked.causes().values()), len(service.asked.found))
 
 
 def _rows(path: Path, evaluation: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
     """The input's own columns, the response and the scores; a score that is not there is an empty cell."""
     from ragmeter.io.source import open_source
 
-    given: list[dict[str, Any]] = []
-    for batch in open_source(path).batches():
-        given += [dict(zip(batch.columns, row, strict=True)) for row in zip(*batch.columns.values(), strict=True)]
     found = evaluation.rows.select(["answer", *metrics]).to_pylist()
     return [
         {
@@ -80,7 +75,7 @@ def _rows(path: Path, evaluation: Any, metrics: Sequence[str]) -> list[dict[str,
             "actual_response": scored["answer"],
             **{name: _number(scored[metric]) for name, metric in zip(_METRICS, metrics, strict=True)},
         }
-        for row, scored in zip(given, found, strict=True)
+        for (_, row), scored in zip(open_source(path).records(), found, strict=True)
     ]
 
 
@@ -89,12 +84,7 @@ def _number(value: float | None) -> float | None:
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="ragmeter web",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = command_parser("ragmeter web", _DESCRIPTION)
     add = parser.add_argument
     add("--url", required=True, help="the page")
     add("--input", metavar="FILE", type=Path, required=True, help="a file with query and ground_truth")
@@ -111,6 +101,24 @@ def _parser() -> Parser:
     which.add_argument("--fresh-page", action="store_true", help="a new page for every question; the default")
     which.add_argument("--same-page", action="store_true", help="one question after another on the same page")
     add("--any-host", action="store_true", help="follow the page to other hosts than that of --url")
+    _browser_options(parser)
+    output = parser.add_argument_group("output")
+    add = output.add_argument
+    add("--language", default="es", help="for stemming; default: es")
+    add("--run", metavar="NAME", help="the run's name; default: from the input file")
+    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    add(
+        "--no-formula-guard",
+        dest="guard",
+        action="store_false",
+        help="leave cells as they are that a spreadsheet would run",
+    )
+    asking_options(output, "questions without an answer", retries=1)
+    json_option(output)
+    return parser
+
+
+def _browser_options(parser: Parser) -> None:
     login = parser.add_argument_group("getting in")
     add = login.add_argument
     add("--storage-state", metavar="FILE", help="cookies and storage, as Playwright saves them")
@@ -133,46 +141,17 @@ def _parser() -> Parser:
         default="on-failure",
         help="when to keep a screenshot, the page's text and its console; default: on-failure",
     )
-    output = parser.add_argument_group("output")
-    add = output.add_argument
-    add("--language", default="es", help="for stemming; default: es")
-    add("--run", metavar="NAME", help="the run's name; default: from the input file")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
-    add(
-        "--retries",
-        metavar="N",
-        type=int,
-        default=1,
-        help="how often a question that failed is asked again; default: 1",
-    )
-    add(
-        "--max-unscored",
-        metavar="SHARE",
-        type=float,
-        default=0.05,
-        help="the share of questions without an answer beyond which the exit code is 3; default: 0.05",
-    )
-    add(
-        "--no-formula-guard",
-        dest="guard",
-        action="store_false",
-        help="leave cells as they are that a spreadsheet would run",
-    )
-    add("--json", action="store_true", help="print the result as JSON, for scripts")
-    return parser
 
 
 def _check(chosen: argparse.Namespace) -> None:
-    if chosen.workers < 1 or chosen.retries < 0 or not chosen.timeout > 0:
-        raise UsageError("--workers must be at least 1, --retries not below 0, and --timeout above 0")
-    if not 0 <= chosen.max_unscored <= 1:
-        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {chosen.max_unscored:g}")
+    check_numbers(chosen)
     if chosen.output.exists() and chosen.input.exists() and chosen.output.samefile(chosen.input):
         raise UsageError("--output is the input itself, which it would replace", hint="choose another name")
 
 
 def _target(chosen: argparse.Namespace, evidence: Path) -> Any:
-    from ragmeter.targets.web import Login, Page, WebTarget
+    from ragmeter.targets.visit import Page
+    from ragmeter.targets.web import Login, WebTarget
 
     credentials = None
     if chosen.http_user is not None:

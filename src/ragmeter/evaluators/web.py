@@ -14,7 +14,8 @@ from ragmeter.io.write import replacing, write_rows
 from ragmeter.registry import BaseScorer, get
 from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Question
-from ragmeter.targets.web import Page, WebTarget
+from ragmeter.targets.visit import Page
+from ragmeter.targets.web import WebTarget
 
 SCORES = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score")
 
@@ -146,13 +147,10 @@ class WebInterface:
 
 def read_queries(path: str | Path) -> list[dict[str, Any]]:
     """The rows of a CSV file with `query` and `ground_truth`."""
-    rows: list[dict[str, Any]] = []
-    for batch in open_source(path).batches():
-        for needed in ("query", "ground_truth"):
-            if needed not in batch.columns:
-                raise UsageError(f"{path} has no column {needed!r}", hint=f"it has {', '.join(batch.columns)}")
-        names = list(batch.columns)
-        rows += [dict(zip(names, values, strict=True)) for values in zip(*batch.columns.values(), strict=True)]
+    rows = [row for _, row in open_source(path).records()]
+    for needed in ("query", "ground_truth"):
+        if needed not in rows[0]:
+            raise UsageError(f"{path} has no column {needed!r}", hint=f"it has {', '.join(rows[0])}")
     return rows
 
 

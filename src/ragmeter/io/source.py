@@ -37,6 +37,14 @@ class Source:
     path: Path | None
     batches: Callable[[], Iterator[Batch]]
 
+    def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Its rows one by one as dicts, each with its line; for those who don't work on columns."""
+        for batch in self.batches():
+            names = list(batch.columns)
+            rows = zip(*batch.columns.values(), strict=True)
+            for line, row in zip(batch.lines, rows, strict=True):
+                yield line, dict(zip(names, row, strict=True))
+
 
 def stem(path: Path) -> str:
     """A file's name without its endings, for naming what is made from it."""

@@ -230,7 +230,7 @@
     .filter(seen).slice(0, 20)
     .map((element) => path(element) + (squeezed(element.textContent || element.placeholder || element.value || "") ? "  " + JSON.stringify(squeezed(element.placeholder || element.textContent || element.value || "").slice(0, 40)) : ""));
 
-  const shown = (selector) => all(selector).some(seen);
+  const shown = (selector) => selector !== null && all(selector).some(seen);
   const disabled = (selector) => all(selector).some((element) => element.disabled || element.getAttribute("aria-disabled") === "true");
 
   window.__ragmeter = { mark, read, candidates, shown, disabled };

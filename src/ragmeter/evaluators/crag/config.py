@@ -5,18 +5,9 @@ from __future__ import annotations
 import os
 
 from ragmeter.errors import UsageError
-from ragmeter.judges.judge import DEFAULT_EVAL_MODEL, MAX_API_RETRIES, MAX_EVAL_TOKENS
-
-__all__ = [
-    "DEFAULT_EVAL_MODEL",
-    "DEFAULT_NUM_WORKERS",
-    "MAX_API_RETRIES",
-    "MAX_BATCH_SIZE",
-    "MAX_EVAL_TOKENS",
-    "MAX_RESPONSE_LENGTH_IN_TOKENS",
-    "MIN_BATCH_SIZE",
-    "batch_size",
-]
+from ragmeter.judges.judge import DEFAULT_EVAL_MODEL as DEFAULT_EVAL_MODEL
+from ragmeter.judges.judge import MAX_API_RETRIES as MAX_API_RETRIES
+from ragmeter.judges.judge import MAX_EVAL_TOKENS as MAX_EVAL_TOKENS
 
 DEFAULT_NUM_WORKERS = 1
 MIN_BATCH_SIZE = 1

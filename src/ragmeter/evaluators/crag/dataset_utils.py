@@ -121,10 +121,8 @@ def _records(dataset: Any) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
     """The raw conversations, each with the name and the line of where it comes from."""
     if isinstance(dataset, str | Path) or type(dataset).__module__.partition(".")[0] in _FRAMES:
         source = open_source(dataset, what="dataset")
-        for batch in source.batches():
-            names = list(batch.columns)
-            for line, values in zip(batch.lines, zip(*batch.columns.values(), strict=True), strict=True):
-                yield source.name, line, dict(zip(names, values, strict=True))
+        for line, record in source.records():
+            yield source.name, line, record
         return
     for number, record in enumerate(one_split(dataset), 1):
         if not isinstance(record, Mapping):

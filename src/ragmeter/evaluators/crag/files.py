@@ -43,27 +43,25 @@ def load_turns(path: str | Path) -> list[dict[str, Any]]:
     source = open_source(path)
     rows: list[dict[str, Any]] = []
     seen: dict[tuple[str, int], int] = {}
-    for batch in source.batches():
-        missing = [name for name in _NEEDED if name not in batch.columns]
+    for line, record in source.records():
+        missing = [name for name in _NEEDED if name not in record]
         if missing:
             raise ColumnError(
                 f"turn data needs {', '.join(missing)}",
                 file=source.name,
-                line=batch.lines[0] if len(batch.lines) else None,
+                line=line,
                 hint="`ragmeter crag generate` writes such files",
             )
-        names = list(batch.columns)
-        for line, values in zip(batch.lines, zip(*batch.columns.values(), strict=True), strict=True):
-            row = checked(dict(zip(names, values, strict=True)), source.name, line)
-            place = (row["session_id"], row["turn_idx"])
-            if place in seen:
-                raise InputError(
-                    f"turn {place[1]} of session {place[0]!r} is there twice, first in line {seen[place]}",
-                    file=source.name,
-                    line=line,
-                )
-            seen[place] = line
-            rows.append(row)
+        row = checked(record, source.name, line)
+        place = (row["session_id"], row["turn_idx"])
+        if place in seen:
+            raise InputError(
+                f"turn {place[1]} of session {place[0]!r} is there twice, first in line {seen[place]}",
+                file=source.name,
+                line=line,
+            )
+        seen[place] = line
+        rows.append(row)
     return rows
 
 
