@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from ragmeter.stats.intervals import incomplete_beta, mean_interval, t_cdf, t_quantile, wilson_interval
+from ragmeter.stats.distributions import incomplete_beta, t_cdf, t_quantile
+from ragmeter.stats.intervals import mean_interval, wilson_interval
 from ragmeter.stats.summary import summarise
 
 
