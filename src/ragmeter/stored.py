@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
-from ragmeter.store import MANIFEST, ROWS, RunFolder, outcome_column
-from ragmeter.table import NAMED_COLUMNS, NUMBER_COLUMNS, QID, Measure, Scores
+from ragmeter.stats.confidence import Confidence
+from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, outcome_column
+from ragmeter.table import NAMED_COLUMNS, NUMBER_COLUMNS, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
 _MOST_VALUES, _LONGEST = 50, 100
@@ -67,7 +68,7 @@ class StoredRun:
     @cached_property
     def texts(self) -> list[str]:
         """The columns of single texts."""
-        return [field.name for field in self._schema if field.type in (pa.large_string(), pa.string())]
+        return [field.name for field in self._schema if field.type in TEXTS]
 
     def scores(self, name: str) -> Scores:
         """A measure's values, NaN where a row has none."""
@@ -111,23 +112,9 @@ class StoredRun:
         values = [tuple(each[int(row)].as_py() for each in encoded) for row in np.sort(first)]
         return rank[places], values
 
-    def clusters(self, name: str) -> Codes:
-        """For each row the number of its cluster. A row without a value is a cluster of its own."""
-        column = self.column(name)
-        codes = pc.dictionary_encode(column).indices
-        held: Codes = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        alone = np.flatnonzero(held < 0)
-        held[alone] = len(column) + np.arange(len(alone))
-        return held
-
-    def usual_cluster(self) -> str | None:
-        """What rows belong together by, if they do: a conversation that has several turns, a question asked again."""
-        for name in ("session_id", QID):
-            if name in self.texts:
-                column = self.column(name)
-                if pc.count_distinct(column, mode="only_valid").as_py() < len(column) - column.null_count:
-                    return name
-        return None
+    def clusters(self, how: Confidence) -> tuple[str | None, Codes | None]:
+        """By which column rows belong together, if they do, and for each row the number of its cluster."""
+        return clusters_in(self.folder.path / ROWS, how)
 
     def measure(self, name: str) -> Measure:
         """One measure by its name, or an error that says which there are."""
@@ -144,12 +131,3 @@ class StoredRun:
             return {"scored": scored, **({"missing": missing} if missing else {})}
         counted = pc.value_counts(self.folder.rows([column])[column].cast(pa.string()))
         return {each["values"].as_py(): each["counts"].as_py() for each in counted}
-
-
-def check_clusters(codes: Codes, name: str) -> None:
-    """Refuse a column that puts all rows into one cluster: there is nothing to tell chance from."""
-    if len(np.unique(codes)) < 2:
-        raise UsageError(
-            f"all rows have the same {name!r}: with fewer than two clusters there is no interval",
-            hint="choose another column with --cluster, or --cluster none",
-        )

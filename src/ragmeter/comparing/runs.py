@@ -17,16 +17,15 @@ from ragmeter.comparing.words import sentence
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.differences import difference_interval
-from ragmeter.stats.intervals import Confidence
 from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.stats.paired import MCNEMAR, RANDOMISATION, TESTS, paired_p
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 from ragmeter.store import RunFolder
-from ragmeter.stored import StoredRun, check_clusters, find_run
+from ragmeter.stored import StoredRun, find_run
 from ragmeter.table import Measure, Scores
 
-AUTO = "auto"
 #: The difference that a number of questions is told for, on a scale from 0 to 1: one point.
 _POINT = 0.01
 
@@ -70,13 +69,14 @@ def compare(
     held = [StoredRun(run if isinstance(run, RunFolder) else find_run(run, output_dir)) for run in runs]
     if len(held) < 2:
         raise UsageError("a comparison needs two runs or more", hint="ragmeter compare RUN_A RUN_B")
-    column = held[0].usual_cluster() if cluster == AUTO else cluster
+    confidence = Confidence(interval, cluster, level, seed, draws)
+    column, _ = held[0].clusters(confidence)
     if column is not None and test == MCNEMAR:
         raise UsageError(
             f"McNemar's test takes rows for independent, and they belong together by {column!r}",
             hint="use --test randomisation, or --cluster none if they are independent",
         )
-    how = _How(Confidence(interval, column, level, seed, draws), test, alpha, movers)
+    how = _How(replace(confidence, cluster=column), test, alpha, movers)
     wanted = [metrics] if isinstance(metrics, str) else metrics
     names = None if wanted is None else [name for each in wanted for name in each.split(",") if name]
     found = [_compared(a, b, names, slices, how) for a, b in combinations(held, 2)]
@@ -107,10 +107,8 @@ def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: I
             f"{a.name} and {b.name} have no metric in common",
             hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
         )
-    codes = None
-    if how.confidence.cluster is not None:
-        codes = a.clusters(how.confidence.cluster)[pairing.a]
-        check_clusters(codes, how.confidence.cluster)
+    _, codes = a.clusters(how.confidence)
+    codes = None if codes is None else codes[pairing.a]
     metrics, differences = {}, {}
     for measure in chosen:
         scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]

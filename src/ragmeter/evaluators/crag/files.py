@@ -18,6 +18,7 @@ from ragmeter.io.cells import as_list, whole
 from ragmeter.io.source import open_source
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.metrics.conversation import accuracy_bounds, conversation_score
+from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import MetricSummary, summarise
 from ragmeter.store import MANIFEST, ROWS, SUMMARY, RowsWriter, Scored
 from ragmeter.table import SCORED, Batch, Measure
@@ -136,9 +137,16 @@ def summarise_run(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
     """What came out, with intervals, counts and causes. Nothing in it depends on when or how fast it was run."""
     failed = judged.not_scored()
     outcomes = judged.outcomes()
+    lengths = [len(turns) for turns in judged.counted]
+    codes = np.repeat(np.arange(len(lengths)), lengths) if any(length > 1 for length in lengths) else None
     metrics: dict[str, MetricSummary] = {
         measure.name: summarise(
-            _flag(judged, measure.name), failed, binary=True, direction=measure.direction, bounds=measure.bounds
+            _flag(judged, measure.name),
+            failed,
+            binary=True,
+            direction=measure.direction,
+            bounds=measure.bounds,
+            codes=codes,  # turns of a conversation belong together
         )
         for measure in _MEASURES
     }
@@ -154,6 +162,7 @@ def summarise_run(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
         "ragmeter": ragmeter.__version__,
         "n_rows": len(outcomes),
         "n_conversations": len(judged.conversations),
+        "statistics": Confidence(cluster=None if codes is None else "session_id").as_dict(),
         "metrics": {name: each.as_dict() for name, each in metrics.items()},
         "accuracy_bounds": accuracy_bounds(judged.turns()),
         "unscored_share": 1 - outcomes.count(SCORED) / len(outcomes) if outcomes else 0.0,
