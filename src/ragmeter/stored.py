@@ -18,7 +18,7 @@ from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, outcome_column
-from ragmeter.table import NAMED_COLUMNS, NUMBER_COLUMNS, Measure, Scores
+from ragmeter.table import NAMED_COLUMNS, NUMBER_COLUMNS, SCORED, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
 _MOST_VALUES, _LONGEST = 50, 100
@@ -122,12 +122,16 @@ class StoredRun:
             raise UnknownNameError("metric", name, self.measures, hint=f"{self.name} has {', '.join(self.measures)}")
         return self.measures[name]
 
-    def outcomes(self, name: str) -> dict[str, int]:
-        """How many rows of a measure have which outcome, `scored` among them."""
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        with (self.folder.path / ROWS).open("rb") as file:
+            return int(pq.read_metadata(file).num_rows)
+
+    def outcomes(self, name: str) -> tuple[Codes, list[str]]:
+        """For each row the number of its outcome of a measure, and the outcomes' names, `scored` among them."""
         column = outcome_column(name)
-        if column not in self._schema.names:
-            scored = int(np.count_nonzero(~np.isnan(self.scores(name))))
-            missing = len(self.scores(name)) - scored
-            return {"scored": scored, **({"missing": missing} if missing else {})}
-        counted = pc.value_counts(self.folder.rows([column])[column].cast(pa.string()))
-        return {each["values"].as_py(): each["counts"].as_py() for each in counted}
+        if column in self._schema.names:
+            found = pc.dictionary_encode(self.folder.rows([column])[column].cast(pa.string()).combine_chunks())
+            return found.indices.to_numpy(zero_copy_only=False).astype(np.int64), found.dictionary.to_pylist()
+        return np.isnan(self.scores(name)).astype(np.int64), [SCORED, "missing"]

@@ -10,8 +10,9 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from ragmeter.stats.clusters import Clustered
+from ragmeter.stats.confidence import BOOTSTRAP, MCNEMAR, RANDOMISATION, STUDENT
 from ragmeter.stats.differences import newcombe_interval
-from ragmeter.stats.paired import BOOTSTRAP, MCNEMAR, RANDOMISATION, STUDENT, McNemar, paired_p, randomisation_p
+from ragmeter.stats.paired import McNemar, paired_p, randomisation_p
 
 
 def alone(differences: list[float] | np.ndarray[tuple[int], np.dtype[np.float64]]) -> Clustered:

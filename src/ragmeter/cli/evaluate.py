@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import evaluators
-from ragmeter.cli.options import Parser, class_options, input_options, read_input
+from ragmeter.cli.options import (
+    Parser,
+    class_options,
+    input_options,
+    read_input,
+    read_statistics,
+    statistics_options,
+)
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
@@ -82,6 +89,7 @@ def _parser(*, add_help: bool) -> Parser:
     )
     what.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
     input_options(parser)
+    statistics_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output-dir", metavar="DIR", type=Path, help=f"default: {EVALUATION_RESULTS}/, or {RUNS}/ for --metrics"
@@ -193,6 +201,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
             embedding_model=chosen.embedding_model,
             embedding_base_url=chosen.embedding_base_url,
             **read_input(chosen),
+            **read_statistics(chosen),
             run=name,
             output_dir=folder,
             progress=advance,

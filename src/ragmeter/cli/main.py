@@ -14,9 +14,12 @@ from ragmeter.errors import Interrupted, RagmeterError, UsageError, did_you_mean
 
 _COMMANDS = {
     "ask": "put a dataset's questions to a live system, and score its answers",
+    "compare": "tell whether one run is better than another, and how sure that is",
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
     "metrics": "list the metrics, or explain one",
+    "power": "say how many questions a difference needs",
+    "summary": "show a run's figures again, by slices",
     "web": "ask a RAG that is only a web page, and score its answers",
 }
 _EXAMPLES = """\

@@ -16,11 +16,12 @@ from ragmeter.comparing.slices import slice_differences
 from ragmeter.comparing.words import sentence
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
+from ragmeter.slicing import chosen_names
 from ragmeter.stats.clusters import Clustered, Codes
-from ragmeter.stats.confidence import AUTO, Confidence
+from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
 from ragmeter.stats.differences import difference_interval
 from ragmeter.stats.multiple import benjamini_hochberg, holm
-from ragmeter.stats.paired import MCNEMAR, RANDOMISATION, TESTS, paired_p
+from ragmeter.stats.paired import paired_p
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 from ragmeter.store import RunFolder
 from ragmeter.stored import StoredRun, find_run
@@ -77,8 +78,7 @@ def compare(
             hint="use --test randomisation, or --cluster none if they are independent",
         )
     how = _How(replace(confidence, cluster=column), test, alpha, movers)
-    wanted = [metrics] if isinstance(metrics, str) else metrics
-    names = None if wanted is None else [name for each in wanted for name in each.split(",") if name]
+    names = chosen_names(metrics) or None
     found = [_compared(a, b, names, slices, how) for a, b in combinations(held, 2)]
     labels = _labels(held)
     return Comparison(labels, level, alpha, test, column, seed, draws, _judged(_named(found, labels), alpha, level))

@@ -10,10 +10,10 @@ import numpy as np
 from ragmeter.comparing.comparison import SliceDifference
 from ragmeter.comparing.pairing import Rows
 from ragmeter.stats.clusters import Clustered, Codes
-from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.confidence import STUDENT, Confidence
 from ragmeter.stats.intervals import SMALL, interval_of
 from ragmeter.stats.multiple import holm
-from ragmeter.stats.paired import STUDENT, paired_p
+from ragmeter.stats.paired import paired_p
 from ragmeter.stored import StoredRun
 from ragmeter.table import Scores
 

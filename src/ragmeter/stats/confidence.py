@@ -1,4 +1,4 @@
-"""How intervals are made: the settings, which are part of a run's signature."""
+"""How intervals and tests are made: the settings, which are part of a run's signature."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from ragmeter.errors import UsageError
 
 AUTO = "auto"
 METHODS = (AUTO, "t", "wilson", "bootstrap", "bca")
+#: The tests of a difference, the usual one first.
+RANDOMISATION, BOOTSTRAP, STUDENT, MCNEMAR = TESTS = ("randomisation", "bootstrap", "t", "mcnemar")
 
 
 @dataclass(frozen=True)
