@@ -13,7 +13,7 @@ PACKAGE = Path(ragmeter.__file__).parent
 
 #: From the top down. A module may import from its own layer and from those below.
 LAYERS = [
-    "__main__", "cli", "asking", "comparing", "api", "evaluators", "extending", "engine", "stored", "store", "stats", "targets",
+    "__main__", "pytest_plugin", "cli", "asking", "gating", "comparing", "api", "evaluators", "extending", "engine", "stored", "store", "stats", "targets",
     "judges", "metrics", "embedders", "endpoints", "effects", "io", "registry", "definition", "naming", "table",
     "errors",
 ]  # fmt: skip
