@@ -214,9 +214,10 @@ def _shares(unscored: Sequence[tuple[str, _Unscored]], most: float) -> Iterator[
     for each, metrics in together.items():
         share = each.failed / each.total if each.total else 0.0
         names = ", ".join(dict.fromkeys(metrics))
+        beside = "" if each.baseline is None else f" beside {each.baseline}"
         have = f"{names}: {each.failed:,} of {each.total:,} {each.what} have no score"
         yield Check(
-            rule=f"{option(MAX_FAILED)} {most:g} for {names}{'' if each.baseline is None else f' beside {each.baseline}'}",
+            rule=f"{option(MAX_FAILED)} {most:g} for {names}{beside}",
             kind=MAX_FAILED,
             metric=names,
             passed=share <= most + _ROUNDING,

@@ -150,7 +150,8 @@ def _bounds(kind: str, given: Bounds | None) -> Iterator[Rule]:
         metric, equals, value = text.rpartition("=")
         if not equals:
             raise _unreadable(kind, text)
-        yield Rule(kind, _metric(kind, metric), _number(kind, text, value))
+        number = _number(kind, text, value)
+        yield Rule(kind, _metric(kind, metric), number)
 
 
 def _margins(given: Margins | None) -> Iterator[Rule]:

@@ -13,7 +13,8 @@ from ragmeter.stats.summary import MetricSummary
 class Check:
     """One rule held against a run: what was asked, what was found, and the reason in words.
 
-    `metric` may be several, with commas, where the same is to be said of them. `value` and `interval` are what was found: a mean, a difference to the baseline, or a share of rows.
+    `metric` may be several, with commas, where the same is to be said of them. `value` and `interval` are what was
+    found: a mean, a difference to the baseline, or a share of rows.
     """
 
     rule: str
