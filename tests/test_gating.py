@@ -82,7 +82,7 @@ def test_margins_are_read_from_the_right(text: str, baseline: str, metric: str, 
 
 
 _NAMES = st.from_regex(r"[a-z][a-z_0-9]{0,8}(@[1-9][0-9]?)?(\[[a-z]{1,4}=[a-z0-9:/.]{1,8}\])?", fullmatch=True)
-_VALUES = st.sampled_from([0.0, 0.02, 0.6, 1.0, 2000.0, 1e-05])
+_VALUES = st.integers(0, 10**8).map(lambda number: number / 1000)
 
 
 @given(baseline=st.text(min_size=1).filter(lambda text: text == text.strip()), metric=_NAMES, value=_VALUES)
@@ -212,8 +212,8 @@ def test_one_row_has_no_interval_to_pass_by(tmp_path: Path) -> None:
 
 def test_nothing_scored_never_passes(tmp_path: Path) -> None:
     keep(tmp_path, "r", rows(0, 0, failed=3))
-    for more in ({}, {"max_failed": 1.0}):
-        verdict = gate("r", fail_under={"exact_match": 0}, output_dir=tmp_path, **more)
+    for most in (None, 1.0):
+        verdict = gate("r", fail_under={"exact_match": 0}, max_failed=most, output_dir=tmp_path)
         assert not verdict.passed
         assert verdict.checks[0].reason == "exact_match: nothing was scored (3 no_answer)"
         assert verdict.checks[0].value is None
@@ -285,6 +285,7 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
     check = verdict.checks[0]
     assert check.value == pytest.approx(-0.01)
     assert check.interval is not None
+    assert check.value is not None
     assert check.interval[0] < -0.02 < check.value
     assert not check.passed
     found = re.fullmatch(
@@ -299,6 +300,8 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
         "main → new: " + ragmeter.compare([tmp_path / "main", tmp_path / "new"]).pairs[0].sentence
     ]
     assert gate("new", no_worse_than="main:exact_match:0.1", output_dir=tmp_path).passed
+    one = gate("new", no_worse_than="main:exact_match:0.01", output_dir=tmp_path)
+    assert "worse by more than 1 point can't" in one.checks[0].reason
 
 
 def test_the_same_answers_pass_where_scores_are_not_rates(tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -215,3 +218,22 @@ def test_loading_it_costs_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_example_of_the_documents(pytester: pytest.Pytester) -> None:
+    document = (Path(__file__).parent.parent / "docs" / "ci.md").read_text(encoding="utf-8")
+    example = re.search(r"```python\n(.*?)```", document, re.DOTALL)
+    assert example is not None
+    for folder in ("eval", "mypkg"):
+        pytester.mkdir(folder)
+    (pytester.path / "mypkg" / "rag.py").write_text(
+        "def pipeline(question):\n    return 'no' if question in ('q0', 'q1') else 'yes'\n"
+    )
+    questions = [{"qid": str(number), "question": f"q{number}", "ground_truth": "yes"} for number in range(20)]
+    answers = [{**row, "answer": "no" if row["qid"] in "01" else "yes"} for row in questions]
+    for name, rows in (("questions", questions), ("answers", answers)):
+        (pytester.path / "eval" / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pytester.makepyfile(test_rag=example[1])
+    result = pytester.runpytest_subprocess("--strict-markers", "-p", "no:cacheprovider", "-o", "pythonpath=.")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["test_rag.py::test_answers", "  token_f1: 0.9000 (95%: 0.7559 to 1.0000), n = 20"])

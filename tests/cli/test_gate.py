@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -187,6 +192,21 @@ def test_a_live_system_is_asked_and_checked(tmp_path: Path, ragmeter: Run) -> No
     assert json.loads(done.stdout)["gate"]["passed"] is False
 
 
+def test_a_run_that_would_replace_its_baseline_is_not_asked_for(tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "rag.py").write_text("def answer(question):\n    return 'yes'\n")
+    command = [
+        "ask", "--metrics", "exact_match", "--dataset", "answers.csv", "--target", "rag:answer",
+        "--column", "reference=ground_truth",
+    ]  # fmt: skip
+    assert ragmeter(*command).returncode == 0
+    (run,) = (path for path in (tmp_path / "runs").iterdir() if path.is_dir())
+    before = (run / "manifest.json").stat().st_mtime_ns
+    done = ragmeter(*command, "--no-worse-than", f"{run.name}:exact_match:0.1")
+    assert done.returncode == 2
+    assert "the baseline is the run itself" in done.stderr
+    assert (run / "manifest.json").stat().st_mtime_ns == before
+
+
 def test_judged_conversations_are_checked(tmp_path: Path, ragmeter: Run) -> None:
     turns = [
         {"session_id": f"s{number}", "interaction_id": f"i{number}", "turn_idx": 0, "query": "q", "ground_truth": "yes",
@@ -228,3 +248,37 @@ def test_nothing_steers_the_terminal(tmp_path: Path, ragmeter: Run) -> None:
     assert done.returncode == 1
     assert "\x1b" not in done.stdout + done.stderr
     assert Xml.parse(tmp_path / "g.xml").getroot()[0].get("failures") == "1"  # noqa: S314 - our own file
+
+
+def test_the_workflow_of_the_documents_runs(tmp_path: Path) -> None:
+    """The step of docs/ci.md, as GitHub runs it: first on main, then on pull requests, one of them bad."""
+    document = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+    workflow = re.search(r"```yaml\n(.*?)```", document, re.DOTALL)
+    assert workflow is not None
+    step = re.search(r"name: Ask, score and check\n +run: \|\n(.*?)\n +- name", workflow[1], re.DOTALL)
+    assert step is not None
+    for folder in ("eval", "mypkg"):
+        (tmp_path / folder).mkdir()
+    questions = [{"question": f"q{number}", "ground_truth": "yes"} for number in range(60)]
+    (tmp_path / "eval" / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
+    binaries = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def run_step(name: str, answer: str) -> tuple[int, str]:
+        (tmp_path / "mypkg" / "rag.py").write_text(f"def pipeline(question):\n    return {answer}\n")
+        summary = tmp_path / f"{name}.md"
+        done = subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", textwrap.dedent(step[1])],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": binaries, "RUN": name, "GITHUB_STEP_SUMMARY": str(summary)},
+            capture_output=True,
+            text=True,
+        )
+        return done.returncode, f"{done.stderr}{summary.read_text(encoding='utf-8')}"
+
+    assert run_step("main", "'yes'")[0] == 0
+    code, said = run_step("new", "'yes'")
+    assert (code, "--no-worse-than main:token\\_f1:0.02" in said) == (0, True)
+    code, said = run_step("new", "'yes' if int(question[1:]) % 4 else 'no'")
+    assert code == 1
+    assert "new is 25.0 points below main" in said
+    assert said.count("## ✅ Gate passed") == said.count("## ❌ Gate failed") == 1

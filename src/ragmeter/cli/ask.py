@@ -49,8 +49,8 @@ def run(argv: Sequence[str]) -> int:
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
-    gate = _gate(chosen)
     target = _target(chosen)
+    gate = _gate(chosen, target)
     with show.progress("asking", "questions") as advance:
         service = ask_and_score(
             chosen.dataset,
@@ -160,13 +160,15 @@ def _check(chosen: argparse.Namespace) -> None:
                 raise UsageError(f"--{name.replace('_', '-')} has no effect on {chosen.target}", hint="leave it out")
 
 
-def _gate(chosen: argparse.Namespace) -> Gate | None:
+def _gate(chosen: argparse.Namespace, target: Target) -> Gate | None:
     """What the run has to reach, checked before anything is asked."""
     if not asks_for_gate(chosen):
         return None
     from ragmeter.api import choose_metrics
-    from ragmeter.asking import read_fallback
+    from ragmeter.asking import default_name, read_fallback
+    from ragmeter.io.source import open_source
 
+    name = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
     metrics = choose_metrics(
         chosen.metrics,
         language=chosen.language,
@@ -174,7 +176,7 @@ def _gate(chosen: argparse.Namespace) -> Gate | None:
         model=chosen.embedding_model,
         base_url=chosen.embedding_base_url,
     )
-    return read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / chosen.run if chosen.run else None)
+    return read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
 
 
 def _target(chosen: argparse.Namespace) -> Target:

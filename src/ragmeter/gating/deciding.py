@@ -162,7 +162,7 @@ def _bound(rule: Rule, found: MetricSummary, on: str) -> Check:
     if found.mean is not None:
         edge = None if interval is None else interval[0 if under else 1]
         inside = edge is not None and _reaches(edge, rule.value, under)
-        asked = f"{'at least' if under else 'at most'} {rule.value:,g} is asked for"
+        asked = f"{'at least' if under else 'at most'} {rule.value:,.12g} is asked for"
         doubt = ""
         if on == INTERVAL:
             passed = inside
@@ -266,15 +266,16 @@ def _difference(rule: Rule, found: MetricDifference, a: str, b: str, level: floa
     """In words: by how much, how sure that is, and what it would take to be sure."""
     if found.difference is None:
         return f"{rule.metric}: no question has a score in both {a} and {b}"
-    scale, unit = (100, " points") if found.point else (1, "")
-    size = _size(abs(found.difference) * scale)
+    scale = 100 if found.point else 1
+    size = f"{_size(abs(found.difference) * scale)}{' points' if found.point else ''}"
     where = "above" if found.difference > 0 else "below"
-    said = f"{b} and {a} have the same mean" if not found.difference else f"{b} is {size}{unit} {where} {a}"
+    said = f"{b} and {a} have the same mean" if not found.difference else f"{b} is {size} {where} {a}"
     said = f"{rule.metric}: {said}"
     if found.interval is None:
         return f"{said}, n = {found.n:,}: too few questions for an interval"
     ends = f"{level:.0%}: {_size(found.interval[0] * scale)} to {_size(found.interval[1] * scale)}"
     said = f"{said} ({ends}), n = {found.n:,}"
+    unit = "" if not found.point else " point" if f"{rule.value:g}" == "0.01" else " points"
     margin = f"worse by more than {rule.value * scale:g}{unit}"
     best = found.interval[1] if found.direction == "higher" else -found.interval[0]
     if passed:

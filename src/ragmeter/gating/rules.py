@@ -50,7 +50,7 @@ class Rule:
 
     def __str__(self) -> str:
         beside = "" if self.baseline is None else f"{self.baseline}:"
-        return f"{option(self.kind)} {beside}{self.metric}{'=' if self.baseline is None else ':'}{self.value:g}"
+        return f"{option(self.kind)} {beside}{self.metric}{'=' if self.baseline is None else ':'}{self.value:.12g}"
 
 
 def option(kind: str) -> str:
@@ -125,7 +125,7 @@ def _check_direction(rule: Rule, measure: Measure) -> None:
         raise UsageError(f"{rule}: of {measure.name} neither more nor less is worse", hint="choose another metric")
     raise UsageError(
         f"{rule}: for {measure.name} {direction} is better",
-        hint=f"write {option(instead)} {measure.name}={rule.value:g}",
+        hint=f"write {option(instead)} {measure.name}={rule.value:.12g}",
     )
 
 
