@@ -173,13 +173,13 @@ def test_a_mean_against_a_bound(tmp_path: Path) -> None:
     )
     assert check.interval == pytest.approx((low, high), abs=1e-4)
     assert check.reason == (
-        "exact_match is 0.6000 (95%: 0.3127 to 0.8318), n = 10: at least 0.6 is asked for; "
+        "exact_match is 0.6000 (95%: 0.3127 to 0.8318), n = 10 (few): at least 0.6 is asked for; "
         "a true mean below that can't be ruled out"
     )
     failed = gate("r", fail_under={"exact_match": 0.61}, output_dir=tmp_path)
     assert not failed.passed
     assert failed.failed == [failed.checks[0]]
-    assert failed.checks[0].reason.endswith("n = 10: at least 0.61 is asked for")
+    assert failed.checks[0].reason.endswith("n = 10 (few): at least 0.61 is asked for")
 
 
 def test_the_whole_interval_against_a_bound(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_the_interval_of_the_difference_against_a_margin(tmp_path: Path) -> None
     assert check.interval == pytest.approx((2 - 2.4841377, 2 + 2.4841377))
     assert check.baseline == "main"
     assert check.reason.startswith(
-        "latency_ms: new is 2.0 above main (95%: -0.48 to 4.5), n = 3: worse by more than 4.4 can't"
+        "latency_ms: new is 2.0 above main (95%: -0.48 to 4.5), n = 3 (few): worse by more than 4.4 can't"
     )
     passed = gate("new", no_worse_than="main:latency_ms:4.5", output_dir=tmp_path)
     assert passed.passed
@@ -271,7 +271,7 @@ def test_the_interval_of_the_difference_against_a_margin(tmp_path: Path) -> None
     assert "can't be ruled out" in sure.checks[0].reason
     keep(tmp_path, "far", timed([20, 21, 22]))
     far = gate("far", no_worse_than={"main": {"latency_ms": 5}}, output_dir=tmp_path)
-    assert far.checks[0].reason.endswith("n = 3: it is worse by more than 5")
+    assert far.checks[0].reason.endswith("n = 3 (few): it is worse by more than 5")
 
 
 def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
@@ -335,6 +335,14 @@ def test_another_number_of_repeats_leaves_no_question_out(tmp_path: Path) -> Non
     verdict = gate("new", no_worse_than="main:token_f1:0.5", output_dir=tmp_path)
     assert verdict.passed
     assert "0 of 10 questions" in verdict.checks[-1].reason
+
+
+def test_conversations_are_what_is_few(tmp_path: Path) -> None:
+    held = [{**row, "session_id": str(number // 10)} for number, row in enumerate(rows(30, 10))]
+    keep(tmp_path, "main", held, "token_f1")
+    keep(tmp_path, "new", held, "token_f1")
+    check = gate("new", no_worse_than="main:token_f1:0.5", output_dir=tmp_path).checks[0]
+    assert "n = 40 (few: 4 groups): " in check.reason
 
 
 def test_questions_worded_otherwise_are_said(tmp_path: Path) -> None:
@@ -443,8 +451,8 @@ def test_markdown_as_a_whole(tmp_path: Path) -> None:
         "",
         "|  | asked | found |",
         "| :-: | --- | --- |",
-        "| ✅ | --fail-under exact\\_match=0.9 | exact\\_match is 1.0000 \\(95%: 0.4385 to 1.0000\\), n = 3 of 4: "
-        "at least 0.9 is asked for; a true mean below that can't be ruled out |",
+        "| ✅ | --fail-under exact\\_match=0.9 | exact\\_match is 1.0000 \\(95%: 0.4385 to 1.0000\\), "
+        "n = 3 of 4 \\(few\\): at least 0.9 is asked for; a true mean below that can't be ruled out |",
         "| ❌ | --max-failed 0.05 for exact\\_match | exact\\_match: 1 of 4 rows have no score \\(1 no\\_answer\\): "
         "at most 5% may have none |",
         "",

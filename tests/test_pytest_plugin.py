@@ -42,8 +42,8 @@ def test_the_package_is_still_there():
         [
             "*= ragmeter =*",
             "*::test_answers",
-            "  exact_match: 0.8000 (95%: 0.5840 to 0.9193), n = 20",
-            "  token_f1: 0.8000 (95%: 0.6079 to 0.9921), n = 20",
+            "  exact_match: 0.8000 (95%: 0.5840 to 0.9193), n = 20 (few)",
+            "  token_f1: 0.8000 (95%: 0.6079 to 0.9921), n = 20 (few)",
         ]
     )
     properties = Xml.parse(pytester.path / "out.xml").getroot().iter("property")  # noqa: S314 - pytest's own file
@@ -60,15 +60,20 @@ def test_answers(ragmeter):
 def test_it_is_an_assertion_error(ragmeter):
     with pytest.raises(AssertionError, match="at least 0.9 is asked for"):
         ragmeter.check(ragmeter.evaluate(ROWS, metrics="token_f1"), fail_under={"token_f1": 0.9})
+
+def test_a_rule_that_makes_no_sense(ragmeter):
+    ragmeter.check(ragmeter.evaluate(ROWS, metrics="token_f1"), fail_over={"token_f1": 0.9})
 """,
     )
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["E*UsageError: --fail-over token_f1=0.9: for token_f1 higher is better"])
+    result.stdout.no_fnmatch_line("*rules.py*")
     result.stdout.fnmatch_lines(
         [
             ">*ragmeter.check(ragmeter.evaluate(ROWS, metrics=*",
             "E*AssertionError: this evaluation does not pass the gate:",
             "E*--fail-under token_f1=0.9",
-            "E*token_f1 is 0.8000 (95%: 0.6079 to 0.9921), n = 20: at least 0.9 is asked for",
+            "E*token_f1 is 0.8000 (95%: 0.6079 to 0.9921), n = 20 (few): at least 0.9 is asked for",
         ]
     )
     result.stdout.no_fnmatch_line("*pytest_plugin.py*")
@@ -191,7 +196,7 @@ def test_it(ragmeter, tmp_path):
 """
     result = outcome(pytester, code)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["  exact_match: 1.0000 (95%: 0.8389 to 1.0000), n = 20"])
+    result.stdout.fnmatch_lines(["  exact_match: 1.0000 (95%: 0.8389 to 1.0000), n = 20 (few)"])
 
 
 def test_others_see_nothing_of_it(pytester: pytest.Pytester) -> None:
@@ -236,4 +241,6 @@ def test_the_example_of_the_documents(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_rag=example[1])
     result = pytester.runpytest_subprocess("--strict-markers", "-p", "no:cacheprovider", "-o", "pythonpath=.")
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["test_rag.py::test_answers", "  token_f1: 0.9000 (95%: 0.7559 to 1.0000), n = 20"])
+    result.stdout.fnmatch_lines(
+        ["test_rag.py::test_answers", "  token_f1: 0.9000 (95%: 0.7559 to 1.0000), n = 20 (few)"]
+    )

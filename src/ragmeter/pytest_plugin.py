@@ -53,9 +53,13 @@ class Ragmeter:
     def check(self, run: Evaluation | RunFolder | str | Path, **asked: Any) -> Verdict:
         """`ragmeter.gate`, with an AssertionError that gives the reasons if the run does not pass."""
         import ragmeter
+        from ragmeter.errors import RagmeterError
 
         __tracebackhide__ = True
-        verdict = ragmeter.gate(run, **asked)
+        try:
+            verdict = ragmeter.gate(run, **asked)
+        except RagmeterError as error:  # the call is at fault, and the test has it: our own frames say nothing
+            raise error.with_traceback(None) from None
         if not verdict.passed:
             raise AssertionError(_reasons(verdict))
         return verdict

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
+from ragmeter.cli.main import main
 from tests.conftest import Run
 
 QUESTIONS = "qid,question,answer,ground_truth,latency_ms\n" + "".join(
@@ -39,7 +40,7 @@ def test_a_gate_that_passes_and_one_that_fails(ragmeter: Run) -> None:
     done = ragmeter("gate", "main", "--fail-under", "token_f1=0.8", "--fail-over", "latency_ms=109.5")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert "passed: token_f1 is 0.8000 (95%: 0.6079 to 0.9921), n = 20: at least 0.8 is asked for" in done.stdout
+    assert "passed: token_f1 is 0.8000 (95%: 0.6079 to 0.9921), n = 20 (few): at least 0.8 is asked for" in done.stdout
     assert "passed: latency_ms is 109.5" in done.stdout
     assert "token_f1 ↑" in done.stdout
     done = ragmeter("gate", "runs/main", "--fail-under", "token_f1=0.85", "--fail-under", "exact_match=0.5")
@@ -47,7 +48,7 @@ def test_a_gate_that_passes_and_one_that_fails(ragmeter: Run) -> None:
     assert done.stderr == (
         "ragmeter: the gate failed, 1 of 3 checks:\n"
         "  --fail-under token_f1=0.85\n"
-        "    token_f1 is 0.8000 (95%: 0.6079 to 0.9921), n = 20: at least 0.85 is asked for\n"
+        "    token_f1 is 0.8000 (95%: 0.6079 to 0.9921), n = 20 (few): at least 0.85 is asked for\n"
     )
     assert "passed: exact_match" in done.stdout
     strict = ragmeter("gate", "main", "--fail-under", "token_f1=0.8", "--gate-on", "interval", "--json")
@@ -59,7 +60,10 @@ def test_a_gate_that_passes_and_one_that_fails(ragmeter: Run) -> None:
 
 
 @pytest.mark.usefixtures("main_run")
-def test_a_call_that_makes_no_sense(ragmeter: Run) -> None:
+def test_a_call_that_makes_no_sense(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     for options, said in (
         ([], "say what the run has to reach"),
         (["--junit", "x.xml"], "nothing to check"),
@@ -72,9 +76,8 @@ def test_a_call_that_makes_no_sense(ragmeter: Run) -> None:
         (["--fail-under", "token_f1=0.5", "--junit", "runs"], "is a folder"),
         (["--fail-under", "token_f1=0.5", "--markdown", "answers.csv/x.md"], "another folder with --markdown"),
     ):
-        done = ragmeter("gate", "main", *options)
-        assert done.returncode == 2
-        assert said in done.stderr
+        assert main(["gate", "main", *options]) == 2
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -89,17 +92,42 @@ def test_a_call_that_makes_no_sense(ragmeter: Run) -> None:
     ],
 )
 def test_nothing_is_scored_for_a_rule_that_makes_no_sense(
-    tmp_path: Path, ragmeter: Run, options: list[str], said: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    said: str,
 ) -> None:
-    (tmp_path / "rag.py").write_text("def answer(question):\n    open('asked', 'w').close()\n    return 'yes'\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the target's folder is added to it
+    (tmp_path / "rag_never_asked.py").write_text(
+        "def answer(question):\n    open('asked', 'w').close()\n    return 'yes'\n"
+    )
     for command in (
         ("evaluate", "--metrics", "token_f1", "--results", "answers.csv"),
-        ("ask", "--metrics", "token_f1", "--dataset", "answers.csv", "--target", "rag:answer"),
+        ("ask", "--metrics", "token_f1", "--dataset", "answers.csv", "--target", "rag_never_asked:answer"),
     ):
-        done = ragmeter(*command, *options)
-        assert done.returncode == 2
-        assert said in done.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.csv", "rag.py", "worse.csv"]
+        assert main([*command, *options]) == 2
+        assert said in capsys.readouterr().err
+    left = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
+    assert left == {"answers.csv", "rag_never_asked.py", "worse.csv"}
+
+
+def test_no_page_is_opened_for_a_rule_that_makes_no_sense(ragmeter: Run) -> None:
+    page = (
+        "web",
+        "--url",
+        "http://127.0.0.1:9",
+        "--input",
+        "answers.csv",
+        "--output",
+        "o.csv",
+        "--input-selector",
+        "#q",
+    )
+    done = ragmeter(*page, "--fail-under", "ndcg@10=0.5")
+    assert done.returncode == 2
+    assert "unknown metric 'ndcg@10'" in done.stderr
 
 
 @pytest.mark.usefixtures("main_run")
@@ -110,7 +138,7 @@ def test_score_and_check_in_one_go(tmp_path: Path, ragmeter: Run) -> None:
     )  # fmt: skip
     assert done.returncode == 1
     assert (
-        "token_f1: new is 60.0 points below main (95%: -83.5 to -36.5), n = 20: it is worse by more than 2 points"
+        "token_f1: new is 60.0 points below main (95%: -83.5 to -36.5), n = 20 (few): it is worse by more than 2 points"
         in (done.stderr)
     )
     assert "new is worse than main on token_f1 by 60.0 points" in done.stdout

@@ -30,7 +30,7 @@ from ragmeter.gating.rules import (
     option,
 )
 from ragmeter.gating.verdict import Check, Verdict
-from ragmeter.gating.words import brief, clipped, listed, two_digits
+from ragmeter.gating.words import brief, clipped, few, listed, two_digits
 from ragmeter.io.write import RUNS
 from ragmeter.stats.intervals import Confidence
 from ragmeter.stats.summary import MetricSummary, summarise
@@ -274,7 +274,7 @@ def _difference(rule: Rule, found: MetricDifference, a: str, b: str, level: floa
     if found.interval is None:
         return f"{said}, n = {found.n:,}: too few questions for an interval"
     ends = f"{level:.0%}: {_size(found.interval[0] * scale)} to {_size(found.interval[1] * scale)}"
-    said = f"{said} ({ends}), n = {found.n:,}"
+    said = f"{said} ({ends}), n = {found.n:,}{few(found.n, found.n_clusters)}"
     unit = "" if not found.point else " point" if f"{rule.value:g}" == "0.01" else " points"
     margin = f"worse by more than {rule.value * scale:g}{unit}"
     best = found.interval[1] if found.direction == "higher" else -found.interval[0]

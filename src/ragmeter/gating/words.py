@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragmeter.stats.intervals import Interval
+from ragmeter.stats.intervals import SMALL, Interval
 from ragmeter.stats.summary import MetricSummary
 
 
@@ -32,7 +32,13 @@ def between(interval: Interval | None, level: float) -> str:
 def counted(summary: MetricSummary) -> str:
     """How many rows there are scores for."""
     scored, total = summary.n_scored, summary.n_total
-    return f"n = {scored:,}" if scored == total else f"n = {scored:,} of {total:,}"
+    return f"n = {scored:,}{'' if scored == total else f' of {total:,}'}{few(scored, summary.n_clusters)}"
+
+
+def few(n: int, clusters: int | None) -> str:
+    """A word of warning where an interval rests on too few rows, or too few groups of them, to keep its promise."""
+    held = n if clusters is None else clusters
+    return "" if held >= SMALL else " (few)" if clusters is None else f" (few: {clusters:,} groups)"
 
 
 def brief(summary: MetricSummary) -> str:
