@@ -35,6 +35,7 @@ __all__ = [
     "compare",
     "convert_domain_indices_to_names",
     "evaluate",
+    "gate",
     "get_metric",
     "metric",
     "prepare_feature_vocabularies",
@@ -70,6 +71,7 @@ _HOMES = {
     "compare": "ragmeter.comparing",
     "convert_domain_indices_to_names": "ragmeter.evaluators.crag.dataset_utils",
     "evaluate": "ragmeter.api",
+    "gate": "ragmeter.gating",
     "get_metric": "ragmeter.registry:get",
     "metric": "ragmeter.definition",
     "prepare_feature_vocabularies": "ragmeter.evaluators.crag.dataset_utils",
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
         TokenF1Scorer,
         WebInterface,
     )
+    from ragmeter.gating import gate
     from ragmeter.judges.judge import LLMJudge
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric

@@ -56,14 +56,7 @@ class Evaluation:
 
     def __getitem__(self, metric: str) -> MetricSummary:
         """A metric's summary by its name; what `language` and the like added to it may be left out."""
-        if metric in self.metrics:
-            return self.metrics[metric]
-        wanted = naming.parse(metric)
-        found = [
-            name
-            for name in self.metrics
-            if (held := naming.parse(name)).base == wanted.base and wanted.settings.items() <= held.settings.items()
-        ]
+        found = naming.matching(metric, self.metrics)
         if len(found) != 1:
             raise KeyError(f"{metric!r}: this evaluation has {', '.join(self.metrics)}")
         return self.metrics[found[0]]

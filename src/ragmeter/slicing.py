@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter import naming
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -87,7 +88,7 @@ def summarise_run(
 def chosen_names(metrics: str | Iterable[str] | None) -> list[str]:
     """Names of metrics, as a list or with commas."""
     given = [metrics] if isinstance(metrics, str) else metrics or []
-    return [name for each in given for name in each.split(",") if name]
+    return [name for each in given for name in naming.split(each)]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from ragmeter.cli.gating import as_json, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -122,6 +123,7 @@ def _evaluate_options(parser: Parser) -> None:
         action="store_false",
         help="in csv, leave cells as they are that a spreadsheet would run as a formula",
     )
+    gate_options(parser)
 
 
 def _shared_options(parser: Parser, what: str) -> None:
@@ -181,11 +183,13 @@ def _generate(chosen: argparse.Namespace) -> int:
 def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.cli import show, show_crag
     from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
-    from ragmeter.evaluators.crag.files import JOURNAL
+    from ragmeter.evaluators.crag.files import CONVERSATION, JOURNAL, MEASURES
     from ragmeter.judges.judge import LLMJudge
+    from ragmeter.store import RunFolder
 
     check_numbers(chosen)
     check_writable(chosen.output_dir)
+    gate = read_gate(chosen, chosen.output_dir.parent, [*MEASURES, CONVERSATION], chosen.output_dir)
     judge = None
     if chosen.judge_model.lower() != "none":
         judge = LLMJudge(
@@ -223,12 +227,14 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report
     assert report is not None  # noqa: S101 - it was just made
+    verdict = pass_gate(gate, chosen, RunFolder(chosen.output_dir))
     if chosen.json:
         result = {"scores": scores, **report.summary, "effort": report.effort, "folder": str(chosen.output_dir)}
-        print(dumps(result, indent=2))
+        print(dumps({**result, **as_json(verdict)}, indent=2))
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
-    return exit_code(chosen, sum(report.judged.not_scored().values()), len(turns))
+    unscored = sum(report.judged.not_scored().values())
+    return tell(verdict, json=chosen.json) or exit_code(chosen, unscored, len(turns))
 
 
 def _check_output(chosen: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ _COMMANDS = {
     "compare": "tell whether one run is better than another, and how sure that is",
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
+    "gate": "is a run good enough, and no worse than another? For CI",
     "metrics": "list the metrics, or explain one",
     "power": "say how many questions a difference needs",
     "summary": "show a run's figures again, by slices",
@@ -35,7 +36,7 @@ examples:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0, or 2 if the input or the call was at fault."""
+    """Run a command; the exit code is 0, 1 if a gate failed, or 2 if the input or the call was at fault."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an arrow that a terminal can't show is no reason to fail

@@ -33,10 +33,13 @@ _ATTRIBUTES = {
     "is_miss": "miss",
     "is_hallucination": "hallucination",
 }
-_MEASURES = [
+#: What a run is summarised by, turn by turn.
+MEASURES = [
     Measure(name, binary=True, direction="lower" if name in ("is_miss", "is_hallucination") else "higher")
     for name in _ATTRIBUTES
 ]
+#: What it is summarised by, conversation by conversation.
+CONVERSATION = Measure("multi_turn_conversation_score", bounds=(-1.0, 1.0))
 
 
 def load_turns(path: str | Path) -> list[dict[str, Any]]:
@@ -124,7 +127,7 @@ def save_run(folder: Path, judged: Judged, summary: dict[str, Any], manifest: di
     outcomes = judged.outcomes()
     paths = [folder / name for name in (ROWS, SUMMARY, MANIFEST)]
     with replacing(*paths) as (rows, summary_file, manifest_file):
-        writer = RowsWriter(rows, _MEASURES)
+        writer = RowsWriter(rows, MEASURES)
         try:
             writer.write(Scored(_batch(judged), {name: (_flag(judged, name), outcomes) for name in _ATTRIBUTES}))
         finally:
@@ -148,14 +151,14 @@ def summarise_run(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
             bounds=measure.bounds,
             codes=codes,  # turns of a conversation belong together
         )
-        for measure in _MEASURES
+        for measure in MEASURES
     }
     by_conversation = [conversation_score(turns) for turns in judged.counted]
     unknown = sum(score is None for score in by_conversation)
-    metrics["multi_turn_conversation_score"] = summarise(
+    metrics[CONVERSATION.name] = summarise(
         np.array([np.nan if score is None else score for score in by_conversation], dtype=np.float64),
         {"a turn was not scored": unknown} if unknown else {},
-        bounds=(-1.0, 1.0),
+        bounds=CONVERSATION.bounds,
     )
     flipped, repeated = judged.flips()
     return {
