@@ -197,8 +197,10 @@ class RunFolder:
 
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The table, or some of its columns."""
-        with (self.path / ROWS).open("rb") as file:  # a path with a colon would be taken for an address
-            return pq.read_table(file, columns=columns)
+        # Not by its path, for one with a colon would be taken for an address; and not by Arrow's threads, which now and
+        # then abort a short process when it ends.
+        with (self.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
+            return opened.read(columns=columns, use_threads=False)
 
     def batches(self, size: int) -> Iterator[Any]:
         """The table, some rows at a time, as Arrow has them."""

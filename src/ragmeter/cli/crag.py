@@ -6,6 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragmeter.cli.gating import as_json, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
@@ -19,6 +20,9 @@ from ragmeter.cli.options import (
 )
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import check_writable, dumps
+
+if TYPE_CHECKING:
+    from ragmeter.evaluators.crag.cascade import Cascade
 
 _WORKERS = 8
 _DESCRIPTIONS = {
@@ -80,6 +84,12 @@ def _evaluate_options(parser: Parser) -> None:
     )
     judge = parser.add_argument_group("the judge")
     add = judge.add_argument
+    add(
+        "--judge",
+        choices=("llm", "cascade", "offline"),
+        default="llm",
+        help="cascade: the offline judge where it is sure, the model for the rest; offline: no model; default: llm",
+    )
     add("--judge-model", metavar="NAME", default="gpt-4o", help="default: gpt-4o; none judges by exact match alone")
     add(
         "--base-url",
@@ -108,6 +118,7 @@ def _evaluate_options(parser: Parser) -> None:
     add("--max-tokens", metavar="N", type=int, default=1024, help="the longest reply; default: 1024")
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for a reply; default: 60")
     _shared_options(parser, "turns without a score")
+    _cascade_options(parser)
     money = parser.add_argument_group("money")
     add = money.add_argument
     add("--dry-run", action="store_true", help="say how many calls, tokens and dollars it would take, and ask nothing")
@@ -124,6 +135,29 @@ def _evaluate_options(parser: Parser) -> None:
         help="in csv, leave cells as they are that a spreadsheet would run as a formula",
     )
     gate_options(parser)
+
+
+def _cascade_options(parser: Parser) -> None:
+    add = parser.add_argument_group("the cascade").add_argument
+    add(
+        "--target-agreement",
+        metavar="SHARE",
+        type=float,
+        help="of all verdicts with what the model would say; default: 0.98, or what --budget pays for",
+    )
+    add("--llm-share", metavar="SHARE", type=float, help="ask the model about this share of what is doubtful")
+    add(
+        "--labels",
+        metavar="FILE",
+        nargs="+",
+        help="people's verdicts, as `ragmeter label` keeps them: with them the target is a promise, 95 times of 100",
+    )
+    add(
+        "--audit-share",
+        metavar="SHARE",
+        type=float,
+        help="of the sure verdicts, ask the model about these as well; default: 0.05, and 30 at the least",
+    )
 
 
 def _shared_options(parser: Parser, what: str) -> None:
@@ -191,7 +225,8 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     check_writable(chosen.output_dir)
     gate = read_gate(chosen, chosen.output_dir.parent, [*MEASURES, CONVERSATION], chosen.output_dir)
     judge = None
-    if chosen.judge_model.lower() != "none":
+    cascade = _cascade(chosen)
+    if chosen.judge != "offline" and chosen.judge_model.lower() != "none":
         judge = LLMJudge(
             None,
             chosen.judge_model,
@@ -209,6 +244,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     evaluator = CRAGEvaluator(
         num_workers=chosen.workers,
         judge=judge,
+        cascade=cascade,
         journal=chosen.output_dir / JOURNAL,
         budget=chosen.budget,
         max_calls=chosen.max_calls,
@@ -235,6 +271,29 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
     unscored = sum(report.judged.not_scored().values())
     return tell(verdict, json=chosen.json) or exit_code(chosen, unscored, len(turns))
+
+
+def _cascade(chosen: argparse.Namespace) -> Cascade | None:
+    """How the work is shared, if it is. An option that would do nothing is refused."""
+    from ragmeter.evaluators.crag.cascade import Cascade
+
+    given = {
+        "target_agreement": chosen.target_agreement,
+        "llm_share": chosen.llm_share,
+        "labels": chosen.labels,
+        "audit_share": chosen.audit_share,
+    }
+    idle = next((name for name, value in given.items() if value is not None), None)
+    if chosen.judge != "cascade" and idle is not None:
+        raise UsageError(f"--{idle.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
+    if chosen.judge == "llm":
+        return None
+    if chosen.judge == "offline":
+        return Cascade()
+    if chosen.judge_model.lower() == "none":
+        raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
+    audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}
+    return Cascade(chosen.target_agreement, chosen.llm_share, {}, seed=chosen.seed, **audit)
 
 
 def _check_output(chosen: argparse.Namespace) -> None:

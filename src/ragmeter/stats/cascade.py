@@ -75,7 +75,9 @@ def by_expectation(chances: Scores, target: float) -> Threshold:
     ordered = np.sort(sureness(chances))[::-1]
     expected = np.cumsum(1 - ordered) / max(len(ordered), 1)
     kept = int(np.count_nonzero(expected <= 1 - target + 1e-12))
-    return Threshold(float(ordered[kept - 1])) if kept else ASK_ALL
+    if kept == len(ordered):
+        return Threshold(0.5)
+    return Threshold(float(np.nextafter(ordered[kept], math.inf)))  # rows that are equally sure share their fate
 
 
 def by_share(chances: Scores, share: float) -> Threshold:

@@ -170,6 +170,7 @@ def summarise_run(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
         "accuracy_bounds": accuracy_bounds(judged.turns()),
         "unscored_share": 1 - outcomes.count(SCORED) / len(outcomes) if outcomes else 0.0,
         "causes": judged.causes(),
+        "judged_by": judged.judged_by(),
         "n_judged_repeatedly": repeated,
         "flip_rate": flipped / repeated if repeated else None,
         "usage": dict(usage),
@@ -201,22 +202,20 @@ def _flag(judged: Judged, name: str) -> Any:
 
 def _batch(judged: Judged) -> Batch:
     """The turns as rows of the table."""
-    rows = [each.row for conversation in judged.conversations for each in conversation]
-    ids = [row.get("interaction_id") for row in rows]
-    unique = None not in ids and len(set(ids)) == len(ids)
+    turns = [each for conversation in judged.conversations for each in conversation]
+    rows = [each.row for each in turns]
     renamed = {"query": "question", "agent_response": "answer", "ground_truth": "reference"}
-    columns: dict[str, list[Any]] = {
-        "qid": [
-            str(each) if unique else f"{row['session_id']}/{row['turn_idx']}"
-            for each, row in zip(ids, rows, strict=True)
-        ]
-    }
+    columns: dict[str, list[Any]] = {"qid": [each.qid for each in turns]}
     for name in (*TURN_COLUMNS, "error"):
         values = [row.get(name) for row in rows]
         if name == "ground_truth":
             columns["reference"] = [[] if value is None else [value] for value in values]
         elif name != "interaction_id_history" and any(value is not None for value in values):
             columns[renamed.get(name, name)] = [None if value is None else _text(value) for value in values]
+    columns["judged_by"] = [each.judged_by or None for each in turns]
+    if any(each.judgement for each in turns):
+        columns["verdict"] = [each.judgement.verdict if each.judgement else None for each in turns]
+        columns["reason"] = [whole(each.judgement.reason or each.cause) if each.judgement else None for each in turns]
     return Batch(columns)
 
 
