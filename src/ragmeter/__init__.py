@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BaseScorer",
     "CRAGEvaluator",
+    "Calibration",
     "ContextRecall",
     "CosineSimilarityScorer",
     "EditDistanceEvaluator",
@@ -29,6 +30,8 @@ __all__ = [
     "WebInterface",
     "add_metrics",
     "ask",
+    "calibrate",
+    "choose_sample",
     "clean_text",
     "column",
     "convert_domain_indices_to_names",
@@ -42,6 +45,7 @@ __all__ = [
 _HOMES = {
     "BaseScorer": "ragmeter.registry",
     "CRAGEvaluator": "ragmeter.evaluators.crag.evaluator",
+    "Calibration": "ragmeter.people.calibration",
     "ContextRecall": "ragmeter.evaluators.context_recall",
     "CosineSimilarityScorer": "ragmeter.evaluators.web",
     "EditDistanceEvaluator": "ragmeter.evaluators.edit_distance",
@@ -62,6 +66,8 @@ _HOMES = {
     "WebInterface": "ragmeter.evaluators.web",
     "add_metrics": "ragmeter.api",
     "ask": "ragmeter.asking:ask_and_score",
+    "calibrate": "ragmeter.people.calibration",
+    "choose_sample": "ragmeter.people.sampling",
     "clean_text": "ragmeter.evaluators.crag.dataset_utils",
     "column": "ragmeter.definition",
     "convert_domain_indices_to_names": "ragmeter.evaluators.crag.dataset_utils",
@@ -95,6 +101,8 @@ if TYPE_CHECKING:
         WebInterface,
     )
     from ragmeter.judges.judge import LLMJudge
+    from ragmeter.people.calibration import Calibration, calibrate
+    from ragmeter.people.sampling import choose_sample
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.store import RunFolder

@@ -14,8 +14,10 @@ from ragmeter.errors import Interrupted, RagmeterError, UsageError, did_you_mean
 
 _COMMANDS = {
     "ask": "put a dataset's questions to a live system, and score its answers",
+    "calibrate": "a run's verdicts against people's labels, and the accuracy behind them",
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
+    "label": "choose some of a run's rows, and have a person say which are correct",
     "metrics": "list the metrics, or explain one",
     "web": "ask a RAG that is only a web page, and score its answers",
 }

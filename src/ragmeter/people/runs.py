@@ -1,0 +1,133 @@
+"""A run's rows as people and calibration see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.parquet as pq
+
+from ragmeter.errors import InputError, UnknownNameError, UsageError
+from ragmeter.io.write import RUNS
+from ragmeter.store import MANIFEST, ROWS, RunFolder
+from ragmeter.table import Scores
+
+#: What conversations call a score in their results file, and in the run's rows.
+_OTHER_NAMES = {"accuracy": "is_correct", "exact_match": "is_exact_match"}
+#: The metric that holds a judge's verdict, where a run has others of 0 and 1 beside it.
+_VERDICT = "is_correct"
+
+
+def find_run(run: str | Path | RunFolder, output_dir: str | Path = RUNS) -> RunFolder:
+    """The run at this path, or of this name in the folder where runs are kept."""
+    if isinstance(run, RunFolder):
+        return run
+    for path in (Path(run), Path(output_dir) / run):
+        if (path / MANIFEST).is_file():
+            return RunFolder(path)
+    there = sorted(each.parent.name for each in Path(output_dir).glob(f"*/{MANIFEST}"))
+    known = f"in {output_dir}/ there are {', '.join(there[:10])}" if there else f"there are no runs in {output_dir}/"
+    raise InputError(
+        f"there is no run {str(run)!r}: neither a folder with a {MANIFEST}, nor a name in {output_dir}/", hint=known
+    )
+
+
+def read_columns(run: RunFolder, names: Sequence[str]) -> dict[str, list[Any]]:
+    """Some columns as lists; one that the run does not have is all None. There is always a `qid`."""
+    present = columns_of(run)
+    if "qid" not in present or "answer" not in present:
+        missing = "qid" if "qid" not in present else "answer"
+        raise InputError(f"the run has no column {missing!r}, so there is nothing to label", file=str(run.path))
+    table = run.rows([name for name in names if name in present])
+    rows = table.num_rows
+    return {name: table[name].to_pylist() if name in present else [None] * rows for name in names}
+
+
+def columns_of(run: RunFolder) -> list[str]:
+    """The names of the run's columns."""
+    try:
+        with (run.path / ROWS).open("rb") as file:
+            names: list[str] = pq.read_schema(file).names
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror or error}", file=str(run.path / ROWS)) from None
+    return names
+
+
+def metrics_of(run: RunFolder) -> list[str]:
+    """The names of the run's metrics."""
+    return list(run.summary()["metrics"])
+
+
+def metric_named(run: RunFolder, name: str) -> str:
+    """The run's metric of this name, which may be the one that conversations use for it."""
+    held = metrics_of(run)
+    for each in (name, _OTHER_NAMES.get(name, name)):
+        if each in held:
+            return each
+    raise UnknownNameError("metric", name, held, hint=f"the run has {', '.join(held)}")
+
+
+def is_binary(scores: Scores) -> bool:
+    """Whether the scores are 0 and 1 alone."""
+    known = scores[~np.isnan(scores)]
+    return len(known) > 0 and bool(np.isin(known, (0.0, 1.0)).all())
+
+
+def binary_metrics(run: RunFolder) -> list[str]:
+    """The run's metrics whose scores are 0 and 1, 1 for what is good."""
+    summaries = run.summary()["metrics"]
+    return [
+        name
+        for name, each in summaries.items()
+        if each["direction"] == "higher" and is_binary(run.scores(name)) and not _is_continuous(each)
+    ]
+
+
+def _is_continuous(summary: dict[str, Any]) -> bool:
+    """A metric with values in between may have none in a small run; how its interval was made gives it away."""
+    return bool(summary["interval_method"] == "student_t")
+
+
+def verdicts(run: RunFolder, metric: str | None, threshold: float | None) -> tuple[str, Scores]:
+    """The metric that is judged against people, and its verdict on each row: 1, 0, or NaN where there is none."""
+    name = _chosen(run) if metric is None else metric_named(run, metric)
+    scores = run.scores(name)
+    direction = run.summary()["metrics"][name]["direction"]
+    if threshold is not None:
+        passed = scores <= threshold if direction == "lower" else scores >= threshold
+        return name, np.where(np.isnan(scores), np.nan, passed.astype(np.float64))
+    if not is_binary(scores):
+        raise UsageError(
+            f"{name} is not 0 or 1, so it is no verdict" if not np.isnan(scores).all() else f"{name} scored no row",
+            hint="say from which score on an answer is correct: --threshold 0.5",
+        )
+    if direction != "higher":
+        raise UsageError(
+            f"a 1 of {name} is bad, and the labels say which answers are good",
+            hint="choose a metric where 1 stands for a correct answer, or add --threshold 0",
+        )
+    return name, scores
+
+
+def _chosen(run: RunFolder) -> str:
+    """The only metric of 0 and 1, or the judge's verdict."""
+    found = binary_metrics(run)
+    if len(found) == 1:
+        return found[0]
+    if _VERDICT in found:
+        return _VERDICT
+    held = ", ".join(metrics_of(run))
+    raise UsageError(
+        f"say which metric is compared with people: {', '.join(found)} are 0 or 1"
+        if found
+        else "the run has no metric of 0 and 1 to compare with people",
+        hint=f"--metric NAME; the run has {held}" + ("" if found else "; with --threshold 0.5, any of them will do"),
+    )
+
+
+def was_answered(answers: Sequence[str | None]) -> npt.NDArray[np.bool_]:
+    """Which rows have an answer that a person could judge."""
+    return np.fromiter((answer is not None for answer in answers), np.bool_, len(answers))
