@@ -57,8 +57,9 @@ def columns_of(run: RunFolder) -> list[str]:
 
 
 def metrics_of(run: RunFolder) -> list[str]:
-    """The names of the run's metrics."""
-    return list(run.summary()["metrics"])
+    """The names of the run's metrics that have a score for each row; a conversation's own score is not among them."""
+    present = set(columns_of(run))
+    return [name for name in run.summary()["metrics"] if name in present]
 
 
 def metric_named(run: RunFolder, name: str) -> str:
@@ -81,8 +82,10 @@ def binary_metrics(run: RunFolder) -> list[str]:
     summaries = run.summary()["metrics"]
     return [
         name
-        for name, each in summaries.items()
-        if each["direction"] == "higher" and is_binary(run.scores(name)) and not _is_continuous(each)
+        for name in metrics_of(run)
+        if (each := summaries[name])["direction"] == "higher"
+        and not _is_continuous(each)
+        and is_binary(run.scores(name))
     ]
 
 

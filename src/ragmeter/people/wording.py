@@ -10,7 +10,7 @@ from ragmeter.people.matching import UNKNOWN
 if TYPE_CHECKING:
     from ragmeter.people.calibration import Calibration
 
-_FEW, _FEW_OF_A_KIND = 30, 10
+_FEW, _FEW_OF_A_KIND = 100, 10
 _MANY_SKIPPED = 0.1
 #: An interval is not narrower by the judge's help unless it loses at least this share of its width.
 _NARROWER = 0.02
@@ -46,7 +46,7 @@ def warnings(found: Calibration) -> list[str]:
 def _of_labels(found: Calibration) -> Iterator[str]:
     n = found.corrected.n or found.labels.labelled
     if n < _FEW:
-        yield f"{n:,} labels are few: intervals keep their promise from about {_FEW} on, and are wide below 100"
+        yield f"{n:,} labels are few: with so few the corrected interval holds a little less often than it says"
     if found.design == UNKNOWN:
         yield (
             "the labels have no column `weight` or `stratum_rows`: they are taken for a simple random sample, and if "

@@ -23,6 +23,7 @@ import numpy as np
 
 from ragmeter.stats.agreement import Estimate
 from ragmeter.stats.design import Drawn
+from ragmeter.stats.distributions import t_quantile
 from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import Scores
 
@@ -58,7 +59,8 @@ def ppi_mean(
     rectifier = people - weight * judge
     value = weight * float(judge_of_rest.mean()) + float(rectifier.mean())
     error = math.sqrt(weight**2 * float(judge_of_rest.var()) / rest + float(rectifier.var()) / n)
-    found = _normal(value, error, n, level, "ppi++")
+    margin = NormalDist().inv_cdf(0.5 + level / 2) * error
+    found = Estimate(value, (value - margin, value + margin), n, error, "ppi++")
     return Powered(found, weight, float(people.std()) / math.sqrt(n))
 
 
@@ -79,7 +81,9 @@ def ppi_weighted(drawn: Drawn, people: Scores, judge: Scores, judge_of_all: Scor
     value = means[0] - weight * (means[1] - float(judge_of_all.mean()))
     rectifier = of_people - weight * of_judge
     variance = drawn.of_questions(of_people) + max(0.0, drawn.covariance(rectifier, rectifier))
-    found = _normal(value, math.sqrt(variance), int(scored.sum()), level, "ppi++, weighted")
+    n, error = int(scored.sum()), math.sqrt(variance)
+    margin = t_quantile(0.5 + level / 2, max(1, n - len(np.unique(drawn.strata[scored])))) * error
+    found = Estimate(value, (value - margin, value + margin), n, error, "ppi++, weighted")
     return Powered(found, weight, math.sqrt(drawn.variance(of_people)))
 
 
@@ -126,11 +130,6 @@ def labels_alone(drawn: Drawn | None, people: Scores, level: float = 0.95) -> Es
     n, share = len(people), float(people.mean())
     interval = wilson_interval(float(people.sum()), n, level)
     return Estimate(share, interval, n, float(people.std()) / math.sqrt(n), "wilson")
-
-
-def _normal(value: float, error: float, n: int, level: float, method: str) -> Estimate:
-    margin = NormalDist().inv_cdf(0.5 + level / 2) * error
-    return Estimate(value, (value - margin, value + margin), n, error, method)
 
 
 def _cut(value: float) -> float:
