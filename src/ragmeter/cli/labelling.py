@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.box import ROUNDED
@@ -21,7 +23,8 @@ from ragmeter.store import RunFolder
 
 _LABELS = {"c": CORRECT, "y": CORRECT, "1": CORRECT, "w": WRONG, "n": WRONG, "0": WRONG, "s": SKIPPED}
 _BACK, _QUIT, _CONTEXTS = ("b", "\x7f", "\x08"), ("q", "\x03", "\x04", ""), "x"
-_ESCAPE = "\x1b"
+#: What arrows and the like send: several characters, and one of them may be a C.
+_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]?|O.?|.?)")
 _KEYS = "c correct   w wrong   s skip   b back   x contexts   q quit"
 #: A retrieved text is shown by its beginning, an answer whole.
 _LONGEST_CONTEXT = 2_000
@@ -61,24 +64,28 @@ class Session:
 
     def run(self) -> int:
         """Ask until all is labelled, or until the person has had enough."""
-        at = self._next(-1)
         code = 0
         try:
-            while at is not None:
-                self._show(at)
-                pressed = self._ask(at)
-                if pressed in _QUIT:
-                    break
-                if pressed in _BACK:
-                    at = max(0, at - 1)
-                    continue
-                self._sheet.record(at, _LABELS[pressed], self._rater)
-                self._out.print(_LABELS[pressed], style="bold")
-                at = self._next(at)
+            with _key_by_key():
+                self._label()
         except KeyboardInterrupt:  # every label is on the disk
             code = 130
         self._farewell()
         return code
+
+    def _label(self) -> None:
+        at = self._next(-1)
+        while at is not None:
+            self._show(at)
+            pressed = self._ask(at)
+            if pressed in _QUIT:
+                return
+            if pressed in _BACK:
+                at = max(0, at - 1)
+                continue
+            self._sheet.record(at, _LABELS[pressed], self._rater)
+            self._out.print(_LABELS[pressed], style="bold")
+            at = self._next(at)
 
     def _next(self, after: int) -> int | None:
         """The next row without a label, from the beginning if there is none further on."""
@@ -158,8 +165,7 @@ class Keys:
             pressed = _pressed()
             if not pressed:
                 return ""
-            if not pressed.startswith(_ESCAPE):  # an arrow comes as several characters, and one of them may be a C
-                self._waiting.extend(pressed)
+            self._waiting.extend(_SEQUENCE.sub("", pressed))
         return self._waiting.pop(0)
 
 
@@ -169,7 +175,16 @@ def _pressed() -> str:
         import msvcrt
 
         first = msvcrt.getwch()
-        return _ESCAPE + msvcrt.getwch() if first in ("\x00", "\xe0") else first
+        return f"\x1bO{msvcrt.getwch()}" if first in ("\x00", "\xe0") else first
+    return os.read(sys.stdin.fileno(), 1024).decode("utf-8", "replace")
+
+
+@contextmanager
+def _key_by_key() -> Iterator[None]:
+    """Have the terminal hand over each key at once, and show none of them."""
+    if sys.platform == "win32" or not sys.stdin.isatty():
+        yield
+        return
     import termios
     import tty
 
@@ -177,6 +192,6 @@ def _pressed() -> str:
     before = termios.tcgetattr(terminal)
     try:
         tty.setcbreak(terminal, termios.TCSADRAIN)
-        return os.read(terminal, 1024).decode("utf-8", "replace")
+        yield
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)

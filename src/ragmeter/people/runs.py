@@ -41,9 +41,20 @@ def read_columns(run: RunFolder, names: Sequence[str]) -> dict[str, list[Any]]:
     if "qid" not in present or "answer" not in present:
         missing = "qid" if "qid" not in present else "answer"
         raise InputError(f"the run has no column {missing!r}, so there is nothing to label", file=str(run.path))
-    table = run.rows([name for name in names if name in present])
+    table = read_table(run, [name for name in names if name in present])
     rows = table.num_rows
     return {name: table[name].to_pylist() if name in present else [None] * rows for name in names}
+
+
+def read_table(run: RunFolder, columns: Sequence[str]) -> Any:
+    """Some columns, read in this thread alone: Arrow's own may still run, and abort, when a short command ends."""
+    with (run.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
+        return opened.read(columns=list(columns), use_threads=False)
+
+
+def scores_of(run: RunFolder, metric: str) -> Scores:
+    """One metric's scores, NaN where a row has none."""
+    return np.asarray(read_table(run, [metric])[metric].to_numpy(), dtype=np.float64)
 
 
 def columns_of(run: RunFolder) -> list[str]:
@@ -85,7 +96,7 @@ def binary_metrics(run: RunFolder) -> list[str]:
         for name in metrics_of(run)
         if (each := summaries[name])["direction"] == "higher"
         and not _is_continuous(each)
-        and is_binary(run.scores(name))
+        and is_binary(scores_of(run, name))
     ]
 
 
@@ -97,7 +108,7 @@ def _is_continuous(summary: dict[str, Any]) -> bool:
 def verdicts(run: RunFolder, metric: str | None, threshold: float | None) -> tuple[str, Scores]:
     """The metric that is judged against people, and its verdict on each row: 1, 0, or NaN where there is none."""
     name = _chosen(run) if metric is None else metric_named(run, metric)
-    scores = run.scores(name)
+    scores = scores_of(run, name)
     direction = run.summary()["metrics"][name]["direction"]
     if threshold is not None:
         passed = scores <= threshold if direction == "lower" else scores >= threshold

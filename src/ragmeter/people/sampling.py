@@ -25,6 +25,8 @@ from ragmeter.people.runs import (
     metric_named,
     metrics_of,
     read_columns,
+    read_table,
+    scores_of,
     was_answered,
 )
 from ragmeter.store import RunFolder
@@ -97,7 +99,7 @@ def choose_sample(
             )
     columns = read_columns(folder, ["qid", "answer"])
     eligible = was_answered(columns["answer"])
-    scores = {name: folder.scores(name) for name in named}
+    scores = {name: scores_of(folder, name) for name in named}
     for values in scores.values():
         eligible &= ~np.isnan(values)
     places = np.flatnonzero(eligible)
@@ -155,7 +157,7 @@ def _values(run: RunFolder, strata: Sequence[str], places: npt.NDArray[np.intp])
             raise UnknownNameError("column", name, present, hint=f"the run has {', '.join(present)}")
         if name in LIST_COLUMNS:
             raise UsageError(f"rows can't be grouped by {name!r}: it holds lists", hint="choose another column")
-    table = run.rows(list(dict.fromkeys(strata)))
+    table = read_table(run, list(dict.fromkeys(strata)))
     cells = [[_shown(value) for value in table[name].to_pylist()] for name in strata]
     groups: dict[str, list[int]] = {}
     for number, place in enumerate(places):
