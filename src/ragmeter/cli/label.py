@@ -100,12 +100,11 @@ def _begun(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
     """A file that is there already: of this run and this person, and of the sample that is asked for."""
     from ragmeter.people.labels import Sheet, read_labels
     from ragmeter.people.matching import match
-    from ragmeter.people.runs import read_columns
+    from ragmeter.people.runs import Answers, read_columns
     from ragmeter.people.sampling import choose_sample
 
     sheet = Sheet.read(chosen.output)
-    columns = read_columns(folder, ["qid", "answer"])
-    match(read_labels(chosen.output), columns["qid"], columns["answer"])
+    match(read_labels(chosen.output), read_columns(folder, ["qid"])["qid"], Answers(folder))
     others = {row["rater"] for row in sheet.rows if row["label"]} - {chosen.rater}
     if others and not chosen.blank:
         raise UsageError(

@@ -16,8 +16,8 @@ from rich.text import Text
 
 from ragmeter.cli.show import console, figure, printable
 from ragmeter.errors import InputError
-from ragmeter.io.write import guarded
 from ragmeter.people.labels import CORRECT, SKIPPED, WRONG, Sheet, answer_hash
+from ragmeter.people.matching import places_of
 from ragmeter.people.runs import metrics_of, read_columns
 from ragmeter.store import RunFolder
 
@@ -49,12 +49,11 @@ class Session:
         self._read_key = read_key or Keys()
         self._metrics = metrics_of(run) if scores else []
         # Texts come from the run: in the file a spreadsheet, or a guard against formulas, may have changed them.
-        self._columns = read_columns(run, ["qid", "question", "reference", "answer", "contexts", *self._metrics])
-        qids = self._columns["qid"]
-        places = {guarded(qid): place for place, qid in enumerate(qids)} | {qid: i for i, qid in enumerate(qids)}
-        self._places = [places[row["qid"]] for row in sheet.rows]
-        for place, row in zip(self._places, sheet.rows, strict=True):
-            if row.get("answer_hash") not in (None, "", answer_hash(self._columns["answer"][place])):
+        places = places_of(read_columns(run, ["qid"])["qid"])
+        names = ["question", "reference", "answer", "contexts", *self._metrics]
+        self._columns = read_columns(run, names, [places[row["qid"]] for row in sheet.rows])
+        for answer, row in zip(self._columns["answer"], sheet.rows, strict=True):
+            if row.get("answer_hash") not in (None, "", answer_hash(answer)):
                 raise InputError(
                     f"the answer to qid {row['qid']!r} has changed since the file was written",
                     file=str(sheet.path),
@@ -109,20 +108,19 @@ class Session:
         now = f", now {row['label']}" if row["label"] else ""
         self._out.print()
         self._out.rule(Text(printable(f"{done:,} of {len(self._sheet.rows):,} done; qid {_short(row['qid'])}{now}")))
-        at = self._places[place]
-        self._panel("question", self._columns["question"][at])
-        references: Sequence[str] | None = self._columns["reference"][at]
+        self._panel("question", self._columns["question"][place])
+        references: Sequence[str] | None = self._columns["reference"][place]
         self._panel("reference", "\n".join(references) if references else None)
-        self._panel("answer", self._columns["answer"][at])
+        self._panel("answer", self._columns["answer"][place])
         if self._contexts:
             self._show_contexts(place)
         if self._metrics:
-            held = ((name, self._columns[name][at]) for name in self._metrics)
+            held = ((name, self._columns[name][place]) for name in self._metrics)
             said = [f"{name} {'–' if value is None or math.isnan(value) else figure(value)}" for name, value in held]
             self._out.print(printable(", ".join(said)), soft_wrap=True)
 
     def _show_contexts(self, place: int) -> None:
-        contexts: list[str] = self._columns["contexts"][self._places[place]] or []
+        contexts: list[str] = self._columns["contexts"][place] or []
         for number, each in enumerate(contexts, 1):
             cut = each if len(each) <= _LONGEST_CONTEXT else each[:_LONGEST_CONTEXT] + " …"
             self._panel(f"context {number} of {len(contexts)}", cut)

@@ -16,7 +16,7 @@ from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.people import wording
 from ragmeter.people.labels import read_labels
 from ragmeter.people.matching import RANDOM, UNKNOWN, WEIGHTED, Counts, Design, Matched, match
-from ragmeter.people.runs import find_run, read_columns, verdicts
+from ragmeter.people.runs import Answers, find_run, read_columns, verdicts
 from ragmeter.stats.agreement import (
     Alpha,
     Estimate,
@@ -122,8 +122,8 @@ def calibrate(
         raise UsageError(f"--level is a share between 0 and 1, and is {level:g}")
     folder = find_run(run, output_dir)
     name, judge = verdicts(folder, metric, threshold)
-    columns = read_columns(folder, ["qid", "answer", "session_id"])
-    found = match(read_labels(labels, reading), columns["qid"], columns["answer"])
+    columns = read_columns(folder, ["qid", "session_id"])
+    found = match(read_labels(labels, reading), columns["qid"], Answers(folder))
     if not found.counts.labelled:
         raise InputError("nothing is labelled yet", hint="fill in the column `label`: correct or wrong")
     scored = ~np.isnan(judge)

@@ -153,18 +153,18 @@ class Sheet:
     def of(cls, sample: Sample, path: Path, *, contexts: bool = False) -> Sheet:
         """A blank one."""
         texts = (*_TEXTS, "contexts") if contexts else _TEXTS
-        columns = read_columns(sample.run, ["qid", *texts])
+        columns = read_columns(sample.run, texts, [row.index for row in sample.rows])
         rows = [
             {
                 "qid": row.qid,
-                **{name: _joined(columns[name][row.index]) for name in texts},
+                **{name: _joined(columns[name][place]) for name in texts},
                 **dict.fromkeys(_OF_PEOPLE, ""),
                 "stratum": row.stratum,
                 "stratum_rows": row.stratum_rows,
                 "weight": row.weight,
-                "answer_hash": answer_hash(columns["answer"][row.index]),
+                "answer_hash": answer_hash(columns["answer"][place]),
             }
-            for row in sample.rows
+            for place, row in enumerate(sample.rows)
         ]
         return cls(path, ("qid", *texts, *_OF_PEOPLE, *_OF_DESIGN), rows)
 

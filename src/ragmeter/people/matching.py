@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ragmeter.errors import InputError, did_you_mean
 from ragmeter.io.write import guarded
 from ragmeter.people.labels import SKIPPED, Label, answer_hash
+from ragmeter.people.runs import Cells
 from ragmeter.table import Scores
 
 _ONE_SAMPLE = "labels of one sample go together: two samples can't be mixed"
@@ -57,9 +58,9 @@ class Matched:
     counts: Counts
 
 
-def match(labels: Sequence[Label], qids: Sequence[str], answers: Sequence[str | None]) -> Matched:
+def match(labels: Sequence[Label], qids: Sequence[str], answers: Cells) -> Matched:
     """Find each label's row; a label of an answer that is not the run's any more counts for nothing."""
-    rows = _places(qids)
+    rows = places_of(qids)
     changed: set[str] = set()
     by_row: dict[int, list[Label]] = {}
     for label in labels:
@@ -109,7 +110,7 @@ def _settled(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: i
     return Matched(np.asarray(places, dtype=np.intp), people, raters, ratings, design, counts)
 
 
-def _places(qids: Sequence[str]) -> dict[str, int]:
+def places_of(qids: Sequence[str]) -> dict[str, int]:
     """Where each qid is, also by how a CSV file holds it where it looks like a formula."""
     found = {guarded(qid): place for place, qid in enumerate(qids)}
     found.update({qid: place for place, qid in enumerate(qids)})

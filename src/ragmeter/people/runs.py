@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +35,37 @@ def find_run(run: str | Path | RunFolder, output_dir: str | Path = RUNS) -> RunF
     )
 
 
-def read_columns(run: RunFolder, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Some columns as lists; one that the run does not have is all None. There is always a `qid`."""
+class Cells(Protocol):
+    """A column that is asked for a few of its cells."""
+
+    def __getitem__(self, place: int, /) -> str | None:
+        """One of them."""
+
+
+class Answers:
+    """The run's answers. Of a million few are looked at, so they stay as Arrow has them."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self._column = read_table(run, ["answer"])["answer"]
+
+    def __getitem__(self, place: int, /) -> str | None:
+        answer: str | None = self._column[int(place)].as_py()
+        return answer
+
+    def given(self) -> npt.NDArray[np.bool_]:
+        """Which rows have one."""
+        return np.asarray(self._column.is_valid().to_numpy(), dtype=np.bool_)
+
+
+def read_columns(run: RunFolder, names: Sequence[str], places: Sequence[int] | None = None) -> dict[str, list[Any]]:
+    """Some columns as lists, of all rows or of those at `places`; one that the run does not have is all None."""
     present = columns_of(run)
     if "qid" not in present or "answer" not in present:
         missing = "qid" if "qid" not in present else "answer"
         raise InputError(f"the run has no column {missing!r}, so there is nothing to label", file=str(run.path))
-    table = read_table(run, [name for name in names if name in present])
+    table = read_table(run, [name for name in dict.fromkeys(("qid", *names)) if name in present])
+    if places is not None:
+        table = table.take(list(places))
     rows = table.num_rows
     return {name: table[name].to_pylist() if name in present else [None] * rows for name in names}
 
@@ -140,8 +164,3 @@ def _chosen(run: RunFolder) -> str:
         else "the run has no metric of 0 and 1 to compare with people",
         hint=f"--metric NAME; the run has {held}" + ("" if found else "; with --threshold 0.5, any of them will do"),
     )
-
-
-def was_answered(answers: Sequence[str | None]) -> npt.NDArray[np.bool_]:
-    """Which rows have an answer that a person could judge."""
-    return np.fromiter((answer is not None for answer in answers), np.bool_, len(answers))

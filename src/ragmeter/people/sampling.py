@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.people.runs import (
+    Answers,
     binary_metrics,
     columns_of,
     find_run,
@@ -27,7 +28,6 @@ from ragmeter.people.runs import (
     read_columns,
     read_table,
     scores_of,
-    was_answered,
 )
 from ragmeter.store import RunFolder
 from ragmeter.table import LIST_COLUMNS, Scores
@@ -97,8 +97,8 @@ def choose_sample(
             raise UsageError(
                 "it takes two metrics to disagree", hint=f"--metric ONE --metric OTHER; the run has {held}"
             )
-    columns = read_columns(folder, ["qid", "answer"])
-    eligible = was_answered(columns["answer"])
+    qids = read_columns(folder, ["qid"])["qid"]
+    eligible = Answers(folder).given()
     scores = {name: scores_of(folder, name) for name in named}
     for values in scores.values():
         eligible &= ~np.isnan(values)
@@ -118,7 +118,7 @@ def choose_sample(
     for (stratum, group), count in zip(groups.items(), drawn, strict=True):
         for place in rng.choice(group, count, replace=False):
             index = int(places[place])
-            rows.append(SampledRow(index, columns["qid"][index], stratum, len(group), len(group) / count))
+            rows.append(SampledRow(index, qids[index], stratum, len(group), len(group) / count))
     order = rng.permutation(len(rows))
     return Sample(folder, by, seed, len(places), tuple(rows[place] for place in order))
 
