@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BaseScorer",
     "CRAGEvaluator",
+    "Calibration",
     "Comparison",
     "ContextRecall",
     "CosineSimilarityScorer",
@@ -30,6 +31,8 @@ __all__ = [
     "WebInterface",
     "add_metrics",
     "ask",
+    "calibrate",
+    "choose_sample",
     "clean_text",
     "column",
     "compare",
@@ -45,6 +48,7 @@ __all__ = [
 _HOMES = {
     "BaseScorer": "ragmeter.registry",
     "CRAGEvaluator": "ragmeter.evaluators.crag.evaluator",
+    "Calibration": "ragmeter.people.calibration",
     "Comparison": "ragmeter.comparing",
     "ContextRecall": "ragmeter.evaluators.context_recall",
     "CosineSimilarityScorer": "ragmeter.evaluators.web",
@@ -66,6 +70,8 @@ _HOMES = {
     "WebInterface": "ragmeter.evaluators.web",
     "add_metrics": "ragmeter.api",
     "ask": "ragmeter.asking:ask_and_score",
+    "calibrate": "ragmeter.people.calibration",
+    "choose_sample": "ragmeter.people.sampling",
     "clean_text": "ragmeter.evaluators.crag.dataset_utils",
     "column": "ragmeter.definition",
     "compare": "ragmeter.comparing",
@@ -103,6 +109,8 @@ if TYPE_CHECKING:
     )
     from ragmeter.gating import gate
     from ragmeter.judges.judge import LLMJudge
+    from ragmeter.people.calibration import Calibration, calibrate
+    from ragmeter.people.sampling import choose_sample
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.store import RunFolder

@@ -98,7 +98,7 @@ def plan_from_pilot(
     A run's variance is taken twice, less what a `correlation` between the systems' scores would take away: with 0,
     the cautious guess, the plan asks for more questions than will be needed.
     """
-    held = [StoredRun(run if isinstance(run, RunFolder) else find_run(run, output_dir)) for run in runs]
+    held = [StoredRun(find_run(run, output_dir)) for run in runs]
     if len(held) not in (1, 2):
         raise UsageError("a plan is made from one run or two", hint="ragmeter power RUN [RUN_B] --metric NAME")
     if not -1 <= correlation < 1:

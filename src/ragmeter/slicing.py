@@ -64,7 +64,7 @@ def summarise_run(
 
     `slices` are columns, or pairs of them as "one,two". The other settings are those of `evaluate()`.
     """
-    held = StoredRun(run if isinstance(run, RunFolder) else find_run(run, output_dir))
+    held = StoredRun(find_run(run, output_dir))
     how = Confidence(interval, cluster, level, seed)
     column, codes = held.clusters(how)
     how = replace(how, cluster=column)

@@ -24,8 +24,10 @@ from ragmeter.table import NAMED_COLUMNS, NUMBER_COLUMNS, SCORED, Measure, Score
 _MOST_VALUES, _LONGEST = 50, 100
 
 
-def find_run(name: str | Path, output_dir: str | Path = RUNS) -> RunFolder:
+def find_run(name: str | Path | RunFolder, output_dir: str | Path = RUNS) -> RunFolder:
     """A run by the path of its folder, or by its name in `output_dir`."""
+    if isinstance(name, RunFolder):
+        return name
     for path in (Path(name), Path(output_dir) / name):
         if (path / MANIFEST).is_file():
             return RunFolder(path)

@@ -14,10 +14,12 @@ from ragmeter.errors import Interrupted, RagmeterError, UsageError, did_you_mean
 
 _COMMANDS = {
     "ask": "put a dataset's questions to a live system, and score its answers",
+    "calibrate": "a run's verdicts against people's labels, and the accuracy behind them",
     "compare": "tell whether one run is better than another, and how sure that is",
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
     "gate": "is a run good enough, and no worse than another? For CI",
+    "label": "choose some of a run's rows, and have a person say which are correct",
     "metrics": "list the metrics, or explain one",
     "power": "say how many questions a difference needs",
     "summary": "show a run's figures again, by slices",

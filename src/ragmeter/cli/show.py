@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ragmeter.slicing import Slice
     from ragmeter.targets.asking import Asked
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: Control characters, and those that turn the direction of the text that follows.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 ARROWS = {"higher": "↑", "lower": "↓", "none": " "}
 
 

@@ -67,7 +67,7 @@ def compare(
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
     if not 0 < alpha < 1:
         raise UsageError(f"an alpha of {alpha:g} is none", hint="it lies between 0 and 1: 0.05 is usual")
-    held = [StoredRun(run if isinstance(run, RunFolder) else find_run(run, output_dir)) for run in runs]
+    held = [StoredRun(find_run(run, output_dir)) for run in runs]
     if len(held) < 2:
         raise UsageError("a comparison needs two runs or more", hint="ragmeter compare RUN_A RUN_B")
     confidence = Confidence(interval, cluster, level, seed, draws)
