@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.gating import as_json, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
@@ -225,7 +225,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     check_writable(chosen.output_dir)
     gate = read_gate(chosen, chosen.output_dir.parent, [*MEASURES, CONVERSATION], chosen.output_dir)
     judge = None
-    cascade = _cascade(chosen)
+    _refuse_idle(chosen)
     if chosen.judge != "offline" and chosen.judge_model.lower() != "none":
         judge = LLMJudge(
             None,
@@ -244,12 +244,12 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     evaluator = CRAGEvaluator(
         num_workers=chosen.workers,
         judge=judge,
-        cascade=cascade,
         journal=chosen.output_dir / JOURNAL,
         budget=chosen.budget,
         max_calls=chosen.max_calls,
     )
     turns = evaluator.load_turn_data(chosen.turns)
+    evaluator.cascade = _cascade(chosen, turns)
     if chosen.dry_run:
         estimate = evaluator.estimate(turns)
         if chosen.json:
@@ -273,27 +273,31 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     return tell(verdict, json=chosen.json) or exit_code(chosen, unscored, len(turns))
 
 
-def _cascade(chosen: argparse.Namespace) -> Cascade | None:
-    """How the work is shared, if it is. An option that would do nothing is refused."""
-    from ragmeter.evaluators.crag.cascade import Cascade
-
-    given = {
-        "target_agreement": chosen.target_agreement,
-        "llm_share": chosen.llm_share,
-        "labels": chosen.labels,
-        "audit_share": chosen.audit_share,
-    }
-    idle = next((name for name, value in given.items() if value is not None), None)
-    if chosen.judge != "cascade" and idle is not None:
-        raise UsageError(f"--{idle.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
-    if chosen.judge == "llm":
-        return None
-    if chosen.judge == "offline":
-        return Cascade()
-    if chosen.judge_model.lower() == "none":
+def _refuse_idle(chosen: argparse.Namespace) -> None:
+    """An option that would do nothing is a misunderstanding, and better said than passed over."""
+    for name in ("target_agreement", "llm_share", "labels", "audit_share"):
+        if chosen.judge != "cascade" and getattr(chosen, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
+    if chosen.judge == "cascade" and chosen.judge_model.lower() == "none":
         raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
+
+
+def _cascade(chosen: argparse.Namespace, turns: Sequence[Mapping[str, Any]]) -> Cascade | None:
+    """How the offline judge and the model share the work, if they do."""
+    from ragmeter.evaluators.crag.cascade import Cascade
+    from ragmeter.evaluators.crag.evaluation import group
+    from ragmeter.people.labels import read_labels
+    from ragmeter.people.matching import random_labels
+
+    if chosen.judge != "cascade":
+        return Cascade() if chosen.judge == "offline" else None
+    labels: dict[str, float] = {}
+    if chosen.labels:
+        held = [each for conversation in group(turns) for each in conversation]
+        answers = [each.row.get("agent_response") for each in held]
+        labels = random_labels(read_labels(chosen.labels), [each.qid for each in held], answers)
     audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}
-    return Cascade(chosen.target_agreement, chosen.llm_share, {}, seed=chosen.seed, **audit)
+    return Cascade(chosen.target_agreement, chosen.llm_share, labels, seed=chosen.seed, **audit)
 
 
 def _check_output(chosen: argparse.Namespace) -> None:

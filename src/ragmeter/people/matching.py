@@ -110,6 +110,17 @@ def _settled(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: i
     return Matched(np.asarray(places, dtype=np.intp), people, raters, ratings, design, counts)
 
 
+def random_labels(labels: Sequence[Label], qids: Sequence[str], answers: Cells) -> dict[str, float]:
+    """People's verdicts by qid, on rows drawn at random; other samples say nothing of all rows by their count alone."""
+    found = match(labels, qids, answers)
+    if found.design.kind not in (RANDOM, UNKNOWN):
+        raise InputError(
+            f"a promise needs labels drawn at random, and these were drawn otherwise: {found.design.kind}",
+            hint="draw others: ragmeter label RUN --by random",
+        )
+    return {qids[int(place)]: float(label) for place, label in zip(found.places, found.people, strict=True)}
+
+
 def places_of(qids: Sequence[str]) -> dict[str, int]:
     """Where each qid is, also by how a CSV file holds it where it looks like a formula."""
     found = {guarded(qid): place for place, qid in enumerate(qids)}

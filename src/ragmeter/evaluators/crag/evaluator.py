@@ -242,6 +242,8 @@ class CRAGEvaluator:
                     "cost_usd": 0.0}  # fmt: skip
         judged = Judged(group([files.checked(dict(row)) for row in turn_data]))
         judged.decide(judged=True)
+        if self.cascade is not None:
+            self.cascade.share(judged, judge, self.budget)
         waiting = [each.row for conversation in judged.conversations for each in conversation if each.turn is None]
         there = self.journal is not None and self.journal.exists()
         with Journal(self.journal if there else None) as journal:
