@@ -87,12 +87,13 @@ def _cautions(pair: Pair) -> Iterator[str]:
             yield f"rows only in {run}: {alone['count']:,} (qid {', '.join(map(str, alone['qids'][:5]))}{more})"
     if pair.questions_differ:
         yield f"another question under the same qid: {pair.questions_differ:,} of {pair.n_paired:,} pairs"
+    alone: dict[tuple[int, int], list[str]] = {}
     for name, each in pair.metrics.items():
-        if each.scored_only_a or each.scored_only_b:
-            yield (
-                f"{name}: left out where one run has no score: {each.scored_only_a:,} scored by {pair.a} alone, "
-                f"{each.scored_only_b:,} by {pair.b} alone"
-            )
+        alone.setdefault((each.scored_only_a, each.scored_only_b), []).append(name)
+    for (in_a, in_b), names in alone.items():
+        if in_a or in_b:
+            which = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
+            yield f"left out, scored by one run alone: {in_a:,} by {pair.a}, {in_b:,} by {pair.b} ({which})"
     few = sorted({units for each in pair.metrics.values() if (units := _units(each)) < SMALL})
     if few:
         what = "clusters" if any(each.n_clusters is not None for each in pair.metrics.values()) else "rows"
