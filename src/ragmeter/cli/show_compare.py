@@ -87,10 +87,10 @@ def _cautions(pair: Pair) -> Iterator[str]:
             yield f"rows only in {run}: {alone['count']:,} (qid {', '.join(map(str, alone['qids'][:5]))}{more})"
     if pair.questions_differ:
         yield f"another question under the same qid: {pair.questions_differ:,} of {pair.n_paired:,} pairs"
-    alone: dict[tuple[int, int], list[str]] = {}
+    by_one: dict[tuple[int, int], list[str]] = {}
     for name, each in pair.metrics.items():
-        alone.setdefault((each.scored_only_a, each.scored_only_b), []).append(name)
-    for (in_a, in_b), names in alone.items():
+        by_one.setdefault((each.scored_only_a, each.scored_only_b), []).append(name)
+    for (in_a, in_b), names in by_one.items():
         if in_a or in_b:
             which = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
             yield f"left out, scored by one run alone: {in_a:,} by {pair.a}, {in_b:,} by {pair.b} ({which})"
