@@ -77,7 +77,7 @@ def test_the_seeds_five_options_on_the_example_application(ragmeter: Run, tmp_pa
         "Night Market is at Rope Street.",
         "Sorry, I couldn't find any events about that.",
     ]
-    assert found[0]["actual_response"].endswith("- Night Market\n\n- Harbour Jazz Night")  # the page shows its sources
+    assert found[0]["actual_response"].endswith("- Night Market\n- Harbour Jazz Night")  # the page shows its sources
     scored = evaluate(
         [{"answer": row["actual_response"], "reference": row["ground_truth"]} for row in found],
         metrics="rouge_l_score[language=en],token_f1",

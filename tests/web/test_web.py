@@ -21,6 +21,7 @@ from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page, Visit
 from ragmeter.targets.web import Login, WebTarget
+from tests.web import hard
 
 SITE = Path(__file__).with_name("site.py")
 
@@ -66,16 +67,83 @@ def texts(found: list[Answer | Failure]) -> list[str]:
     return [each.answer if isinstance(each, Answer) else f"{each.outcome}: {each.cause}" for each in found]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["plain", "delayed", "stream", "drip", "rerender", "replace", "alert", "virtual", "stop", "iframe", "editable",
-     "late"],
-)  # fmt: skip
-def test_the_answer_is_found_and_whole(site: str, kind: str) -> None:
+class Tour:
+    """Many pages by one browser, side by side, since they mostly wait. A question's id begins with the page's name."""
+
+    name = "tour"
+
+    def __init__(self, targets: dict[str, WebTarget]) -> None:
+        self.targets = targets
+
+    async def __aenter__(self) -> Tour:
+        self.first = next(iter(self.targets.values()))
+        await self.first.__aenter__()
+        held = {name: value for name, value in vars(self.first).items() if name in BROWSER}
+        for each in self.targets.values():
+            vars(each).update(held)
+        self.turns = {name: asyncio.Lock() for name, each in self.targets.items() if each.page.same_page}
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        await self.first.__aexit__()
+
+    async def answer(self, question: Question) -> Any:
+        name = question.qid.partition("/")[0]
+        async with self.turns.get(name, contextlib.nullcontext()):
+            return await self.targets[name].answer(question)
+
+    def signature(self) -> dict[str, Any]:
+        return {}
+
+
+BROWSER = ("_browser", "_playwright", "_error", "_timeout", "_starting")
+EASY = [
+    "plain", "delayed", "stream", "drip", "rerender", "replace", "alert", "virtual", "stop", "iframe", "editable",
+    "late",
+]  # fmt: skip
+SAME_PAGE = ["plain", "stream", "rerender", "replace", "virtual", "form"]
+AGAIN = [("same", None), ("same_list", None), ("same", ".bot"), ("same_list", ".bot"), ("forgetful", ".bot")]
+LIKE = "What is it like?"
+
+
+@pytest.fixture(scope="module")
+def tour(site: str) -> dict[str, list[str]]:
+    """What was read from every page, by its name."""
+    asked: dict[str, list[str]] = {kind: ["first?", "second one?"] for kind in EASY}
+    targets = {kind: target(site, kind) for kind in EASY}
+    for kind in SAME_PAGE:
+        asked[f"{kind} again"] = ["one?", "two?", "three?"]
+        targets[f"{kind} again"] = target(site, kind, same_page=True)
+    for kind, selector in AGAIN:
+        asked[f"{kind} {selector}"] = ["a", "b"]
+        targets[f"{kind} {selector}"] = target(site, kind, same_page=True, answer_selector=selector)
+    for kind in (*hard.WHOLE, *hard.SHORT):
+        asked[kind] = [LIKE]
+        targets[kind] = target(site, kind, timeout=25.0)
+    asked["markup"], targets["markup"] = ["Is <b>it</b> so,\nand why?"], target(site, "named_echo", timeout=25.0)
+    held = [Question(f"{kind}/{i}", text) for kind, several in asked.items() for i, text in enumerate(several)]
+    found = texts(ask(Tour(targets), held, Limits(20, 0), None, lambda count: None).found)
+    return {
+        kind: [text for question, text in zip(held, found, strict=True) if question.qid.startswith(f"{kind}/")]
+        for kind in asked
+    }
+
+
+@pytest.mark.parametrize("kind", EASY)
+def test_the_answer_is_found_and_whole(tour: dict[str, list[str]], kind: str) -> None:
     end = {"stream": "word9 end.", "drip": "one two three"}.get(kind, "it is so.")
-    found = ask_all(target(site, kind), "first?", "second one?")
-    assert [text.split(":")[0] for text in texts(found)] == ["Answer to first?", "Answer to second one?"], texts(found)
-    assert all(text.endswith(end) for text in texts(found)), texts(found)
+    assert [text.split(":")[0] for text in tour[kind]] == ["Answer to first?", "Answer to second one?"], tour[kind]
+    assert all(text.endswith(end) for text in tour[kind]), tour[kind]
+
+
+@pytest.mark.parametrize("kind", hard.WHOLE)
+def test_the_answer_of_a_page_that_is_hard_to_read(tour: dict[str, list[str]], kind: str) -> None:
+    assert tour[kind] == [f"Answer to {LIKE}: it is so."]
+
+
+@pytest.mark.parametrize("kind", [*hard.SHORT, "markup"])
+def test_a_short_answer_among_longer_things_that_are_new(tour: dict[str, list[str]], kind: str) -> None:
+    assert tour[kind] == ["Paris."]
 
 
 def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,18 +159,16 @@ def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeyp
     assert found == [f"Answer to {question}: it is so." for question in questions]
 
 
-@pytest.mark.parametrize("kind", ["plain", "stream", "rerender", "replace", "virtual"])
-def test_one_after_another_on_the_same_page(site: str, kind: str) -> None:
-    found = ask_all(target(site, kind, same_page=True), "one?", "two?", "three?", workers=1)
-    assert [text.split(":")[0] for text in texts(found)] == ["Answer to one?", "Answer to two?", "Answer to three?"]
-    assert all(text.rstrip().endswith(("it is so.", "end.")) for text in texts(found)), texts(found)
+@pytest.mark.parametrize("kind", SAME_PAGE)
+def test_one_after_another_on_the_same_page(tour: dict[str, list[str]], kind: str) -> None:
+    found = tour[f"{kind} again"]
+    assert [text.split(":")[0] for text in found] == ["Answer to one?", "Answer to two?", "Answer to three?"]
+    assert all(text.rstrip().endswith(("it is so.", "end.")) for text in found), found
 
 
-@pytest.mark.parametrize("kind", ["same", "same_list"])
-@pytest.mark.parametrize("selector", [None, ".bot"])
-def test_the_same_answer_again_is_new(site: str, kind: str, selector: str | None) -> None:
-    found = ask_all(target(site, kind, same_page=True, answer_selector=selector), "a", "b", "c", workers=1)
-    assert texts(found) == ["Always the same answer."] * 3
+@pytest.mark.parametrize(("kind", "selector"), AGAIN)
+def test_the_same_answer_again_is_new(tour: dict[str, list[str]], kind: str, selector: str | None) -> None:
+    assert tour[f"{kind} {selector}"] == ["Always the same answer."] * 2
 
 
 def test_shadow_dom(site: str) -> None:
@@ -129,11 +195,19 @@ def test_rich_text_comes_back_readable(site: str) -> None:
     (found,) = ask_all(target(site, "rich", answer_selector=".bot", sources_selector="a.source"), "x")
     assert isinstance(found, Answer)
     assert found.answer.split("\n\n") == [
-        "Result", "Answer to x: it is so. bold", "- first", "- second", "| a | b |", "| 1 | 2 |",
+        "Result", "Answer to x: it is so. bold", "- first\n- second", "| a | b |\n| 1 | 2 |",
         "```\nx = 1\ny = 2\n```", "See [the doc](https://example.org/doc) [1].",
     ]  # fmt: skip
     assert found.retrieved == ["https://example.org/one", "https://example.org/two"]
     assert found.contexts == ["[One](https://example.org/one)", "[Two](https://example.org/two)"]
+
+
+def test_formatted_text_keeps_its_lines(site: str) -> None:
+    (found,) = texts(ask_all(target(site, "formatted"), "x"))
+    assert found == (
+        "One\ntwo\n\n- loose\n- tight\n  1. inner\n\n```\ndef f():\n    return 1\n```\n\na\n  b\n\n"
+        "| x | 1 |\n| y | 2 |\n\nSee [the doc](https://example.org/doc)[1] $x^2$\n\nMore"
+    )
 
 
 def test_times_are_measured(site: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.asking import ask_and_score
     from ragmeter.cli import show
     from ragmeter.evaluators.web import write_scored
+    from ragmeter.io.source import open_source
     from ragmeter.targets.asking import Limits
 
     chosen = _parser().parse_args(list(argv))
@@ -38,7 +40,8 @@ def run(argv: Sequence[str]) -> int:
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
     metrics = [f"{each}[language={chosen.language}]" if each in _STEMMED else each for each in _METRICS]
-    with show.progress("asking", "questions") as advance:
+    total = sum(1 for _ in open_source(chosen.input).records())
+    with show.progress("asking", "questions", total) as advance:
         service = ask_and_score(
             chosen.input,
             target,
@@ -50,7 +53,8 @@ def run(argv: Sequence[str]) -> int:
         )
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - it was just made
-    if evidence.exists():
+    kept = evidence.exists() and any(evidence.iterdir())
+    if kept:
         shutil.move(str(evidence), str(folder.path / "evidence"))
     write_scored(chosen.output, _rows(chosen.input, service.evaluation, metrics), guard=chosen.guard)
     if chosen.json:
@@ -58,8 +62,9 @@ def run(argv: Sequence[str]) -> int:
     else:
         show.asked(service.evaluation, service.asked, [], chosen.output)
         if chosen.answer_selector is None and target.found_selector:
-            print(f"the answer was read from {target.found_selector}; to fix that: --answer-selector ...")
-        if (folder.path / "evidence").exists():
+            found = show.printable(target.found_selector)
+            print(f"the answer was read from {found}; to fix that: --answer-selector {shlex.quote(found)}")
+        if kept:
             print(f"screenshots and texts of pages that failed: {folder.path}/evidence/")
     return exit_code(chosen, sum(service.asked.causes().values()), len(service.asked.found))
 
