@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -88,6 +89,14 @@ def test_the_seeds_five_options_on_the_example_application(ragmeter: Run, tmp_pa
     )
 
 
+def test_columns_of_other_names(ragmeter: Run, tmp_path: Path, site: str) -> None:
+    (tmp_path / "queries.csv").write_text("frage,antwort\nx,Answer to x: it is so.\n")
+    done = ragmeter(*command(f"{site}/plain", "--column", "question=frage", "--column", "reference=antwort"))
+    assert done.returncode == 0, done.stderr
+    assert list(results(tmp_path)[0]) == ["frage", "antwort", *HEADER[2:]]
+    assert results(tmp_path)[0]["exact_match"] == "1.0"
+
+
 def test_answers_and_sources_by_selectors(ragmeter: Run, tmp_path: Path, app: str) -> None:
     queries(tmp_path, ("Where is the night market?", "At Rope Street."))
     more = ["--answer-selector", ".message.bot", "--sources-selector", ".sources li", "--run", "r"]
@@ -121,24 +130,37 @@ def test_a_selector_that_matches_nothing(ragmeter: Run, tmp_path: Path, site: st
     assert not (tmp_path / "results.csv").exists()
 
 
+def wait_for_questions(site: str, count: int) -> None:
+    """Until so many of them have reached the page."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with urlopen(f"{site}/log", timeout=10) as reply:
+            if sum(question.startswith("question ") for question in json.load(reply)) >= count:
+                return
+        time.sleep(0.1)
+    raise AssertionError("they were not asked")
+
+
 def test_interrupted_and_resumed(tmp_path: Path, site: str) -> None:
-    queries(tmp_path, *((f"question {i}", "x") for i in range(12)))
+    queries(tmp_path, *((f"question {i}", "x") for i in range(16)))
+    known = 0
     arguments = [sys.executable, "-m", "ragmeter", *command(f"{site}/plain", "--workers", "2", "--run", "r")]
     for number in (signal.SIGINT, signal.SIGKILL):
         process = subprocess.Popen(
-            arguments, cwd=tmp_path, env=os.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
-        time.sleep(5)
-        process.send_signal(number)
+        wait_for_questions(site, known + 5)  # two are under way
+        os.killpg(process.pid, number)  # as a terminal does: the browser's processes hear it as well
         process.communicate(timeout=60)
+        assert not (tmp_path / "runs" / "r.evidence").exists()  # what was under way came to its end
         assert not (tmp_path / "results.csv").exists()
-    with Journal(tmp_path / "runs" / "r.journal.sqlite") as journal:
-        known = len(journal)
-    assert 0 < known < 12
+        with Journal(tmp_path / "runs" / "r.journal.sqlite") as journal:
+            known = len(journal)
+        assert 0 < known < 16
     done = subprocess.run([*arguments, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["n_rows"] == 12
+    assert json.loads(done.stdout)["n_rows"] == 16
     assert [row["actual_response"] for row in results(tmp_path)] == [
-        f"Answer to question {i}: it is so." for i in range(12)
+        f"Answer to question {i}: it is so." for i in range(16)
     ]
 
 
@@ -150,9 +172,15 @@ def test_interrupted_and_resumed(tmp_path: Path, site: str) -> None:
         (["--cookie", "a=NOT_SET_AT_ALL"], "$NOT_SET_AT_ALL is not set"),
         (["--browser-path", "/nothing"], "no browser at /nothing"),
         (["--workers", "0"], "--workers"),
+        (["--headed"], "--headed needs a screen"),
+        (["--output", "."], "is a folder"),
     ],
 )
-def test_calls_that_make_no_sense(ragmeter: Run, tmp_path: Path, site: str, more: list[str], message: str) -> None:
+def test_calls_that_make_no_sense(
+    ragmeter: Run, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch, more: list[str], message: str
+) -> None:
+    for screen in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(screen, raising=False)
     queries(tmp_path, ("x", "y"))
     done = ragmeter(*command(f"{site}/plain"), *more)
     assert done.returncode == 2

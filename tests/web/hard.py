@@ -5,7 +5,6 @@
 
 # ruff: noqa: E501 - scripts of pages are long
 
-ANSWER = "Answer to What is it like?: it is so."
 TOOLS = """
 const show = (html, place = chat) => { const d = document.createElement("div"); d.innerHTML = html; place.append(d); return d; };
 const say = async (text, pauses = {}, d = add("bot", "")) => { for (const w of text.split(" ")) { d.textContent += w + " "; await sleep(pauses[w] || 30); } };
@@ -51,6 +50,7 @@ SHORT = {
 
 #: What else such a page has from its beginning: in its body, and in its script.
 FORMS = {
+    "covered": "<div id=banner style='position: fixed; inset: 0'>Do you like cookies?</div>",
     "stop_for_ever": "<button aria-label='Stop sharing'>x</button><p aria-busy=true>.</p>",
     "field": "<textarea id=out readonly></textarea>",
 }

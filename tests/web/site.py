@@ -114,7 +114,7 @@ async def show(request: Request) -> Response:
         if request.headers.get("authorization") != wanted:
             return PlainTextResponse("who are you?", 401, {"WWW-Authenticate": "Basic"})
     if kind == "redirect":
-        return RedirectResponse(f"http://localhost:{request.url.port}/plain")
+        return RedirectResponse(request.query_params.get("to") or f"http://localhost:{request.url.port}/plain")
     if kind == "forbidden":
         return PlainTextResponse("no", 403)
     form = FORM

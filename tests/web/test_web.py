@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.caller import Failure
-from ragmeter.errors import UsageError
+from ragmeter.effects.caller import Failure, TryAgain
+from ragmeter.errors import EndpointError, UsageError
 from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page, Visit
@@ -254,7 +255,11 @@ def test_a_selector_that_matches_nothing_stops_at_once(site: str) -> None:
 def test_pages_that_do_not_open(site: str) -> None:
     with pytest.raises(UsageError, match="HTTP 403"):
         ask_all(target(site, "forbidden"), "x")
-    (found,) = ask_all(WebTarget(Page("http://127.0.0.1:9/", "#q")), "x")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/"
+    with pytest.raises(EndpointError, match="ERR_CONNECTION_REFUSED"):
+        ask_all(WebTarget(Page(nobody, "#q")), "x")
+    (found,) = ask_all(WebTarget(Page("http://127.0.0.1:9/", "#q")), "x")  # a port that browsers don't use
     assert isinstance(found, Failure)
     assert found.outcome == "navigation_error"
     with pytest.raises(UsageError, match="not an address"):
@@ -268,6 +273,84 @@ def test_another_host_is_refused(site: str) -> None:
     assert texts(ask_all(target(site, "redirect", any_host=True), "x")) == ["Answer to x: it is so."]
 
 
+def test_another_host_is_never_asked(site: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0.3)
+        to = f"http://localhost:{other.getsockname()[1]}/"
+        with pytest.raises(UsageError, match="another host"):
+            ask_all(target(site, f"redirect?to={to}", timeout=5.0), "x")
+        with pytest.raises(TimeoutError):
+            other.accept()
+
+
+def test_a_password_is_for_the_page_alone() -> None:
+    options = Login(credentials=("me", "secret")).options("https://chat.example.org:8443/talk?x=1")
+    assert options["http_credentials"]["origin"] == "https://chat.example.org:8443"
+
+
+def test_answers_are_kept_by_the_whole_address_and_not_by_the_patience(site: str) -> None:
+    one, other = target(site, "plain?bot=a"), target(site, "plain?bot=b")
+    assert one.name != other.name
+    assert one.name == target(site, "plain?bot=a", timeout=99.0).name
+    assert "bot=a" not in one.name
+
+
+def test_an_answer_selector_that_matches_nothing_says_where_something_is(site: str) -> None:
+    with pytest.raises(
+        UsageError, match=r"'\.bott' matches nothing within 4 s; what is new .* is in div\.message\.bot"
+    ):
+        ask_all(target(site, "plain", answer_selector=".bott", timeout=4.0), "x")
+    with pytest.raises(UsageError, match="--ready-selector '##' is not a CSS selector"):
+        ask_all(target(site, "plain", ready_selector="##"), "x")
+
+
+def test_a_selector_of_all_messages_does_not_read_the_question(site: str) -> None:
+    found = texts(ask_all(target(site, "box_off", answer_selector=".message", timeout=25.0), LIKE))
+    assert found == [f"Answer to {LIKE}: it is so."]
+
+
+def test_what_lies_over_the_button_is_told(site: str) -> None:
+    (found,) = texts(ask_all(target(site, "covered", timeout=2.0), "x"))
+    assert (
+        found
+        == """timeout: --submit-selector '#submit-button' can't be clicked: <div id="banner">Do you like cookies?</div> lies over it"""
+    )
+
+
+@pytest.mark.parametrize("same_page", [False, True])
+def test_a_browser_that_dies_is_replaced(site: str, monkeypatch: pytest.MonkeyPatch, same_page: bool) -> None:
+    submit = Visit._submit
+    killed: list[bool] = []
+
+    async def kill_once(visit: Visit, box: Any) -> None:
+        if not killed and box is not None and await box.input_value() == "two":
+            killed.append(True)
+            await visit.context.browser.close()
+        await submit(visit, box)
+
+    monkeypatch.setattr(Visit, "_submit", kill_once)
+    found = texts(ask_all(target(site, "plain", same_page=same_page), "one", "two", "three", workers=1, retries=1))
+    assert found == [f"Answer to {question}: it is so." for question in ("one", "two", "three")]
+    assert killed
+
+
+def test_evidence_of_an_attempt_that_failed_goes_when_the_next_one_works(
+    site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = Visit._find
+    tried: list[Any] = []
+
+    async def fail_once(visit: Visit, *given: Any) -> Any:
+        tried.append(given)
+        if len(tried) == 1:
+            raise TryAgain("timeout", "not now")
+        return await find(visit, *given)
+
+    monkeypatch.setattr(Visit, "_find", fail_once)
+    assert texts(ask_all(target(site, "plain", evidence=tmp_path), "x", retries=1)) == ["Answer to x: it is so."]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_ways_to_log_in(site: str, tmp_path: Path) -> None:
     cookie = Login(cookies=[{"name": "who", "value": "me"}])
     assert texts(ask_all(target(site, "login", login=cookie), "x")) == ["Answer to x: it is so."]
@@ -279,6 +362,9 @@ def test_ways_to_log_in(site: str, tmp_path: Path) -> None:
     (tmp_path / "login.json").write_text(json.dumps(state))
     stored = Login(storage_state=str(tmp_path / "login.json"))
     assert texts(ask_all(target(site, "login", login=stored), "x")) == ["Answer to x: it is so."]
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(UsageError, match="can't use this login"):
+        ask_all(target(site, "login", login=Login(storage_state=str(tmp_path / "bad.json"))), "x")
     assert "secret-password" not in repr(credentials) + target(site, "basic", login=credentials).name
 
 

@@ -10,9 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ragmeter.cli.options import Parser, asking_options, check_numbers, command_parser, exit_code, json_option
+from ragmeter.cli.options import (
+    Parser,
+    asking_options,
+    check_numbers,
+    command_parser,
+    exit_code,
+    json_option,
+    read_columns,
+)
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import RUNS, check_writable, dumps
 
 _DESCRIPTION = """\
 Ask a chat page the questions of a file, as a person would, and score its answers.
@@ -46,6 +54,7 @@ def run(argv: Sequence[str]) -> int:
             chosen.input,
             target,
             metrics=metrics,
+            columns=read_columns(chosen.column),
             run=name,
             output_dir=chosen.output_dir,
             limits=Limits(chosen.workers, chosen.retries),
@@ -56,6 +65,8 @@ def run(argv: Sequence[str]) -> int:
     kept = evidence.exists() and any(evidence.iterdir())
     if kept:
         shutil.move(str(evidence), str(folder.path / "evidence"))
+    elif evidence.exists():
+        evidence.rmdir()
     write_scored(chosen.output, _rows(chosen.input, service.evaluation, metrics), guard=chosen.guard)
     if chosen.json:
         print(dumps({**service.evaluation.summary, "answer_selector": target.found_selector}, indent=2))
@@ -96,6 +107,7 @@ def _parser() -> Parser:
     add("--output", metavar="FILE", type=Path, required=True, help="where the results go, as CSV")
     add("--input-selector", metavar="CSS", required=True, help="the box that takes the question")
     add("--submit-selector", metavar="CSS", help="the button that sends it; without it, Enter does")
+    add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
     page = parser.add_argument_group("the page")
     add = page.add_argument
     add("--answer-selector", metavar="CSS", help="where answers appear; the last one that matches counts")
@@ -152,6 +164,9 @@ def _check(chosen: argparse.Namespace) -> None:
     check_numbers(chosen)
     if chosen.output.exists() and chosen.input.exists() and chosen.output.samefile(chosen.input):
         raise UsageError("--output is the input itself, which it would replace", hint="choose another name")
+    if chosen.output.is_dir():
+        raise UsageError(f"--output {chosen.output} is a folder", hint="name a file, for example results.csv")
+    check_writable(chosen.output.parent)
 
 
 def _target(chosen: argparse.Namespace, evidence: Path) -> Any:

@@ -248,8 +248,13 @@ class Visit:
     def _crash(self, page: Any) -> None:
         self.crashed = True
 
+    @property
+    def gone(self) -> bool:
+        """Whether there is no page any more that could be asked."""
+        return self.crashed or bool(self.page.is_closed())
+
     def _check_alive(self) -> None:
-        if self.crashed or self.page.is_closed():
+        if self.gone:
             raise TryAgain(PAGE_CRASHED, "the page has crashed")
         if self._led_to is not None:
             raise GiveUp(BLOCKED, f"the page leads to another host, {self._led_to} (--any-host allows it)")

@@ -19,7 +19,7 @@ from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
 from ragmeter.targets.browser import launch, playwright_api
 from ragmeter.targets.port import Question
-from ragmeter.targets.visit import NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit, first_line
+from ragmeter.targets.visit import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit, first_line
 
 _SCRIPT = Path(__file__).with_name("watch.js")
 
@@ -115,7 +115,10 @@ class WebTarget:
         try:
             visit = await self._visit(question)
         except self._error as error:
-            raise TryAgain(PAGE_CRASHED, f"the browser gives no page: {first_line(error)}") from None
+            said = first_line(error).rstrip(":")
+            if self._browser.is_connected() and self.login != Login():
+                raise GiveUp(BLOCKED, f"the browser can't use this login: {said}") from None
+            raise TryAgain(PAGE_CRASHED, f"the browser gives no page: {said}") from None
         try:
             if not visit.opened:
                 await visit.open()
@@ -137,10 +140,14 @@ class WebTarget:
 
     async def _visit(self, question: Question) -> Visit:
         """The session's own page, one that is free, or a new one, which is still to be opened."""
-        if question.session_id is not None and question.session_id in self._sessions:
-            return self._sessions[question.session_id]
-        if self.page.same_page and question.session_id is None and self._idle:
-            return self._idle.pop()
+        if question.session_id is not None:
+            held = self._sessions.get(question.session_id)
+            if held is not None and not held.gone:
+                return held
+        while question.session_id is None and self._idle:
+            free = self._idle.pop()
+            if not free.gone:
+                return free
         visit = await self._new()
         if question.session_id is not None:
             self._sessions[question.session_id] = visit
