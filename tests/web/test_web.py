@@ -311,10 +311,8 @@ def test_a_selector_of_all_messages_does_not_read_the_question(site: str) -> Non
 
 def test_what_lies_over_the_button_is_told(site: str) -> None:
     (found,) = texts(ask_all(target(site, "covered", timeout=2.0), "x"))
-    assert (
-        found
-        == """timeout: --submit-selector '#submit-button' can't be clicked: <div id="banner">Do you like cookies?</div> lies over it"""
-    )
+    banner = '<div id="banner">Do you like cookies?</div>'
+    assert found == f"timeout: --submit-selector '#submit-button' can't be clicked: {banner} lies over it"
 
 
 @pytest.mark.parametrize("same_page", [False, True])
