@@ -17,6 +17,7 @@ import pytest
 
 from ragmeter import EvaluationManager, ExactMatchScorer, RunFolder, TokenF1Scorer, WebInterface, evaluate
 from ragmeter.effects.journal import Journal
+from ragmeter.errors import UsageError
 from tests.conftest import Run
 from tests.web.test_web import SITE, missing
 
@@ -204,4 +205,6 @@ def test_from_python(tmp_path: Path, site: str) -> None:
         "average_score",
     ]
     assert rows[0]["average_score"] == 1.0
+    with pytest.raises(UsageError, match="no browser at /nothing"):
+        WebInterface(f"{site}/plain", "#query-input", browser_path="/nothing").query("x")
     assert manager.evaluate_response("x", None) == {"exact_match": None, "token_f1": None, "average_score": None}

@@ -76,7 +76,8 @@ def run(argv: Sequence[str]) -> int:
             found = show.printable(target.found_selector)
             print(f"the answer was read from {found}; to fix that: --answer-selector {shlex.quote(found)}")
         if kept:
-            print(f"screenshots and texts of pages that failed: {folder.path}/evidence/")
+            which = "pages" if chosen.evidence == "always" else "pages that failed"
+            print(f"screenshots and texts of {which}: {folder.path}/evidence/")
     return exit_code(chosen, sum(service.asked.causes().values()), len(service.asked.found))
 
 
