@@ -114,7 +114,7 @@ class EvaluationManager:
 class WebInterface:
     """A RAG's web page, asked one query at a time or many side by side.
 
-    `options` are those of the page, by the names of the command's options: `answer_selector`, `timeout`, `same_page` ...
+    `options` are those of the page, by the names of the command: `answer_selector`, `timeout`, `same_page` ...
     """
 
     def __init__(
