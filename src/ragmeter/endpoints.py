@@ -106,7 +106,8 @@ def check_address(url: str, example: str) -> None:
     if parts.username is not None or parts.password is not None:
         raise UsageError(
             f"the address of {parts.hostname} has a user's name or password in it",
-            hint="take it from the environment: OPENAI_API_KEY for a model, --header for a target",
+            hint="take it from the environment: OPENAI_API_KEY for a model, --header for a target, --http-user for a "
+            "page",
         )
 
 

@@ -11,11 +11,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
 from ragmeter import EvaluationManager, ExactMatchScorer, RunFolder, TokenF1Scorer, WebInterface, evaluate
 from ragmeter.effects.journal import Journal
+from ragmeter.errors import UsageError
 from tests.conftest import Run
 from tests.web.test_web import SITE, missing
 
@@ -77,7 +79,7 @@ def test_the_seeds_five_options_on_the_example_application(ragmeter: Run, tmp_pa
         "Night Market is at Rope Street.",
         "Sorry, I couldn't find any events about that.",
     ]
-    assert found[0]["actual_response"].endswith("- Night Market\n\n- Harbour Jazz Night")  # the page shows its sources
+    assert found[0]["actual_response"].endswith("- Night Market\n- Harbour Jazz Night")  # the page shows its sources
     scored = evaluate(
         [{"answer": row["actual_response"], "reference": row["ground_truth"]} for row in found],
         metrics="rouge_l_score[language=en],token_f1",
@@ -86,6 +88,14 @@ def test_the_seeds_five_options_on_the_example_application(ragmeter: Run, tmp_pa
     assert [float(row["rouge_l_score"]) for row in found] == pytest.approx(
         scored.rows["rouge_l_score[language=en]"].to_pylist()
     )
+
+
+def test_columns_of_other_names(ragmeter: Run, tmp_path: Path, site: str) -> None:
+    (tmp_path / "queries.csv").write_text("frage,antwort\nx,Answer to x: it is so.\n")
+    done = ragmeter(*command(f"{site}/plain", "--column", "question=frage", "--column", "reference=antwort"))
+    assert done.returncode == 0, done.stderr
+    assert list(results(tmp_path)[0]) == ["frage", "antwort", *HEADER[2:]]
+    assert results(tmp_path)[0]["exact_match"] == "1.0"
 
 
 def test_answers_and_sources_by_selectors(ragmeter: Run, tmp_path: Path, app: str) -> None:
@@ -121,24 +131,37 @@ def test_a_selector_that_matches_nothing(ragmeter: Run, tmp_path: Path, site: st
     assert not (tmp_path / "results.csv").exists()
 
 
+def wait_for_questions(site: str, count: int) -> None:
+    """Until so many of them have reached the page."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with urlopen(f"{site}/log", timeout=10) as reply:  # noqa: S310 - our own
+            if sum(question.startswith("question ") for question in json.load(reply)) >= count:
+                return
+        time.sleep(0.1)
+    raise AssertionError("they were not asked")
+
+
 def test_interrupted_and_resumed(tmp_path: Path, site: str) -> None:
-    queries(tmp_path, *((f"question {i}", "x") for i in range(12)))
+    queries(tmp_path, *((f"question {i}", "x") for i in range(16)))
+    known = 0
     arguments = [sys.executable, "-m", "ragmeter", *command(f"{site}/plain", "--workers", "2", "--run", "r")]
     for number in (signal.SIGINT, signal.SIGKILL):
         process = subprocess.Popen(
-            arguments, cwd=tmp_path, env=os.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
-        time.sleep(5)
-        process.send_signal(number)
+        wait_for_questions(site, known + 5)  # two are under way
+        os.killpg(process.pid, number)  # as a terminal does: the browser's processes hear it as well
         process.communicate(timeout=60)
+        assert not (tmp_path / "runs" / "r.evidence").exists()  # what was under way came to its end
         assert not (tmp_path / "results.csv").exists()
-    with Journal(tmp_path / "runs" / "r.journal.sqlite") as journal:
-        known = len(journal)
-    assert 0 < known < 12
+        with Journal(tmp_path / "runs" / "r.journal.sqlite") as journal:
+            known = len(journal)
+        assert 0 < known < 16
     done = subprocess.run([*arguments, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["n_rows"] == 12
+    assert json.loads(done.stdout)["n_rows"] == 16
     assert [row["actual_response"] for row in results(tmp_path)] == [
-        f"Answer to question {i}: it is so." for i in range(12)
+        f"Answer to question {i}: it is so." for i in range(16)
     ]
 
 
@@ -150,9 +173,15 @@ def test_interrupted_and_resumed(tmp_path: Path, site: str) -> None:
         (["--cookie", "a=NOT_SET_AT_ALL"], "$NOT_SET_AT_ALL is not set"),
         (["--browser-path", "/nothing"], "no browser at /nothing"),
         (["--workers", "0"], "--workers"),
+        (["--headed"], "--headed needs a screen"),
+        (["--output", "."], "is a folder"),
     ],
 )
-def test_calls_that_make_no_sense(ragmeter: Run, tmp_path: Path, site: str, more: list[str], message: str) -> None:
+def test_calls_that_make_no_sense(
+    ragmeter: Run, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch, more: list[str], message: str
+) -> None:
+    for screen in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(screen, raising=False)
     queries(tmp_path, ("x", "y"))
     done = ragmeter(*command(f"{site}/plain"), *more)
     assert done.returncode == 2
@@ -176,4 +205,6 @@ def test_from_python(tmp_path: Path, site: str) -> None:
         "average_score",
     ]
     assert rows[0]["average_score"] == 1.0
+    with pytest.raises(UsageError, match="no browser at /nothing"):
+        WebInterface(f"{site}/plain", "#query-input", browser_path="/nothing").query("x")
     assert manager.evaluate_response("x", None) == {"exact_match": None, "token_f1": None, "average_score": None}

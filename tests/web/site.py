@@ -7,9 +7,14 @@ own script. /log says what was asked, so that tests can tell what was lost, swap
 # ruff: noqa: E501 - scripts of pages are long
 import asyncio
 import base64
+import html
 import json
 import socket
+import sys
+from collections import defaultdict
 from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import parse_qs
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,7 +29,13 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.web import hard
+
 ASKED: list[str] = []
+#: What was pushed by /push, by the line that waits for it.
+TASKS: list[asyncio.Task[None]] = []
+PUSHED: dict[str, list[str]] = defaultdict(list)
 
 FORM = '<div id="chat"></div><textarea id="query-input"></textarea><button id="submit-button">Send</button>'
 SCRIPT = """
@@ -65,6 +76,8 @@ KINDS = {
         const s = document.createElement("aside"); s.innerHTML = "<a class='source' href='https://example.org/one'>One</a><a class='source' href='https://example.org/two'>Two</a>"; chat.append(s);""",
     "error": 'add("user", q); console.error("no luck with " + q); if (q.includes("bad")) { await sleep(1e9); } const r = await post("/answer", q); add("bot", await r.text());',
     "memory": 'window.turns = (window.turns || 0) + 1; add("user", q); const r = await post("/answer", q); add("bot", await r.text() + " turn " + window.turns);',
+    "formatted": 'add("user", q); add("bot", "").innerHTML = `' + hard.RICH + '`;',
+    "forgetful": 'window.log = window.log || []; log.push(["user", q]); render(); await sleep(4600); log.push(["bot", "Always the same answer."]); render(); function render() { chat.innerHTML = ""; for (const [who, text] of log) add(who, text); }',
     "leave": 'location.href = location.href.replace("127.0.0.1", "localhost");',
 }  # fmt: skip
 
@@ -90,6 +103,10 @@ async def show(request: Request) -> Response:
         return page(SHADOW)
     if kind == "iframe":
         return page('<p>outside</p><iframe src="/plain" width=600 height=400></iframe>')
+    if kind == "form":
+        return page(hard.FORM_PAGE)
+    if kind == "closed_root":
+        return page(hard.CLOSED_PAGE)
     if kind == "login" and request.cookies.get("who") != "me":
         return page("<p>Please log in</p>")
     if kind == "basic":
@@ -97,7 +114,7 @@ async def show(request: Request) -> Response:
         if request.headers.get("authorization") != wanted:
             return PlainTextResponse("who are you?", 401, {"WWW-Authenticate": "Basic"})
     if kind == "redirect":
-        return RedirectResponse(f"http://localhost:{request.url.port}/plain")
+        return RedirectResponse(request.query_params.get("to") or f"http://localhost:{request.url.port}/plain")
     if kind == "forbidden":
         return PlainTextResponse("no", 403)
     form = FORM
@@ -112,7 +129,10 @@ async def show(request: Request) -> Response:
         )
     if kind == "late":
         form = '<div id="late"></div>'
-    action = KINDS.get(kind, KINDS["plain"])
+    form += hard.FORMS.get(kind, "")
+    if kind == "wrapper_without_box":
+        form = f'<span><div style="display: contents">{form}</div></span>'
+    action = {**KINDS, **hard.WHOLE, **hard.SHORT}.get(kind, KINDS["plain"])
     start = "" if kind == "late" else "listen();"
     late = (
         f"setTimeout(() => {{ document.getElementById('late').innerHTML = `{FORM}`; wire(); }}, 800);"
@@ -127,7 +147,7 @@ async def show(request: Request) -> Response:
     if kind == "late":
         script = f"function wire() {{ {SCRIPT} {listen} }} {late}"
     else:
-        script = f"{SCRIPT} function listen() {{ {listen} }} {start}"
+        script = f"{SCRIPT} {hard.TOOLS} {hard.SETUP.get(kind, '')} function listen() {{ {listen} }} {start}"
     return page(f"{form}<script>{script}</script>")
 
 
@@ -158,6 +178,41 @@ async def stream(request: Request) -> Response:
     return StreamingResponse(send(), media_type="text/plain")
 
 
+async def form(request: Request) -> Response:
+    """A page of the old kind: another one comes, with the answer in it."""
+    question = html.escape(parse_qs((await request.body()).decode())["q"][0])
+    return page(f"<p>You asked: {question}</p><p class=answer>Answer to {question}: it is so.</p>{hard.FORM_PAGE}")
+
+
+async def push(request: Request) -> Response:
+    """Take a question, and answer it by another line, word by word."""
+    words = f"Answer to {(await request.body()).decode()}: it is so.".split(" ")
+
+    async def send() -> None:
+        for word in words:
+            PUSHED[request.query_params["id"]].append(word)
+            await asyncio.sleep(3.0 if word == "Answer" else 0.05)
+
+    TASKS.append(asyncio.create_task(send()))
+    return PlainTextResponse("taken")
+
+
+async def pushed(request: Request) -> Response:
+    return PlainTextResponse(" ".join(PUSHED[request.query_params["id"]]))
+
+
+async def events(request: Request) -> Response:
+    async def send() -> AsyncIterator[str]:
+        words, sent = PUSHED[request.query_params["id"]], 0
+        while not await request.is_disconnected():
+            for word in words[sent:]:
+                yield f"data: {word}\n\n"
+            sent = len(words)
+            await asyncio.sleep(0.05)
+
+    return StreamingResponse(send(), media_type="text/event-stream")
+
+
 async def log(request: Request) -> Response:
     return JSONResponse(ASKED)
 
@@ -167,6 +222,10 @@ app = Starlette(
         Route("/answer", answer, methods=["POST"]),
         Route("/stream", stream, methods=["POST"]),
         Route("/log", log),
+        Route("/form", form, methods=["POST"]),
+        Route("/push", push, methods=["POST"]),
+        Route("/pushed", pushed),
+        Route("/events", events),
         Route("/{kind}", show),
     ]
 )

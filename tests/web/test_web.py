@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,12 +16,13 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.caller import Failure
-from ragmeter.errors import UsageError
+from ragmeter.effects.caller import Failure, TryAgain
+from ragmeter.errors import EndpointError, UsageError
 from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page, Visit
 from ragmeter.targets.web import Login, WebTarget
+from tests.web import hard
 
 SITE = Path(__file__).with_name("site.py")
 
@@ -66,16 +68,83 @@ def texts(found: list[Answer | Failure]) -> list[str]:
     return [each.answer if isinstance(each, Answer) else f"{each.outcome}: {each.cause}" for each in found]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["plain", "delayed", "stream", "drip", "rerender", "replace", "alert", "virtual", "stop", "iframe", "editable",
-     "late"],
-)  # fmt: skip
-def test_the_answer_is_found_and_whole(site: str, kind: str) -> None:
+class Tour:
+    """Many pages by one browser, side by side, since they mostly wait. A question's id begins with the page's name."""
+
+    name = "tour"
+
+    def __init__(self, targets: dict[str, WebTarget]) -> None:
+        self.targets = targets
+
+    async def __aenter__(self) -> Tour:
+        self.first = next(iter(self.targets.values()))
+        await self.first.__aenter__()
+        held = {name: value for name, value in vars(self.first).items() if name in BROWSER}
+        for each in self.targets.values():
+            vars(each).update(held)
+        self.turns = {name: asyncio.Lock() for name, each in self.targets.items() if each.page.same_page}
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        await self.first.__aexit__()
+
+    async def answer(self, question: Question) -> Any:
+        name = question.qid.partition("/")[0]
+        async with self.turns.get(name, contextlib.nullcontext()):
+            return await self.targets[name].answer(question)
+
+    def signature(self) -> dict[str, Any]:
+        return {}
+
+
+BROWSER = ("_browser", "_playwright", "_error", "_timeout", "_starting")
+EASY = [
+    "plain", "delayed", "stream", "drip", "rerender", "replace", "alert", "virtual", "stop", "iframe", "editable",
+    "late",
+]  # fmt: skip
+SAME_PAGE = ["plain", "stream", "rerender", "replace", "virtual", "form"]
+AGAIN = [("same", None), ("same_list", None), ("same", ".bot"), ("same_list", ".bot"), ("forgetful", ".bot")]
+LIKE = "What is it like?"
+
+
+@pytest.fixture(scope="module")
+def tour(site: str) -> dict[str, list[str]]:
+    """What was read from every page, by its name."""
+    asked: dict[str, list[str]] = {kind: ["first?", "second one?"] for kind in EASY}
+    targets = {kind: target(site, kind) for kind in EASY}
+    for kind in SAME_PAGE:
+        asked[f"{kind} again"] = ["one?", "two?", "three?"]
+        targets[f"{kind} again"] = target(site, kind, same_page=True)
+    for kind, selector in AGAIN:
+        asked[f"{kind} {selector}"] = ["a", "b"]
+        targets[f"{kind} {selector}"] = target(site, kind, same_page=True, answer_selector=selector)
+    for kind in (*hard.WHOLE, *hard.SHORT):
+        asked[kind] = [LIKE]
+        targets[kind] = target(site, kind, timeout=25.0)
+    asked["markup"], targets["markup"] = ["Is <b>it</b> so,\nand why?"], target(site, "named_echo", timeout=25.0)
+    held = [Question(f"{kind}/{i}", text) for kind, several in asked.items() for i, text in enumerate(several)]
+    found = texts(ask(Tour(targets), held, Limits(20, 0), None, lambda count: None).found)
+    return {
+        kind: [text for question, text in zip(held, found, strict=True) if question.qid.startswith(f"{kind}/")]
+        for kind in asked
+    }
+
+
+@pytest.mark.parametrize("kind", EASY)
+def test_the_answer_is_found_and_whole(tour: dict[str, list[str]], kind: str) -> None:
     end = {"stream": "word9 end.", "drip": "one two three"}.get(kind, "it is so.")
-    found = ask_all(target(site, kind), "first?", "second one?")
-    assert [text.split(":")[0] for text in texts(found)] == ["Answer to first?", "Answer to second one?"], texts(found)
-    assert all(text.endswith(end) for text in texts(found)), texts(found)
+    assert [text.split(":")[0] for text in tour[kind]] == ["Answer to first?", "Answer to second one?"], tour[kind]
+    assert all(text.endswith(end) for text in tour[kind]), tour[kind]
+
+
+@pytest.mark.parametrize("kind", hard.WHOLE)
+def test_the_answer_of_a_page_that_is_hard_to_read(tour: dict[str, list[str]], kind: str) -> None:
+    assert tour[kind] == [f"Answer to {LIKE}: it is so."]
+
+
+@pytest.mark.parametrize("kind", [*hard.SHORT, "markup"])
+def test_a_short_answer_among_longer_things_that_are_new(tour: dict[str, list[str]], kind: str) -> None:
+    assert tour[kind] == ["Paris."]
 
 
 def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,18 +160,16 @@ def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeyp
     assert found == [f"Answer to {question}: it is so." for question in questions]
 
 
-@pytest.mark.parametrize("kind", ["plain", "stream", "rerender", "replace", "virtual"])
-def test_one_after_another_on_the_same_page(site: str, kind: str) -> None:
-    found = ask_all(target(site, kind, same_page=True), "one?", "two?", "three?", workers=1)
-    assert [text.split(":")[0] for text in texts(found)] == ["Answer to one?", "Answer to two?", "Answer to three?"]
-    assert all(text.rstrip().endswith(("it is so.", "end.")) for text in texts(found)), texts(found)
+@pytest.mark.parametrize("kind", SAME_PAGE)
+def test_one_after_another_on_the_same_page(tour: dict[str, list[str]], kind: str) -> None:
+    found = tour[f"{kind} again"]
+    assert [text.split(":")[0] for text in found] == ["Answer to one?", "Answer to two?", "Answer to three?"]
+    assert all(text.rstrip().endswith(("it is so.", "end.")) for text in found), found
 
 
-@pytest.mark.parametrize("kind", ["same", "same_list"])
-@pytest.mark.parametrize("selector", [None, ".bot"])
-def test_the_same_answer_again_is_new(site: str, kind: str, selector: str | None) -> None:
-    found = ask_all(target(site, kind, same_page=True, answer_selector=selector), "a", "b", "c", workers=1)
-    assert texts(found) == ["Always the same answer."] * 3
+@pytest.mark.parametrize(("kind", "selector"), AGAIN)
+def test_the_same_answer_again_is_new(tour: dict[str, list[str]], kind: str, selector: str | None) -> None:
+    assert tour[f"{kind} {selector}"] == ["Always the same answer."] * 2
 
 
 def test_shadow_dom(site: str) -> None:
@@ -129,11 +196,19 @@ def test_rich_text_comes_back_readable(site: str) -> None:
     (found,) = ask_all(target(site, "rich", answer_selector=".bot", sources_selector="a.source"), "x")
     assert isinstance(found, Answer)
     assert found.answer.split("\n\n") == [
-        "Result", "Answer to x: it is so. bold", "- first", "- second", "| a | b |", "| 1 | 2 |",
+        "Result", "Answer to x: it is so. bold", "- first\n- second", "| a | b |\n| 1 | 2 |",
         "```\nx = 1\ny = 2\n```", "See [the doc](https://example.org/doc) [1].",
     ]  # fmt: skip
     assert found.retrieved == ["https://example.org/one", "https://example.org/two"]
     assert found.contexts == ["[One](https://example.org/one)", "[Two](https://example.org/two)"]
+
+
+def test_formatted_text_keeps_its_lines(site: str) -> None:
+    (found,) = texts(ask_all(target(site, "formatted"), "x"))
+    assert found == (
+        "One\ntwo\n\n- loose\n- tight\n  1. inner\n\n```\ndef f():\n    return 1\n```\n\na\n  b\n\n"
+        "| x | 1 |\n| y | 2 |\n\nSee [the doc](https://example.org/doc)[1] $x^2$\n\nMore"
+    )
 
 
 def test_times_are_measured(site: str) -> None:
@@ -180,7 +255,11 @@ def test_a_selector_that_matches_nothing_stops_at_once(site: str) -> None:
 def test_pages_that_do_not_open(site: str) -> None:
     with pytest.raises(UsageError, match="HTTP 403"):
         ask_all(target(site, "forbidden"), "x")
-    (found,) = ask_all(WebTarget(Page("http://127.0.0.1:9/", "#q")), "x")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/"
+    with pytest.raises(EndpointError, match="ERR_CONNECTION_REFUSED"):
+        ask_all(WebTarget(Page(nobody, "#q")), "x")
+    (found,) = ask_all(WebTarget(Page("http://127.0.0.1:9/", "#q")), "x")  # a port that browsers don't use
     assert isinstance(found, Failure)
     assert found.outcome == "navigation_error"
     with pytest.raises(UsageError, match="not an address"):
@@ -194,6 +273,82 @@ def test_another_host_is_refused(site: str) -> None:
     assert texts(ask_all(target(site, "redirect", any_host=True), "x")) == ["Answer to x: it is so."]
 
 
+def test_another_host_is_never_asked(site: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0.3)
+        to = f"http://localhost:{other.getsockname()[1]}/"
+        with pytest.raises(UsageError, match="another host"):
+            ask_all(target(site, f"redirect?to={to}", timeout=5.0), "x")
+        with pytest.raises(TimeoutError):
+            other.accept()
+
+
+def test_a_password_is_for_the_page_alone() -> None:
+    options = Login(credentials=("me", "secret")).options("https://chat.example.org:8443/talk?x=1")
+    assert options["http_credentials"]["origin"] == "https://chat.example.org:8443"
+
+
+def test_answers_are_kept_by_the_whole_address_and_not_by_the_patience(site: str) -> None:
+    one, other = target(site, "plain?bot=a"), target(site, "plain?bot=b")
+    assert one.name != other.name
+    assert one.name == target(site, "plain?bot=a", timeout=99.0).name
+    assert "bot=a" not in one.name
+
+
+def test_an_answer_selector_that_matches_nothing_says_where_something_is(site: str) -> None:
+    with pytest.raises(
+        UsageError, match=r"'\.bott' matches nothing within 4 s; what is new .* is in div\.message\.bot"
+    ):
+        ask_all(target(site, "plain", answer_selector=".bott", timeout=4.0), "x")
+    with pytest.raises(UsageError, match="--ready-selector '##' is not a CSS selector"):
+        ask_all(target(site, "plain", ready_selector="##"), "x")
+
+
+def test_a_selector_of_all_messages_does_not_read_the_question(site: str) -> None:
+    found = texts(ask_all(target(site, "box_off", answer_selector=".message", timeout=25.0), LIKE))
+    assert found == [f"Answer to {LIKE}: it is so."]
+
+
+def test_what_lies_over_the_button_is_told(site: str) -> None:
+    (found,) = texts(ask_all(target(site, "covered", timeout=2.0), "x"))
+    banner = '<div id="banner">Do you like cookies?</div>'
+    assert found == f"timeout: --submit-selector '#submit-button' can't be clicked: {banner} lies over it"
+
+
+@pytest.mark.parametrize("same_page", [False, True])
+def test_a_browser_that_dies_is_replaced(site: str, monkeypatch: pytest.MonkeyPatch, same_page: bool) -> None:
+    submit = Visit._submit
+    killed: list[bool] = []
+
+    async def kill_once(visit: Visit, box: Any) -> None:
+        if not killed and box is not None and await box.input_value() == "two":
+            killed.append(True)
+            await visit.context.browser.close()
+        await submit(visit, box)
+
+    monkeypatch.setattr(Visit, "_submit", kill_once)
+    found = texts(ask_all(target(site, "plain", same_page=same_page), "one", "two", "three", workers=1, retries=1))
+    assert found == [f"Answer to {question}: it is so." for question in ("one", "two", "three")]
+    assert killed
+
+
+def test_evidence_of_an_attempt_that_failed_goes_when_the_next_one_works(
+    site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = Visit._find
+    tried: list[Any] = []
+
+    async def fail_once(visit: Visit, *given: Any) -> Any:
+        tried.append(given)
+        if len(tried) == 1:
+            raise TryAgain("timeout", "not now")
+        return await find(visit, *given)
+
+    monkeypatch.setattr(Visit, "_find", fail_once)
+    assert texts(ask_all(target(site, "plain", evidence=tmp_path), "x", retries=1)) == ["Answer to x: it is so."]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_ways_to_log_in(site: str, tmp_path: Path) -> None:
     cookie = Login(cookies=[{"name": "who", "value": "me"}])
     assert texts(ask_all(target(site, "login", login=cookie), "x")) == ["Answer to x: it is so."]
@@ -205,6 +360,9 @@ def test_ways_to_log_in(site: str, tmp_path: Path) -> None:
     (tmp_path / "login.json").write_text(json.dumps(state))
     stored = Login(storage_state=str(tmp_path / "login.json"))
     assert texts(ask_all(target(site, "login", login=stored), "x")) == ["Answer to x: it is so."]
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(UsageError, match="can't use this login"):
+        ask_all(target(site, "login", login=Login(storage_state=str(tmp_path / "bad.json"))), "x")
     assert "secret-password" not in repr(credentials) + target(site, "basic", login=credentials).name
 
 

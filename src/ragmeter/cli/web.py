@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ragmeter.cli.gating import as_json, gate_options, pass_gate, read_gate, tell
-from ragmeter.cli.options import Parser, asking_options, check_numbers, command_parser, exit_code, json_option
+from ragmeter.cli.options import (
+    Parser,
+    asking_options,
+    check_numbers,
+    command_parser,
+    exit_code,
+    json_option,
+    read_columns,
+)
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import RUNS, check_writable, dumps
 
 _DESCRIPTION = """\
 Ask a chat page the questions of a file, as a person would, and score its answers.
@@ -31,6 +40,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.asking import ask_and_score
     from ragmeter.cli import show
     from ragmeter.evaluators.web import write_scored
+    from ragmeter.io.source import open_source
     from ragmeter.registry import get_all
     from ragmeter.targets.asking import Limits
 
@@ -41,11 +51,13 @@ def run(argv: Sequence[str]) -> int:
     target = _target(chosen, evidence)
     metrics = [f"{each}[language={chosen.language}]" if each in _STEMMED else each for each in _METRICS]
     gate = read_gate(chosen, chosen.output_dir, get_all(metrics), chosen.output_dir / name)
-    with show.progress("asking", "questions") as advance:
+    total = sum(1 for _ in open_source(chosen.input).records())
+    with show.progress("asking", "questions", total) as advance:
         service = ask_and_score(
             chosen.input,
             target,
             metrics=metrics,
+            columns=read_columns(chosen.column),
             run=name,
             output_dir=chosen.output_dir,
             limits=Limits(chosen.workers, chosen.retries),
@@ -53,8 +65,11 @@ def run(argv: Sequence[str]) -> int:
         )
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - it was just made
-    if evidence.exists():
+    kept = evidence.exists() and any(evidence.iterdir())
+    if kept:
         shutil.move(str(evidence), str(folder.path / "evidence"))
+    elif evidence.exists():
+        evidence.rmdir()
     write_scored(chosen.output, _rows(chosen.input, service.evaluation, metrics), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
@@ -63,11 +78,13 @@ def run(argv: Sequence[str]) -> int:
     else:
         show.asked(service.evaluation, service.asked, [], chosen.output)
         if chosen.answer_selector is None and target.found_selector:
-            print(f"the answer was read from {target.found_selector}; to fix that: --answer-selector ...")
-        if (folder.path / "evidence").exists():
-            print(f"screenshots and texts of pages that failed: {folder.path}/evidence/")
-    failed, total = sum(service.asked.causes().values()), len(service.asked.found)
-    return tell(verdict, json=chosen.json) or exit_code(chosen, failed, total)
+            found = show.printable(target.found_selector)
+            print(f"the answer was read from {found}; to fix that: --answer-selector {shlex.quote(found)}")
+        if kept:
+            which = "pages" if chosen.evidence == "always" else "pages that failed"
+            print(f"screenshots and texts of {which}: {folder.path}/evidence/")
+    failed, asked = sum(service.asked.causes().values()), len(service.asked.found)
+    return tell(verdict, json=chosen.json) or exit_code(chosen, failed, asked)
 
 
 def _rows(path: Path, evaluation: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
@@ -97,6 +114,7 @@ def _parser() -> Parser:
     add("--output", metavar="FILE", type=Path, required=True, help="where the results go, as CSV")
     add("--input-selector", metavar="CSS", required=True, help="the box that takes the question")
     add("--submit-selector", metavar="CSS", help="the button that sends it; without it, Enter does")
+    add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
     page = parser.add_argument_group("the page")
     add = page.add_argument
     add("--answer-selector", metavar="CSS", help="where answers appear; the last one that matches counts")
@@ -154,6 +172,9 @@ def _check(chosen: argparse.Namespace) -> None:
     check_numbers(chosen)
     if chosen.output.exists() and chosen.input.exists() and chosen.output.samefile(chosen.input):
         raise UsageError("--output is the input itself, which it would replace", hint="choose another name")
+    if chosen.output.is_dir():
+        raise UsageError(f"--output {chosen.output} is a folder", hint="name a file, for example results.csv")
+    check_writable(chosen.output.parent)
 
 
 def _target(chosen: argparse.Namespace, evidence: Path) -> Any:

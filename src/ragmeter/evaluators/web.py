@@ -15,7 +15,7 @@ from ragmeter.registry import BaseScorer, get
 from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Question
 from ragmeter.targets.visit import Page
-from ragmeter.targets.web import WebTarget
+from ragmeter.targets.web import Login, WebTarget
 
 SCORES = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score")
 
@@ -112,13 +112,27 @@ class EvaluationManager:
 
 
 class WebInterface:
-    """A RAG's web page, asked one query at a time or many side by side."""
+    """A RAG's web page, asked one query at a time or many side by side.
+
+    `options` are those of the page, by the names of the command: `answer_selector`, `timeout`, `same_page` ...
+    """
 
     def __init__(
-        self, url: str, input_selector: str, submit_selector: str | None = None, *, workers: int = 1, **options: Any
+        self,
+        url: str,
+        input_selector: str,
+        submit_selector: str | None = None,
+        *,
+        workers: int = 1,
+        storage_state: str | None = None,
+        browser_path: str | None = None,
+        headed: bool = False,
+        **options: Any,
     ) -> None:
         self._page = Page(url, input_selector, submit_selector, **options)
         self._workers = workers
+        self._login = Login(storage_state)
+        self._browser: dict[str, Any] = {"browser_path": browser_path, "headed": headed}
         self.failures: dict[str, str] = {}
 
     def __enter__(self) -> Self:
@@ -136,7 +150,8 @@ class WebInterface:
     def ask_all(self, questions: Sequence[str]) -> list[str | None]:
         """The responses to several queries, in their order."""
         held = [Question(str(number), question) for number, question in enumerate(questions, 1)]
-        found = ask(WebTarget(self._page), held, Limits(self._workers), None, lambda count: None).found
+        target = WebTarget(self._page, self._login, **self._browser)
+        found = ask(target, held, Limits(self._workers), None, lambda count: None).found
         self.failures = {
             question.text: f"{each.outcome}: {each.cause}"
             for question, each in zip(held, found, strict=True)

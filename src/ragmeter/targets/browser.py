@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,17 @@ async def launch(playwright: Any, path: str | None, *, headed: bool) -> Any:
     found = path or (str(own) if own.is_file() else next(filter(None, map(shutil.which, _NAMES)), None))
     if found is None:
         raise UsageError("there is no browser on this machine", hint=_INSTALL)
+    if headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise UsageError("--headed needs a screen, and there is none", hint="leave it out, or use xvfb-run")
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     arguments = ["--no-sandbox"] if root else []  # the sandbox refuses to work for root, in a container for one
     try:
-        return await playwright.chromium.launch(executable_path=found, headless=not headed, args=arguments)
+        return await playwright.chromium.launch(
+            executable_path=found,
+            headless=not headed,
+            args=arguments,
+            handle_sigint=False,  # Ctrl-C lets the pages come to their end
+        )
     except playwright_api().Error as error:
         said = str(error).splitlines()[0]
         raise UsageError(f"the browser {found} does not start: {said}", hint=_INSTALL) from None

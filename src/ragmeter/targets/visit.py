@@ -5,28 +5,24 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections import deque
 from dataclasses import dataclass
-from typing import Any, Self
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.endpoints import public
+from ragmeter.errors import EndpointError
 from ragmeter.io.cells import whole
 from ragmeter.table import TIMEOUT
+from ragmeter.targets.finish import Finish, Traffic
 from ragmeter.targets.port import Answer
 
 SELECTOR_NOT_FOUND, NAVIGATION_ERROR = "selector_not_found", "navigation_error"
 PAGE_CRASHED, BLOCKED = "page_crashed", "blocked"
 _POLL = 0.05
-#: How long a text must have been still, in seconds: when the page says that it is ready, when its requests have come to
-#: their end, when there is nothing to go by, and when a request is still under way.
-_READY, _SETTLED, _STILL, _PENDING = 0.1, 1.0, 4.0, 20.0
-#: What pages show while they are at work, besides what the user names.
-_BUSY = "button[aria-label*='stop' i], [data-testid*='stop' i], [aria-busy='true']"
-_WAITING = re.compile(
-    r"\W*(thinking|loading|typing|generating|searching|pensando|cargando|escribiendo)?\W*", re.IGNORECASE
-)
-_REQUESTS = frozenset({"fetch", "xhr", "eventsource", "document"})
+_NOBODY = re.compile(r"ERR_(CONNECTION_REFUSED|NAME_NOT_RESOLVED|ADDRESS_UNREACHABLE|INTERNET_DISCONNECTED)")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
@@ -47,48 +43,49 @@ class Page:
 class Visit:
     """One page that is open."""
 
-    def __init__(self, page: Page, context: Any, tab: Any, error: type[Exception]) -> None:
+    def __init__(self, page: Page, context: Any, tab: Any, error: type[Exception], *, password: bool = False) -> None:
         self.how = page
+        self._password = password  # the browser can't judge requests and give a password at the same time
         self.context, self.page = context, tab
+        self.opened = False
         self.selector: str | None = None
-        self.console: list[str] = []
+        self.console: deque[str] = deque(maxlen=200)
         self.crashed = False
         self._error = error
-        self._under_way: set[Any] = set()
-        self._requests = 0
-        self._network_at = 0.0
-        self._left = ""
-        tab.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
-        tab.on("pageerror", lambda problem: self.console.append(f"error: {problem}"))
+        self._traffic = Traffic()
+        self._marks: dict[Any, Any] = {}
+        self._led_to: str | None = None
+        tab.on("console", self._say)
+        tab.on("pageerror", lambda problem: self.console.append(f"error: {str(problem)[:1000]}"))
         tab.on("dialog", self._dismiss)
         tab.on("crash", self._crash)
-        tab.on("request", self._request)
-        tab.on("requestfinished", self._request_done)
-        tab.on("requestfailed", self._request_done)
-        tab.on("websocket", lambda socket: socket.on("framereceived", lambda frame: self._heard()))
-        tab.on("framenavigated", self._navigated)
+        tab.on("request", lambda request: self._traffic.begin(request, time.perf_counter()))
+        tab.on("requestfinished", lambda request: self._traffic.end(request, time.perf_counter()))
+        tab.on("requestfailed", lambda request: self._traffic.end(request, time.perf_counter()))
+        tab.on("websocket", self._socket)
+        tab.on("framenavigated", lambda frame: frame == tab.main_frame and self._is_elsewhere(frame.url))
 
-    @classmethod
-    async def begin(cls, page: Page, context: Any, error: type[Exception]) -> Self:
-        """Open the page, and see that the box is there."""
-        visit = cls(page, context, await context.new_page(), error)
+    async def open(self) -> None:
+        """Go to the page, and see that the selectors are some."""
+        if not self._password:
+            await self._guard()
         try:
-            response = await visit.page.goto(page.url, timeout=page.timeout * 1000, wait_until="domcontentloaded")
-        except error as problem:
-            await visit.close()
-            said = re.sub(r"^Page\.goto: ", "", str(problem).splitlines()[0])[:200]
-            raise TryAgain(NAVIGATION_ERROR, f"can't open {public(page.url)}: {said}") from None
+            response = await self.page.goto(
+                self.how.url, timeout=self.how.timeout * 1000, wait_until="domcontentloaded"
+            )
+        except self._error as problem:
+            self._check_alive()
+            said = first_line(problem).split(" at http")[0]
+            cause = f"can't open {public(self.how.url)}: {said}"
+            nobody = EndpointError(cause, hint="is the server running, and is this its address?")
+            raise TryAgain(NAVIGATION_ERROR, cause, fatal=nobody if _NOBODY.search(said) else None) from None
         if response is not None and response.status >= 400:
-            await visit.close()
             outcome = BLOCKED if response.status in (401, 403, 407, 429) else NAVIGATION_ERROR
             kind = TryAgain if response.status in (429, 500, 502, 503, 504) else GiveUp
-            raise kind(outcome, f"{public(page.url)} answered HTTP {response.status}")
-        try:
-            visit._check_host()
-        except GiveUp:
-            await visit.close()
-            raise
-        return visit
+            raise kind(outcome, f"{public(self.how.url)} answered HTTP {response.status}")
+        self._check_alive()
+        await self._check_selectors()
+        self.opened = True
 
     async def close(self) -> None:
         """Close it, whatever state it is in."""
@@ -105,6 +102,17 @@ class Visit:
         begun = time.perf_counter()
         await self._submit(box)
         return await self._wait(frame, begun)
+
+    async def _check_selectors(self) -> None:
+        given = {
+            "--answer-selector": self.how.answer_selector,
+            "--ready-selector": self.how.ready_selector,
+            "--sources-selector": self.how.sources_selector,
+        }
+        wrong = await self._run(self.page.main_frame, "window.__ragmeter.wrong", list(given.values()))
+        if wrong is not None and wrong >= 0:
+            option, selector = list(given.items())[wrong]
+            raise GiveUp(SELECTOR_NOT_FOUND, f"{option} {selector!r} is not a CSS selector")
 
     async def _find(self, selector: str, option: str) -> tuple[Any, Any]:
         """The first visible element by a selector, in whichever frame it is; a page may take its time to show it."""
@@ -127,10 +135,7 @@ class Visit:
     async def _not_found(self, selector: str, option: str) -> str:
         found: list[str] = []
         for frame in self.page.frames:
-            try:
-                found += await frame.evaluate("() => window.__ragmeter ? window.__ragmeter.candidates() : []")
-            except self._error:
-                continue
+            found += await self._run(frame, "window.__ragmeter.candidates", None) or []
         there = "; the page has " + ", ".join(found[:8]) if found else "; the page has no box and no button"
         return f"{option} {selector!r} matches nothing that can be seen{there}"
 
@@ -138,7 +143,9 @@ class Visit:
         """Put the question into the box, whatever kind of box it is."""
         try:
             await box.fill(question, timeout=self.how.timeout * 1000)
-        except self._error:
+        except self._error as problem:
+            if "Timeout" in str(problem):
+                raise TryAgain(TIMEOUT, "the box takes no text: it is disabled or covered") from None
             await box.click(timeout=5000)
             await box.press_sequentially(question, timeout=self.how.timeout * 1000)
 
@@ -147,14 +154,23 @@ class Visit:
             await box.press("Enter")
             return
         _, button = await self._find(self.how.submit_selector, "--submit-selector")
-        await button.click(timeout=self.how.timeout * 1000)
+        try:
+            await button.click(timeout=self.how.timeout * 1000)
+        except self._error as problem:
+            over = re.search(r"(<.*?>.*) intercepts pointer events", str(problem))
+            if over is None and "Timeout" not in str(problem):
+                raise
+            why = f"{over[1][:100]} lies over it" if over else "it is disabled or hidden"
+            raise TryAgain(TIMEOUT, f"--submit-selector {self.how.submit_selector!r} can't be clicked: {why}") from None
 
     async def _mark(self, question: str) -> None:
-        self._under_way.clear()
-        self._requests, self._network_at = 0, time.monotonic()
-        for frame in self.page.frames:
-            marked = [question, self.how.answer_selector, self.how.sources_selector]
-            await self._run(frame, "given => window.__ragmeter.mark(...given)", marked)
+        self._traffic.question(time.perf_counter())
+        how = self.how
+        given = {"answer": how.answer_selector, "ready": how.ready_selector, "sources": how.sources_selector}
+        self._marks = {
+            frame: await self._run(frame, "window.__ragmeter.mark", {"question": question, **given})
+            for frame in self.page.frames
+        }
 
     async def _run(self, frame: Any, code: str, argument: Any) -> Any:
         """Run our script in a frame. One that is just being replaced, or is none of ours, has nothing to say."""
@@ -166,86 +182,64 @@ class Visit:
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
         """Look again and again until the text is there and nothing says that more will come."""
-        first: float | None = None
-        text, changed = "", begun
-        was_busy = False
-        found: dict[str, Any] = {}
-        while (elapsed := time.perf_counter() - begun) < self.how.timeout:
+        finish = Finish(begun, named=self.how.ready_selector is not None)
+        found: dict[str, Any] | None = None
+        while (started := time.perf_counter()) - begun < self.how.timeout:
             self._check_alive()
-            # The signals first: a page may add its last words and drop its stop button in one go, and a text that was
-            # read before that would be taken for finished.
-            busy, ready = await self._signals(frame)
-            found = await self._read(frame)
-            if found.get("text", "") != text:
-                text, changed = found.get("text", ""), time.perf_counter()
-                if text and first is None and not _WAITING.fullmatch(text):
-                    first = (changed - begun) * 1000
-            was_busy = was_busy or busy or not ready
-            still = min(time.perf_counter() - changed, found.get("quiet", 0) / 1000 if text else 0.0)
-            if text and not _WAITING.fullmatch(text) and not busy and still >= self._patience(ready, was_busy):
-                self.selector = found.get("selector")
+            found = await self._look(frame)
+            if found is not None and finish.see(found, self._traffic, time.perf_counter()):
+                self.selector = found["selector"]
+                await self._run(found["frame"], "window.__ragmeter.done", self.selector)
                 return Answer(
-                    whole(text),
-                    *_sources(found.get("sources")),
-                    latency_ms=(changed - begun) * 1000,
-                    time_to_first_token_ms=first,
+                    whole(finish.text),
+                    *_sources(found["sources"]),
+                    latency_ms=(finish.changed - begun) * 1000,
+                    time_to_first_token_ms=None if finish.first is None else (finish.first - begun) * 1000,
                 )
-            await asyncio.sleep(_POLL)
-        cause = (
-            f"the answer was not finished within {self.how.timeout:g} s"
-            if text
-            else f"no answer within {elapsed:.0f} s"
-        )
-        raise TryAgain(TIMEOUT, cause)
+            await asyncio.sleep(max(_POLL, time.perf_counter() - started))  # a page with much on it needs its time
+        raise await self._too_late(finish.text, found)
 
-    async def _read(self, frame: Any) -> dict[str, Any]:
-        """What our script finds: in the frame of the box, or in another."""
-        frames = [frame, *(other for other in self.page.frames if other is not frame)]
-        for each in frames:
-            found = await self._run(each, "s => window.__ragmeter.read(s)", self.how.sources_selector)
-            if found and found["text"]:
-                return dict(found)
-        return {}
+    async def _look(self, frame: Any) -> dict[str, Any] | None:
+        """What our script finds in the frame of the box, or in another if there is nothing; None if nobody can say."""
+        first: dict[str, Any] | None = None
+        for each in sorted(self._marks, key=lambda other: other is not frame):
+            found = await self._run(each, "window.__ragmeter.look", None)
+            if found is None and self._marks[each] is not None:  # another page has come, by a form for one
+                await self._run(each, "window.__ragmeter.restore", self._marks[each])
+                found = await self._run(each, "window.__ragmeter.look", None)
+            if found is None:
+                continue
+            first = first or {**found, "frame": each}
+            if found["text"]:
+                return {**first, "text": found["text"], "selector": found["selector"], "frame": each}
+        return first
 
-    async def _signals(self, frame: Any) -> tuple[bool, bool]:
-        """Whether the page shows that it is at work, and whether it shows what it shows when it is not.
+    async def _too_late(self, text: str, found: dict[str, Any] | None) -> Exception:
+        """What to say of a page that had its time, and has given no answer, or not all of it."""
+        within, how = f"within {self.how.timeout:g} s", self.how
+        if text and found is not None:
+            unready = f"--ready-selector {how.ready_selector!r} can't be seen"
+            still = f"{found['busy']} shows that it is at work (--ready-selector can name what counts)"
+            why = unready if how.ready_selector and not found["ready"] else still if found["busy"] else ""
+            return TryAgain(TIMEOUT, f"the answer was not finished {within}" + (f": {why}" if why else ""))
+        if how.answer_selector is not None:
+            for frame in self._marks:
+                guess = await self._run(frame, "window.__ragmeter.guess", None)
+                if guess:
+                    missed = f"--answer-selector {how.answer_selector!r} matches nothing {within}"
+                    return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
+        said = next((line for line in reversed(self.console) if line.startswith("error")), "")
+        cause = f"no answer {within}" + (f"; the page's console says: {' '.join(said.split())[:200]}" if said else "")
+        return TryAgain(TIMEOUT, cause)
 
-        A frame that can't say, because it is just being replaced, is at work.
-        """
-        shown = await self._run(frame, "given => given.map(window.__ragmeter.shown)", [_BUSY, self.how.ready_selector])
-        if shown is None:
-            return True, False
-        busy, ready = shown
-        return busy, ready or self.how.ready_selector is None
+    def _say(self, message: Any) -> None:
+        where = public(message.location.get("url") or "")
+        if not where.endswith("/favicon.ico"):
+            self.console.append(f"{message.type}: {message.text[:1000]}" + (f" ({where})" if where else ""))
 
-    def _patience(self, ready: bool, was_busy: bool) -> float:
-        """How long the text must have been still. Idle connections are a hint, and no proof."""
-        if self.how.ready_selector is not None:
-            return (_READY if was_busy else _SETTLED) if ready else float("inf")
-        if self._under_way:
-            return _PENDING
-        if was_busy:
-            return _READY * 2
-        idle = time.monotonic() - self._network_at
-        return _SETTLED if self._requests and idle >= _SETTLED / 2 else _STILL
-
-    def _request(self, request: Any) -> None:
-        if request.resource_type in _REQUESTS:
-            self._under_way.add(request)
-            self._requests += 1
-            self._heard()
-
-    def _request_done(self, request: Any) -> None:
-        if request in self._under_way:
-            self._under_way.discard(request)
-            self._heard()
-
-    def _heard(self) -> None:
-        self._network_at = time.monotonic()
-
-    def _navigated(self, frame: Any) -> None:
-        if frame == self.page.main_frame:
-            self._left = frame.url
+    def _socket(self, socket: Any) -> None:
+        self._traffic.lines.add(socket)
+        socket.on("close", lambda closed: self._traffic.lines.discard(socket))
 
     async def _dismiss(self, dialog: Any) -> None:
         self.console.append(f"dialog: {dialog.message}")
@@ -254,16 +248,51 @@ class Visit:
     def _crash(self, page: Any) -> None:
         self.crashed = True
 
-    def _check_alive(self) -> None:
-        if self.crashed or self.page.is_closed():
-            raise TryAgain(PAGE_CRASHED, "the page has crashed")
-        self._check_host()
+    @property
+    def gone(self) -> bool:
+        """Whether there is no page any more that could be asked."""
+        return self.crashed or bool(self.page.is_closed())
 
-    def _check_host(self) -> None:
-        """Refuse to go on where the page has led us to another host than the one that was named."""
-        here, named = urlsplit(self._left or self.page.url), urlsplit(self.how.url)
-        if here.scheme in ("http", "https") and here.netloc != named.netloc and not self.how.any_host:
-            raise GiveUp(BLOCKED, f"the page leads to another host, {here.netloc} (--any-host allows it)")
+    def _check_alive(self) -> None:
+        if self.gone:
+            raise TryAgain(PAGE_CRASHED, "the page has crashed")
+        if self._led_to is not None:
+            raise GiveUp(BLOCKED, f"the page leads to another host, {self._led_to} (--any-host allows it)")
+
+    def _is_elsewhere(self, url: str) -> bool:
+        there = urlsplit(url)
+        if there.scheme not in _DEFAULT_PORTS or self.how.any_host or _host(there) == _host(urlsplit(self.how.url)):
+            return False
+        self._led_to = there.netloc
+        return True
+
+    async def _guard(self) -> None:
+        """Let the page lead to no other host than the one that was named: such a request is never sent."""
+        session = await self.context.new_cdp_session(self.page)
+        main = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+
+        async def judge(event: dict[str, Any]) -> None:
+            action, more = "Fetch.continueRequest", {}
+            if event["frameId"] == main and self._is_elsewhere(event["request"]["url"]):
+                action, more = "Fetch.failRequest", {"errorReason": "BlockedByClient"}
+            try:
+                await session.send(action, {"requestId": event["requestId"], **more})
+            except self._error:  # the page was closed meanwhile
+                return
+
+        session.on("Fetch.requestPaused", judge)
+        await session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
+
+
+def _host(parts: SplitResult) -> tuple[str | None, int | None]:
+    """The host and its port, which may go from http to https where neither names one."""
+    port = parts.port
+    return parts.hostname, None if port == _DEFAULT_PORTS.get(parts.scheme) else port
+
+
+def first_line(problem: Exception) -> str:
+    """What the browser says went wrong, without the call's name."""
+    return re.sub(r"^\w+\.\w+: ", "", str(problem).splitlines()[0])[:200]
 
 
 def _sources(found: list[dict[str, Any]] | None) -> tuple[list[str] | None, list[str] | None]:

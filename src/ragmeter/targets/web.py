@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
@@ -16,7 +19,7 @@ from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
 from ragmeter.targets.browser import launch, playwright_api
 from ragmeter.targets.port import Question
-from ragmeter.targets.visit import NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit
+from ragmeter.targets.visit import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit, first_line
 
 _SCRIPT = Path(__file__).with_name("watch.js")
 
@@ -28,6 +31,18 @@ class Login:
     storage_state: str | None = None
     credentials: tuple[str, str] | None = field(default=None, repr=False)
     cookies: Sequence[Mapping[str, str]] = field(default=(), repr=False)
+
+    def options(self, url: str) -> dict[str, Any]:
+        """What a browser's context needs for it. The password goes to the page's own host and to no other."""
+        options: dict[str, Any] = {"accept_downloads": False}
+        if self.storage_state is not None:
+            options["storage_state"] = self.storage_state
+        if self.credentials is not None:
+            named = urlsplit(url)
+            user, password = self.credentials
+            origin = f"{named.scheme}://{named.netloc}"
+            options["http_credentials"] = {"username": user, "password": password, "origin": origin}
+        return options
 
 
 class WebTarget:
@@ -60,7 +75,10 @@ class WebTarget:
         self._worked = False
         self._sessions: dict[str, Visit] = {}
         self._idle: list[Visit] = []
-        self.name = dumps(self.signature())
+        # Answers depend on the whole address, whose query may be secret, and not on how long they are waited for.
+        whole_url = hashlib.sha256(page.url.encode()).hexdigest()[:16]
+        patience = {"timeout": None, "any_host": None}
+        self.name = dumps({**self.signature(), **patience, "address": whole_url})
 
     def signature(self) -> dict[str, Any]:
         """The page and how it is used; not how to get in."""
@@ -68,6 +86,7 @@ class WebTarget:
 
     async def __aenter__(self) -> Self:
         api = playwright_api()
+        self._starting = asyncio.Lock()
         self._error, self._timeout = api.Error, api.TimeoutError
         self._playwright = await api.async_playwright().start()
         try:
@@ -87,22 +106,32 @@ class WebTarget:
             return await self._answer(question)
         except GiveUp as problem:
             # What is wrong with the first page is wrong with the call: a selector, an address, a login.
-            fatal = None if self._worked else UsageError(problem.cause)
+            kept = self.evidence is not None and self.evidence.exists()
+            hint = f"what the page showed is in {self.evidence}/" if kept else ""
+            fatal = None if self._worked else UsageError(problem.cause, hint=hint)
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
 
     async def _answer(self, question: Question) -> Reply:
-        visit = await self._visit(question)
         try:
-            answer = await visit.ask(question.text)
-        except (GiveUp, TryAgain):
-            await self._keep_evidence(visit, question, failed=True)
-            await self._leave(visit, question, broken=True)
-            raise
+            visit = await self._visit(question)
         except self._error as error:
+            said = first_line(error).rstrip(":")
+            if self._browser.is_connected() and self.login != Login():
+                raise GiveUp(BLOCKED, f"the browser can't use this login: {said}") from None
+            raise TryAgain(PAGE_CRASHED, f"the browser gives no page: {said}") from None
+        try:
+            if not visit.opened:
+                await visit.open()
+                for asked, _ in question.history:  # it was broken off: what was said is said again on the new page
+                    await visit.ask(asked)
+            answer = await visit.ask(question.text)
+        except (GiveUp, TryAgain, self._error) as error:
             await self._keep_evidence(visit, question, failed=True)
             await self._leave(visit, question, broken=True)
-            outcome = PAGE_CRASHED if visit.crashed or "crash" in str(error).lower() else NAVIGATION_ERROR
-            raise TryAgain(outcome, str(error).splitlines()[0][:200]) from None
+            if not isinstance(error, self._error):
+                raise
+            gone = visit.crashed or not self._browser.is_connected() or "crash" in str(error).lower()
+            raise TryAgain(PAGE_CRASHED if gone else NAVIGATION_ERROR, first_line(error)) from None
         self._worked = True
         self.found_selector = visit.selector or self.found_selector
         await self._keep_evidence(visit, question, failed=False)
@@ -110,28 +139,30 @@ class WebTarget:
         return answer.as_reply()
 
     async def _visit(self, question: Question) -> Visit:
-        if question.session_id is not None and question.session_id in self._sessions:
-            return self._sessions[question.session_id]
-        if self.page.same_page and question.session_id is None and self._idle:
-            return self._idle.pop()
-        visit = await self._open()
+        """The session's own page, one that is free, or a new one, which is still to be opened."""
+        if question.session_id is not None:
+            held = self._sessions.get(question.session_id)
+            if held is not None and not held.gone:
+                return held
+        while question.session_id is None and self._idle:
+            free = self._idle.pop()
+            if not free.gone:
+                return free
+        visit = await self._new()
         if question.session_id is not None:
             self._sessions[question.session_id] = visit
-            for asked, _ in question.history:  # it was broken off: what was said is said again on the new page
-                await visit.ask(asked)
         return visit
 
-    async def _open(self) -> Visit:
-        options: dict[str, Any] = {"accept_downloads": False}
-        if self.login.storage_state is not None:
-            options["storage_state"] = self.login.storage_state
-        if self.login.credentials is not None:
-            options["http_credentials"] = dict(zip(("username", "password"), self.login.credentials, strict=True))
-        context = await self._browser.new_context(**options)
+    async def _new(self) -> Visit:
+        async with self._starting:
+            if not self._browser.is_connected():  # it was killed, for memory perhaps
+                self._browser = await launch(self._playwright, self._browser_path, headed=self._headed)
+        context = await self._browser.new_context(**self.login.options(self.page.url))
         if self.login.cookies:
             await context.add_cookies([{"url": self.page.url, **cookie} for cookie in self.login.cookies])
         await context.add_init_script(path=str(_SCRIPT))
-        return await Visit.begin(self.page, context, self._error)
+        tab = await context.new_page()
+        return Visit(self.page, context, tab, self._error, password=self.login.credentials is not None)
 
     async def _leave(self, visit: Visit, question: Question, *, broken: bool) -> None:
         if question.session_id is not None:
@@ -152,17 +183,24 @@ class WebTarget:
 
     async def _keep_evidence(self, visit: Visit, question: Question, *, failed: bool) -> None:
         """A screenshot, the page's text and its console's errors."""
-        wanted = self.evidence_when == "always" or (failed and self.evidence_when == "on-failure")
-        if self.evidence is None or not wanted:
+        if self.evidence is None:
+            return
+        name = re.sub(r"[^\w.-]+", "_", question.qid)[:80]
+        if name != question.qid:  # two may look the same now
+            name += "-" + hashlib.sha256(question.qid.encode("utf-8", "replace")).hexdigest()[:8]
+        picture, words = (self.evidence / f"{name}{ending}" for ending in (".png", ".txt"))
+        if self.evidence_when == "never" or not (failed or self.evidence_when == "always"):
+            picture.unlink(missing_ok=True)  # of an attempt that failed, before this one
+            words.unlink(missing_ok=True)
             return
         self.evidence.mkdir(parents=True, exist_ok=True)
-        name = re.sub(r"[^\w.-]+", "_", question.qid)[:80] or "question"
         try:
-            await visit.page.screenshot(path=str(self.evidence / f"{name}.png"), timeout=5000)
-            text = await visit.page.inner_text("body", timeout=5000)
+            await visit.page.screenshot(path=str(picture), timeout=5000)
+            frames = [await frame.inner_text("body", timeout=2000) for frame in visit.page.frames]
+            text = "\n\n-- frame --\n".join(frames)
         except self._error as error:  # a page that crashed has nothing to show
-            text = f"(the page can't be read: {str(error).splitlines()[0]})"
-        said = "\n".join(visit.console[-200:])
-        (self.evidence / f"{name}.txt").write_text(
-            f"{question.text}\n\n-- page --\n{whole(text)}\n\n-- console --\n{whole(said)}\n", encoding="utf-8"
+            text = f"(the page can't be read: {first_line(error)})"
+        said = "\n".join(visit.console)
+        words.write_text(
+            f"{whole(question.text)}\n\n-- page --\n{whole(text)}\n\n-- console --\n{whole(said)}\n", encoding="utf-8"
         )

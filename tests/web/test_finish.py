@@ -1,0 +1,126 @@
+"""When a text on a page counts as finished, without a browser: looks at a page and a clock that are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from ragmeter.targets.finish import Finish, Traffic, is_answer
+
+QUIET = {"busy": None, "off": False, "timers": False, "ready": False, "newly": False}
+
+
+@dataclass(frozen=True)
+class Request:
+    resource_type: str
+
+
+def steady(text: str, **signals: Any) -> Iterator[dict[str, Any]]:
+    while True:
+        yield {**QUIET, "text": text, **signals}
+
+
+def finished_at(
+    looks: Iterable[dict[str, Any]], *, named: bool = False, traffic: Traffic | None = None, step: float = 0.05
+) -> float:
+    """The seconds until the answer is taken for finished, with a look every `step` of them; at most 30."""
+    finish, now = Finish(0.0, named=named), 0.0
+    for look in looks:
+        now += step
+        if finish.see(look, traffic or Traffic(), now) or now > 30:
+            break
+    return now
+
+
+def over() -> Traffic:
+    """A request that the question caused, and that has come to its end."""
+    traffic, request = Traffic(), Request("fetch")
+    traffic.question(0.0)
+    traffic.begin(request, 0.0)
+    traffic.end(request, 0.0)
+    return traffic
+
+
+def line_open() -> Traffic:
+    """The same, and a stream of events that was open before."""
+    traffic = over()
+    traffic.lines.add(Request("eventsource"))
+    return traffic
+
+
+def test_what_is_open_when_a_question_is_sent_is_a_line() -> None:
+    traffic, stream = Traffic(), Request("eventsource")
+    traffic.begin(stream, 0.0)
+    traffic.question(1.0)
+    assert (traffic.under_way, traffic.lines) == (set(), {stream})
+    traffic.end(stream, 2.0)
+    assert not traffic.lines
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", False), ("...", False), ("Thinking", False), ("Loading...", False), ("The assistant is typing", False),
+        ("Reading the documents…", False), ("Pensando...", False), ("Un momento, por favor...", False),
+        ("Paris", True), ("Reading", True), ("42", True), ("It depends...", True),
+        ("Thinking is what people do when they are awake, and they do it all the time...", True),
+    ],
+)  # fmt: skip
+def test_what_is_an_answer(text: str, expected: bool) -> None:
+    assert is_answer(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("looks", "traffic", "seconds"),
+    [
+        (steady("x"), over(), 1.0),
+        (steady("x"), Traffic(), 4.0),
+        (steady("x", timers=True), over(), 4.0),
+        (steady("x"), line_open(), 4.0),
+        (steady("x", off=True), over(), 20.0),
+        (steady("x", busy="#stop"), over(), 30.0),
+        (steady("x"), Traffic(under_way={object()}), 20.0),
+    ],
+)
+def test_how_long_a_text_must_be_still(looks: Iterator[dict[str, Any]], traffic: Traffic, seconds: float) -> None:
+    assert finished_at(looks, traffic=traffic) == pytest.approx(seconds, abs=0.2)
+
+
+def test_what_the_user_named() -> None:
+    def looks(before: bool, after: bool, **more: Any) -> Iterator[dict[str, Any]]:
+        for _ in range(20):
+            yield {**QUIET, "text": "x", "ready": before}
+        yield from steady("x", ready=after, **more)
+
+    assert finished_at(looks(False, True), named=True) == pytest.approx(1.05, abs=0.1)
+    assert finished_at(looks(True, False), named=True) > 30
+    assert finished_at(looks(True, True), named=True) == pytest.approx(4.0, abs=0.2)  # it was there all the time
+    assert finished_at(looks(True, True, newly=True), named=True) == pytest.approx(1.05, abs=0.1)
+
+
+def test_a_stop_button_that_goes_is_the_end_unless_the_text_goes_on() -> None:
+    def looks(*texts: str) -> Iterator[dict[str, Any]]:
+        for _ in range(10):
+            yield {**QUIET, "text": "some", "busy": "#stop"}
+        for text in texts:
+            yield {**QUIET, "text": text}
+        yield from steady(texts[-1])
+
+    assert finished_at(looks("some words")) == pytest.approx(1.0, abs=0.2)  # the last words came with its end
+    assert finished_at(looks("some", "some words", "some words more")) > 4.0
+
+
+def test_a_signal_that_ends_before_the_text_begins_says_nothing() -> None:
+    def looks() -> Iterator[dict[str, Any]]:
+        for _ in range(10):
+            yield {**QUIET, "text": "", "busy": "#spinner"}
+        yield from steady("some")
+
+    assert finished_at(looks()) > 4.0
+
+
+def test_time_in_which_nobody_looked_does_not_count() -> None:
+    assert finished_at(steady("x"), traffic=over(), step=2.5) > 10.0  # four looks, not one second
