@@ -17,6 +17,7 @@ _COMMANDS = {
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
     "metrics": "list the metrics, or explain one",
+    "report": "show runs on one page, or as figures and tables for papers",
     "web": "ask a RAG that is only a web page, and score its answers",
 }
 _EXAMPLES = """\

@@ -189,7 +189,8 @@ def _flag(judged: Judged, name: str) -> Any:
 
 def _batch(judged: Judged) -> Batch:
     """The turns as rows of the table."""
-    rows = [each.row for conversation in judged.conversations for each in conversation]
+    turns = [each for conversation in judged.conversations for each in conversation]
+    rows = [each.row for each in turns]
     ids = [row.get("interaction_id") for row in rows]
     unique = None not in ids and len(set(ids)) == len(ids)
     renamed = {"query": "question", "agent_response": "answer", "ground_truth": "reference"}
@@ -205,6 +206,11 @@ def _batch(judged: Judged) -> Batch:
             columns["reference"] = [[] if value is None else [value] for value in values]
         elif name != "interaction_id_history" and any(value is not None for value in values):
             columns[renamed.get(name, name)] = [None if value is None else _text(value) for value in values]
+    if any(each.judgement for each in turns):
+        columns["verdict"] = [each.judgement.verdict if each.judgement else None for each in turns]
+        columns["reason"] = [
+            whole(each.judgement.reason or each.cause) if each.judgement else None for each in turns
+        ]
     return Batch(columns)
 
 
