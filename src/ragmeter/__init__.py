@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BaseScorer",
     "CRAGEvaluator",
+    "Comparison",
     "ContextRecall",
     "CosineSimilarityScorer",
     "EditDistanceEvaluator",
@@ -31,6 +32,7 @@ __all__ = [
     "ask",
     "clean_text",
     "column",
+    "compare",
     "convert_domain_indices_to_names",
     "evaluate",
     "get_metric",
@@ -43,6 +45,7 @@ __all__ = [
 _HOMES = {
     "BaseScorer": "ragmeter.registry",
     "CRAGEvaluator": "ragmeter.evaluators.crag.evaluator",
+    "Comparison": "ragmeter.comparing",
     "ContextRecall": "ragmeter.evaluators.context_recall",
     "CosineSimilarityScorer": "ragmeter.evaluators.web",
     "EditDistanceEvaluator": "ragmeter.evaluators.edit_distance",
@@ -65,6 +68,7 @@ _HOMES = {
     "ask": "ragmeter.asking:ask_and_score",
     "clean_text": "ragmeter.evaluators.crag.dataset_utils",
     "column": "ragmeter.definition",
+    "compare": "ragmeter.comparing",
     "convert_domain_indices_to_names": "ragmeter.evaluators.crag.dataset_utils",
     "evaluate": "ragmeter.api",
     "get_metric": "ragmeter.registry:get",
@@ -76,6 +80,7 @@ _HOMES = {
 if TYPE_CHECKING:
     from ragmeter.api import Evaluation, add_metrics, evaluate
     from ragmeter.asking import ask_and_score as ask
+    from ragmeter.comparing import Comparison, compare
     from ragmeter.definition import Metric, column, metric
     from ragmeter.evaluators.base import EvaluationResult, QAPair, RAGResult
     from ragmeter.evaluators.context_recall import ContextRecall

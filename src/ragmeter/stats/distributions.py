@@ -7,6 +7,39 @@ from functools import lru_cache
 from statistics import NormalDist
 
 
+def z_quantile(p: float) -> float:
+    """The p-quantile of the normal distribution."""
+    return NormalDist().inv_cdf(p)
+
+
+def z_cdf(z: float) -> float:
+    """P(Z <= z) for a normal Z."""
+    return 0.5 * math.erfc(-z / math.sqrt(2))
+
+
+def z_two_sided(z: float) -> float:
+    """P(|Z| >= |z|) for a normal Z, right in the far tail as well."""
+    return math.erfc(abs(z) / math.sqrt(2))
+
+
+def t_two_sided(t: float, df: float) -> float:
+    """P(|T| >= |t|) for Student's t, right in the far tail as well."""
+    return 0.0 if math.isinf(t) else incomplete_beta(df / 2, 0.5, df / (df + t * t))
+
+
+def coin_two_sided(heads: int, tosses: int) -> float:
+    """The chance that a fair coin's tosses come out at least as uneven as these."""
+    fewer = min(heads, tosses - heads)
+    return 1.0 if 2 * fewer == tosses else min(1.0, 2 * binomial_cdf(fewer, tosses, 0.5))
+
+
+def binomial_cdf(k: int, n: int, p: float) -> float:
+    """P(X <= k) for n trials of chance p."""
+    if k < 0:
+        return 0.0
+    return 1.0 if k >= n else incomplete_beta(n - k, k + 1, 1 - p)
+
+
 @lru_cache(maxsize=256)
 def t_quantile(p: float, df: float) -> float:
     """The p-quantile of Student's t, by Newton's method on its distribution function, or its series for large df."""
@@ -15,7 +48,7 @@ def t_quantile(p: float, df: float) -> float:
     if p < 0.5:
         return -t_quantile(1 - p, df)
     if df > 1000:
-        z = NormalDist().inv_cdf(p)
+        z = z_quantile(p)
         first = (z**3 + z) / 4
         second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
         third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384

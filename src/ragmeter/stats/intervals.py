@@ -1,14 +1,75 @@
-"""Intervals for means and rates."""
+"""Intervals for means and rates: Student's and Wilson's, robust to clusters, or by bootstrap where asked."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from ragmeter.stats.distributions import t_quantile
+import numpy as np
+
+from ragmeter.errors import UsageError
+from ragmeter.stats.bootstrap import bca_interval, percentile_interval
+from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.distributions import t_quantile, z_quantile
+from ragmeter.table import Scores
 
 Interval = tuple[float, float]
+METHODS = ("auto", "t", "wilson", "bootstrap", "bca")
+#: Fewer values than this are too few for an interval to keep its promise; whoever shows one says so.
+SMALL = 30
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How intervals are made.
+
+    `auto` is Wilson's for scores of 0 and 1, and Student's for the rest. `cluster` names the column whose values tell
+    which rows belong together.
+    """
+
+    method: str = "auto"
+    cluster: str | None = None
+    level: float = 0.95
+    seed: int = 0
+    draws: int = 9_999
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise UsageError(f"unknown interval {self.method!r}", hint=f"there are {', '.join(METHODS)}")
+        if not 0 < self.level < 1:
+            raise UsageError(f"a level of {self.level:g} is none", hint="it lies between 0 and 1: 0.95 is usual")
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the signature: the seed and the number of draws only where something is drawn."""
+        found = asdict(self)
+        if self.method not in ("bootstrap", "bca"):
+            del found["seed"], found["draws"]
+        return found
+
+
+def interval_of(
+    values: Scores, how: Confidence, *, binary: bool = False, codes: Codes | None = None
+) -> tuple[Interval | None, str]:
+    """The interval of a mean, and the name of what it was made by. `codes` are the values' clusters."""
+    units = Clustered(values, np.ones(len(values))) if codes is None else Clustered.of(values, codes)
+    if how.method in ("bootstrap", "bca"):
+        make = percentile_interval if how.method == "bootstrap" else bca_interval
+        found = make(units, how.level, how.draws, how.seed)
+        return found, how.method if codes is None else f"{how.method}_clustered"
+    if codes is not None and how.method != "wilson":
+        if binary and len(units) >= 2 and units.standard_error() == 0:
+            # All the same: a spread of nothing would promise certainty. As if each cluster were one row.
+            return wilson_interval(units.mean * len(units), len(units), how.level), "wilson_clustered"
+        return units.interval(how.level), "student_t_clustered"
+    if how.method == "wilson" and not binary:
+        raise UsageError("Wilson's interval is for scores of 0 and 1 alone", hint="--interval auto chooses by metric")
+    if how.method != "t" and binary:
+        return wilson_interval(float(values.sum()), len(values), how.level), "wilson"
+    if len(values) < 2:
+        return None, "student_t"
+    return mean_interval(float(values.mean()), float(values.std(ddof=1)), len(values), how.level), "student_t"
 
 
 def mean_interval(mean: float, sd: float, n: int, level: float = 0.95) -> Interval | None:
@@ -23,7 +84,7 @@ def wilson_interval(successes: float, n: int, level: float = 0.95) -> Interval |
     """Wilson's score interval for a rate; none for no trials."""
     if n < 1:
         return None
-    z = NormalDist().inv_cdf(0.5 + level / 2)
+    z = z_quantile(0.5 + level / 2)
     rate = successes / n
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     margin = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.stats.intervals import Interval, mean_interval, wilson_interval
+from ragmeter.stats.clusters import Codes
+from ragmeter.stats.intervals import Confidence, Interval, interval_of
 from ragmeter.table import Scores
 
 
@@ -29,6 +30,9 @@ class MetricSummary:
     n_total: int
     n_scored: int
     n_not_scored: dict[str, int]
+    level: float = 0.95
+    n_clusters: int | None = None
+    binary: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -42,23 +46,34 @@ def summarise(
     binary: bool = False,
     direction: str = "higher",
     bounds: tuple[float, float] = (0.0, 1.0),
+    how: Confidence = Confidence(),  # noqa: B008 - it can't be changed
+    codes: Codes | None = None,
 ) -> MetricSummary:
-    """Summarise one metric's column, NaN where a row was not scored for one of the causes in `not_scored`."""
-    values = scores[~np.isnan(scores)]
+    """Summarise one metric's column, NaN where a row was not scored for one of the causes in `not_scored`.
+
+    `codes` say for each row which cluster it belongs to.
+    """
+    there = ~np.isnan(scores)
+    values = scores[there]
+    held = None if codes is None else codes[there]
     n = len(values)
+    interval, method = interval_of(values, how, binary=binary, codes=held)
     return MetricSummary(
         mean=float(values.mean()) if n else None,
         sd=float(values.std(ddof=1)) if n > 1 else None,
         min=float(values.min()) if n else None,
         max=float(values.max()) if n else None,
         median=float(np.median(values)) if n else None,
-        interval=_interval(values, binary),
-        interval_method="wilson" if binary else "student_t",
+        interval=interval,
+        interval_method=method,
         direction=direction,
         range=finite(bounds),
         n_total=len(scores),
         n_scored=n,
         n_not_scored=dict(sorted(not_scored.items())),
+        level=how.level,
+        n_clusters=None if held is None else len(np.unique(held)),
+        binary=binary,
     )
 
 
@@ -73,10 +88,3 @@ def finite(bounds: tuple[float, float]) -> tuple[float | None, float | None]:
     """The ends of a range, None where it has no end: JSON knows no infinity."""
     low, high = (None if math.isinf(end) else end for end in bounds)
     return low, high
-
-
-def _interval(values: Scores, binary: bool) -> Interval | None:
-    n = len(values)
-    if binary:
-        return wilson_interval(float(values.sum()), n)
-    return mean_interval(float(values.mean()), float(values.std(ddof=1)), n) if n > 1 else None

@@ -1,0 +1,111 @@
+"""What a comparison says, ready for a script, a table or a page."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ragmeter.stats.intervals import Interval
+
+BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
+
+
+@dataclass(frozen=True)
+class Mover:
+    """A row whose score moved far from one run to the other, with its texts."""
+
+    qid: str
+    a: float
+    b: float
+    difference: float
+    question: str | None
+    reference: list[str] | None
+    answer_a: str | None
+    answer_b: str | None
+
+
+@dataclass(frozen=True)
+class MetricDifference:
+    """One metric of two runs, on the rows that both have scored; all from the second run's point of view.
+
+    `difference` is b - a; `better` and `worse` count rows by the metric's direction. `needed` is the number of rows
+    that would show a difference of `point`, and `smallest` the difference that these rows can show, with 80% power.
+    `verdict` goes by `p_holm`, which knows how many metrics and pairs of runs were looked at.
+    """
+
+    direction: str
+    n: int
+    n_clusters: int | None
+    mean_a: float | None
+    mean_b: float | None
+    difference: float | None
+    interval: Interval | None
+    interval_method: str
+    p: float | None
+    p_holm: float | None
+    p_bh: float | None
+    test: str
+    effect_size: float | None
+    better: int
+    worse: int
+    same: int
+    scored_only_a: int
+    scored_only_b: int
+    point: float | None
+    needed: int | None
+    smallest: float | None
+    verdict: str
+    movers: list[Mover]
+
+
+@dataclass(frozen=True)
+class SliceDifference:
+    """One metric on the rows of one slice. `turns`: surely the other way round than on all rows."""
+
+    column: str
+    value: str
+    metric: str
+    n: int
+    difference: float
+    interval: Interval | None
+    p: float
+    p_adjusted: float
+    small: bool
+    turns: bool
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs."""
+
+    a: str
+    b: str
+    n_paired: int
+    only_a: dict[str, Any]
+    only_b: dict[str, Any]
+    questions_differ: int
+    metrics: dict[str, MetricDifference]
+    left_out: dict[str, str]
+    slices: list[SliceDifference]
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs or more, every pair of them."""
+
+    runs: list[str]
+    level: float
+    alpha: float
+    test: str
+    cluster: str | None
+    seed: int
+    draws: int
+    pairs: list[Pair]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return "\n".join(["<Comparison>", *(pair.sentence for pair in self.pairs)])

@@ -1,0 +1,57 @@
+"""The rows that moved most, with their texts, read from just those parts of the files that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from ragmeter.comparing.comparison import Mover
+from ragmeter.comparing.pairing import Pairing
+from ragmeter.store import ROWS
+from ragmeter.stored import StoredRun
+from ragmeter.table import QID, Scores
+
+
+def movers_of(
+    a: StoredRun, b: StoredRun, pairing: Pairing, scores_a: Scores, scores_b: Scores, number: int
+) -> list[Mover]:
+    """The rows with the largest differences, the largest first; none that did not move."""
+    sizes = np.nan_to_num(np.abs(scores_b - scores_a))
+    if number < 1 or not len(sizes):
+        return []
+    largest = np.argpartition(-sizes, min(number, len(sizes)) - 1)[:number]
+    moved = [int(row) for row in largest[np.lexsort((largest, -sizes[largest]))] if sizes[row] > 0]
+    first = _rows(a, [int(pairing.a[row]) for row in moved])
+    second = _rows(b, [int(pairing.b[row]) for row in moved])
+    return [
+        Mover(
+            qid=old[QID],
+            a=float(scores_a[row]),
+            b=float(scores_b[row]),
+            difference=float(scores_b[row] - scores_a[row]),
+            question=old.get("question", new.get("question")),
+            reference=old.get("reference", new.get("reference")),
+            answer_a=old.get("answer"),
+            answer_b=new.get("answer"),
+        )
+        for row, old, new in zip(moved, first, second, strict=True)
+    ]
+
+
+def _rows(run: StoredRun, wanted: Sequence[int]) -> list[dict[str, Any]]:
+    """Some rows' texts, in the order asked for."""
+    found: dict[int, dict[str, Any]] = {}
+    with (run.folder.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
+        columns = [name for name in (QID, "question", "reference", "answer") if name in opened.schema_arrow.names]
+        begin = 0
+        for group in range(opened.num_row_groups):
+            end = begin + opened.metadata.row_group(group).num_rows
+            inside = [row for row in wanted if begin <= row < end]
+            if inside:
+                table = opened.read_row_group(group, columns=columns).take([row - begin for row in inside])
+                found.update(zip(inside, table.to_pylist(), strict=True))
+            begin = end
+    return [found[row] for row in wanted]

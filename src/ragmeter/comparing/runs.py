@@ -1,0 +1,202 @@
+"""`compare()`: read the runs, pair their rows, test every metric, and look into the slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from ragmeter.comparing.comparison import BETTER, NO_EVIDENCE, WORSE, Comparison, MetricDifference, Pair
+from ragmeter.comparing.movers import movers_of
+from ragmeter.comparing.pairing import Pairing, pair
+from ragmeter.comparing.slices import slice_differences
+from ragmeter.comparing.words import sentence
+from ragmeter.errors import UsageError
+from ragmeter.io.write import RUNS
+from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.differences import difference_interval
+from ragmeter.stats.intervals import Confidence
+from ragmeter.stats.multiple import benjamini_hochberg, holm
+from ragmeter.stats.paired import MCNEMAR, RANDOMISATION, TESTS, paired_p
+from ragmeter.stats.power import Variances, questions_needed, smallest_difference
+from ragmeter.store import RunFolder
+from ragmeter.stored import StoredRun, check_clusters, find_run
+from ragmeter.table import Measure, Scores
+
+AUTO = "auto"
+#: The difference that a number of questions is told for, on a scale from 0 to 1: one point.
+_POINT = 0.01
+
+
+@dataclass(frozen=True)
+class _How:
+    """The settings of a comparison."""
+
+    confidence: Confidence
+    test: str
+    alpha: float
+    movers: int
+
+
+def compare(
+    runs: Sequence[str | Path | RunFolder],
+    *,
+    metrics: str | Iterable[str] | None = None,
+    test: str = RANDOMISATION,
+    interval: str = AUTO,
+    cluster: str | None = AUTO,
+    slices: Iterable[str] | None = None,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    seed: int = 0,
+    draws: int = 9_999,
+    movers: int = 5,
+    output_dir: str | Path = RUNS,
+) -> Comparison:
+    """Compare runs, each with each, on the rows that have the same qid.
+
+    `runs` are folders, or names in `output_dir`; a difference is that of the later one. `cluster` names the column
+    whose values tell which rows belong together, None says that all are apart, and "auto" takes conversations of
+    several turns and questions that were asked several times. `slices` are columns, or pairs of them as "one,two"; all
+    columns with a few values are taken where it is None.
+    """
+    if test not in TESTS:
+        raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
+    if not 0 < alpha < 1:
+        raise UsageError(f"an alpha of {alpha:g} is none", hint="it lies between 0 and 1: 0.05 is usual")
+    held = [StoredRun(run if isinstance(run, RunFolder) else find_run(run, output_dir)) for run in runs]
+    if len(held) < 2:
+        raise UsageError("a comparison needs two runs or more", hint="ragmeter compare RUN_A RUN_B")
+    column = held[0].usual_cluster() if cluster == AUTO else cluster
+    if column is not None and test == MCNEMAR:
+        raise UsageError(
+            f"McNemar's test takes rows for independent, and they belong together by {column!r}",
+            hint="use --test randomisation, or --cluster none if they are independent",
+        )
+    how = _How(Confidence(interval, column, level, seed, draws), test, alpha, movers)
+    wanted = [metrics] if isinstance(metrics, str) else metrics
+    names = None if wanted is None else [name for each in wanted for name in each.split(",") if name]
+    found = [_compared(a, b, names, slices, how) for a, b in combinations(held, 2)]
+    labels = _labels(held)
+    return Comparison(labels, level, alpha, test, column, seed, draws, _judged(_named(found, labels), alpha, level))
+
+
+def _labels(runs: Sequence[StoredRun]) -> list[str]:
+    """The runs' names, or their paths where two have the same name."""
+    names = [run.name for run in runs]
+    return names if len(set(names)) == len(names) else [str(run.folder.path) for run in runs]
+
+
+def _named(pairs: Sequence[Pair], labels: Sequence[str]) -> list[Pair]:
+    return [replace(each, a=a, b=b) for each, (a, b) in zip(pairs, combinations(labels, 2), strict=True)]
+
+
+def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: Iterable[str] | None, how: _How) -> Pair:
+    pairing = pair(a, b)
+    if not len(pairing):
+        raise UsageError(f"{a.name} and {b.name} have no qid in common", hint="compare runs of the same questions")
+    if names is not None:
+        chosen = [a.measure(name) and b.measure(name) for name in names]
+    else:
+        chosen = [measure for name, measure in a.measures.items() if name in b.measures]
+    if not chosen:
+        raise UsageError(
+            f"{a.name} and {b.name} have no metric in common",
+            hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
+        )
+    codes = None
+    if how.confidence.cluster is not None:
+        codes = a.clusters(how.confidence.cluster)[pairing.a]
+        check_clusters(codes, how.confidence.cluster)
+    metrics, differences = {}, {}
+    for measure in chosen:
+        scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]
+        metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, how)
+        differences[measure.name] = scores_b - scores_a
+    others = {
+        name: f"only in {run.name}"
+        for run, other in ((a, b), (b, a))
+        for name in run.measures
+        if names is None and name not in other.measures
+    }
+    found = slice_differences(a, pairing.a, differences, codes, slices, how.confidence, how.alpha)
+    return Pair(
+        a.name, b.name, len(pairing), pairing.only_a, pairing.only_b, pairing.questions_differ, metrics, others, found
+    )
+
+
+def _difference(
+    a: StoredRun,
+    b: StoredRun,
+    measure: Measure,
+    scores_a: Scores,
+    scores_b: Scores,
+    pairing: Pairing,
+    codes: Codes | None,
+    how: _How,
+) -> MetricDifference:
+    differences = scores_b - scores_a
+    there = ~np.isnan(differences)
+    kept, held = differences[there], None if codes is None else codes[there]
+    n = len(kept)
+    units = Clustered(kept, np.ones(n)) if held is None else Clustered.of(kept, held)
+    sure = len(units) >= 2
+    test = RANDOMISATION if how.test == MCNEMAR and not measure.binary else how.test
+    interval, method = difference_interval(
+        scores_a[there], scores_b[there], how.confidence, binary=measure.binary, codes=held
+    )
+    gains = kept * (-1 if measure.direction == "lower" else 1)
+    sd = float(kept.std(ddof=1)) if n > 1 else 0.0
+    variances = Variances(units.standard_error() ** 2 * n) if sure else None
+    point = _POINT if measure.bounds == (0.0, 1.0) else None
+    return MetricDifference(
+        direction=measure.direction,
+        n=n,
+        n_clusters=None if held is None else len(units),
+        mean_a=float(scores_a[there].mean()) if n else None,
+        mean_b=float(scores_b[there].mean()) if n else None,
+        difference=float(kept.mean()) if n else None,
+        interval=interval,
+        interval_method=method,
+        p=paired_p(units, test, how.confidence.draws, how.confidence.seed) if sure else None,
+        p_holm=None,
+        p_bh=None,
+        test=test,
+        effect_size=float(kept.mean()) / sd if sd > 0 else None,
+        better=int(np.count_nonzero(gains > 0)),
+        worse=int(np.count_nonzero(gains < 0)),
+        same=int(np.count_nonzero(gains == 0)),
+        scored_only_a=int(np.count_nonzero(~np.isnan(scores_a) & np.isnan(scores_b))),
+        scored_only_b=int(np.count_nonzero(np.isnan(scores_a) & ~np.isnan(scores_b))),
+        point=point,
+        needed=questions_needed(variances, point) if variances and variances.between and point else None,
+        smallest=smallest_difference(variances, n) if variances else None,
+        verdict=NO_EVIDENCE,
+        movers=movers_of(a, b, pairing, scores_a, scores_b, how.movers),
+    )
+
+
+def _judged(pairs: Sequence[Pair], alpha: float, level: float) -> list[Pair]:
+    """The verdicts, by p-values that are corrected over all metrics of all pairs."""
+    tested = [
+        (place, name, each.p)
+        for place, pair in enumerate(pairs)
+        for name, each in pair.metrics.items()
+        if each.p is not None
+    ]
+    plain = [p for _, _, p in tested]
+    adjusted = zip(tested, holm(plain).tolist(), benjamini_hochberg(plain).tolist(), strict=True)
+    metrics = [dict(pair.metrics) for pair in pairs]
+    for (place, name, _), by_holm, by_bh in adjusted:
+        each = metrics[place][name]
+        verdict = NO_EVIDENCE
+        if by_holm < alpha and each.difference and each.direction != "none":
+            verdict = BETTER if (each.difference > 0) == (each.direction == "higher") else WORSE
+        metrics[place][name] = replace(each, p_holm=by_holm, p_bh=by_bh, verdict=verdict)
+    return [
+        replace(whole, sentence=sentence(whole, level))
+        for whole in (replace(pair, metrics=found) for pair, found in zip(pairs, metrics, strict=True))
+    ]

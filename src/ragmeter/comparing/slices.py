@@ -1,0 +1,58 @@
+"""Differences on parts of the rows: where a verdict turns around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ragmeter.comparing.comparison import SliceDifference
+from ragmeter.comparing.pairing import Rows
+from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.intervals import SMALL, Confidence, interval_of
+from ragmeter.stats.multiple import holm
+from ragmeter.stats.paired import STUDENT, paired_p
+from ragmeter.stored import StoredRun
+from ragmeter.table import Scores
+
+#: A slice of fewer rows is not tested: hardly anything could be seen in it.
+_FEWEST = 10
+
+
+def slice_differences(
+    run: StoredRun,
+    rows: Rows,
+    differences: Mapping[str, Scores],
+    codes: Codes | None,
+    columns: Iterable[str] | None,
+    how: Confidence,
+    alpha: float,
+) -> list[SliceDifference]:
+    """Each metric's difference in each slice, by Student's test, corrected (Holm) over all that were looked at."""
+    found = []
+    by_t = Confidence("t", how.cluster, how.level)
+    for names in run.slices() if columns is None else columns:
+        groups, values = run.groups(names.split(","))
+        groups = groups[rows]
+        for metric, all_rows in differences.items():
+            there = ~np.isnan(all_rows)
+            for number, value in enumerate(values):
+                inside = there & (groups == number)
+                kept = all_rows[inside]
+                if len(kept) < _FEWEST:
+                    continue
+                held = None if codes is None else codes[inside]
+                units = Clustered(kept, np.ones(len(kept))) if held is None else Clustered.of(kept, held)
+                if len(units) < 2:
+                    continue
+                interval, _ = interval_of(kept, by_t, codes=held)
+                p = paired_p(units, STUDENT, 0, 0)
+                label = ", ".join("(none)" if each is None else each for each in value)
+                opposite = float(kept.mean()) * float(all_rows[there].mean()) < 0
+                mean, small = float(kept.mean()), len(kept) < SMALL
+                found.append(SliceDifference(names, label, metric, len(kept), mean, interval, p, p, small, opposite))
+    adjusted = holm([each.p for each in found]).tolist()
+    return [
+        replace(each, p_adjusted=p, turns=each.turns and p < alpha) for each, p in zip(found, adjusted, strict=True)
+    ]

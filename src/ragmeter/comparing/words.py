@@ -1,0 +1,55 @@
+"""A comparison in plain words."""
+
+from __future__ import annotations
+
+import math
+
+from ragmeter.comparing.comparison import BETTER, NO_EVIDENCE, WORSE, MetricDifference, Pair
+
+
+def sentence(pair: Pair, level: float) -> str:
+    """What two runs' differences come to: where b is better, where it is worse, and what can't be told."""
+    said: list[str] = []
+    for verdict in (BETTER, WORSE):
+        found = [_by_how_much(name, each, level) for name, each in pair.metrics.items() if each.verdict == verdict]
+        if found:
+            said.append(f"{'it' if said else pair.b} is {verdict} than {pair.a} on " + ", on ".join(found))
+    unknown = {name: each for name, each in pair.metrics.items() if each.verdict == NO_EVIDENCE}
+    if unknown:
+        where = "the rest" if said else " and ".join(unknown) if len(unknown) < 3 else "any metric"
+        said.append(f"on {where} there is no evidence either way{_needed(list(unknown.values()))}")
+    text = "; ".join(said)
+    return text[0].upper() + text[1:] + "." if text.startswith("on ") else text + "."
+
+
+def _by_how_much(name: str, each: MetricDifference, level: float) -> str:
+    scale, unit = (100, " points") if each.point else (1, "")
+    size = abs(each.difference or 0.0) * scale
+    between = ""
+    if each.interval is not None:
+        ends = sorted((each.interval[0] * scale, each.interval[1] * scale), key=abs)
+        if (each.difference or 0.0) < 0:
+            ends = [-end for end in ends]
+        between = f" ({level:.0%}: {_figure(ends[0])} to {_figure(ends[1])})"
+    return f"{name} by {_figure(size)}{unit}{between}, n = {each.n:,}"
+
+
+def _needed(unknown: list[MetricDifference]) -> str:
+    """What it would take to see a point's difference, or what these rows would have shown."""
+    scaled = [each for each in unknown if each.needed and each.smallest]
+    if not scaled:
+        return ""
+    hardest = max(scaled, key=lambda each: each.needed or 0)
+    if (hardest.smallest or 0.0) <= (hardest.point or 0.0):
+        return f": a difference of {_figure((hardest.smallest or 0.0) * 100)} points would have been seen"
+    return f": to see a difference of 1 point you need about {_rounded(hardest.needed or 0):,} questions"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.1f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _rounded(number: int) -> int:
+    """To two digits: a plan needs no more."""
+    digits = max(0, math.floor(math.log10(number)) - 1)
+    return round(number, -digits)

@@ -1,0 +1,55 @@
+"""Rows that belong together: turns of a conversation, questions on one document. They are fewer than they look."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ragmeter.stats.distributions import t_quantile
+from ragmeter.table import Scores
+
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """Sums and counts by cluster: all that a mean and its interval need."""
+
+    sums: Scores
+    counts: Scores
+
+    @classmethod
+    def of(cls, values: Scores, codes: Codes) -> Clustered:
+        """Add up the values whose cluster has the same code. Clusters without a value are none."""
+        _, places = np.unique(codes, return_inverse=True)
+        sums = np.bincount(places, values).astype(np.float64)  # of no values it makes whole numbers
+        return cls(sums, np.bincount(places).astype(np.float64))
+
+    def __len__(self) -> int:
+        return len(self.sums)
+
+    @property
+    def n(self) -> float:
+        """How many rows there are."""
+        return float(self.counts.sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean of the rows, not of the clusters' means."""
+        return float(self.sums.sum() / self.n)
+
+    def standard_error(self) -> float:
+        """Of the mean, robust to any dependence within clusters, with the correction C / (C - 1)."""
+        number = len(self)
+        strays = self.sums - self.counts * self.mean
+        return math.sqrt(number / (number - 1) * float(strays @ strays)) / self.n
+
+    def interval(self, level: float) -> tuple[float, float] | None:
+        """Student's interval with C - 1 degrees of freedom; none for fewer than two clusters."""
+        if len(self) < 2:
+            return None
+        margin = t_quantile(0.5 + level / 2, len(self) - 1) * self.standard_error()
+        return self.mean - margin, self.mean + margin

@@ -1,0 +1,155 @@
+"""What there is in a run that was kept: its measures, the columns that slice it, the rows that belong together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.io.write import RUNS
+from ragmeter.stats.clusters import Codes
+from ragmeter.store import MANIFEST, ROWS, RunFolder, outcome_column
+from ragmeter.table import NAMED_COLUMNS, NUMBER_COLUMNS, QID, Measure, Scores
+
+#: A column with more values than this, or with longer ones, is no slice but a text.
+_MOST_VALUES, _LONGEST = 50, 100
+
+
+def find_run(name: str | Path, output_dir: str | Path = RUNS) -> RunFolder:
+    """A run by the path of its folder, or by its name in `output_dir`."""
+    for path in (Path(name), Path(output_dir) / name):
+        if (path / MANIFEST).is_file():
+            return RunFolder(path)
+    there = sorted(path.parent.name for path in Path(output_dir).glob(f"*/{MANIFEST}"))
+    known = f"in {output_dir}/ there are {', '.join(there[:10])}" if there else f"there are no runs in {output_dir}/"
+    raise UnknownNameError("run", str(name), there, hint=known)
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run's table, one column at a time."""
+
+    folder: RunFolder
+
+    @property
+    def name(self) -> str:
+        """The run's."""
+        return self.folder.name
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        with (self.folder.path / ROWS).open("rb") as file:
+            return pq.read_schema(file)
+
+    @cached_property
+    def measures(self) -> dict[str, Measure]:
+        """The columns of numbers: metrics in the order of the summary, then latency and the like."""
+        found = {}
+        for name, each in self.folder.summary()["metrics"].items():
+            if name in self._schema.names:
+                low, high = each["range"]
+                binary = each.get("binary", each["interval_method"] == "wilson")
+                ends = (-math.inf if low is None else low, math.inf if high is None else high)
+                found[name] = Measure(name, binary, each["direction"], ends)
+        for name in NUMBER_COLUMNS:
+            if name in self._schema.names:
+                found[name] = Measure(name, direction="lower", bounds=(0.0, math.inf))
+        return found
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The columns of single texts."""
+        return [field.name for field in self._schema if field.type in (pa.large_string(), pa.string())]
+
+    def scores(self, name: str) -> Scores:
+        """A measure's values, NaN where a row has none."""
+        return self.folder.scores(name)
+
+    def column(self, name: str) -> pa.Array:
+        """A column of texts."""
+        if name not in self.texts:
+            raise UnknownNameError("column", name, self.texts, hint=f"{self.name} has {', '.join(self.texts)}")
+        found = self.folder.rows([name])[name]
+        return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+    def slices(self) -> list[str]:
+        """The columns by which the rows fall into a few groups: of the user's own, with 2 to 50 short values."""
+        own = [
+            name
+            for name in self.texts
+            if name not in NAMED_COLUMNS and not name.startswith("input.") and self.is_short(name, _LONGEST)
+        ]
+        return [name for name in own if 2 <= pc.count_distinct(self.column(name)).as_py() <= _MOST_VALUES]
+
+    def is_short(self, name: str, longest: int = 1_000) -> bool:
+        """Whether a column is there and its values are short, as the file's own books say: nothing of it is read."""
+        if name not in self.texts:
+            return False
+        with (self.folder.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
+            books = opened.metadata
+            place = [books.schema.column(i).path for i in range(len(books.schema))].index(name)
+            sizes = sum(books.row_group(i).column(place).total_uncompressed_size for i in range(books.num_row_groups))
+            return bool(sizes <= longest * max(books.num_rows, 1))
+
+    def groups(self, names: Sequence[str]) -> tuple[Codes, list[tuple[str | None, ...]]]:
+        """For each row the number of its group by some columns, and each group's values, in the order of appearance."""
+        encoded = [pc.dictionary_encode(self.column(name), null_encoding="encode") for name in names]
+        codes = np.zeros(len(encoded[0]), dtype=np.int64)
+        for each in encoded:
+            codes = codes * len(each.dictionary) + each.indices.to_numpy(zero_copy_only=False)
+        distinct, first, places = np.unique(codes, return_index=True, return_inverse=True)
+        rank = np.empty(len(distinct), dtype=np.int64)
+        rank[np.argsort(first)] = np.arange(len(distinct))
+        values = [tuple(each[int(row)].as_py() for each in encoded) for row in np.sort(first)]
+        return rank[places], values
+
+    def clusters(self, name: str) -> Codes:
+        """For each row the number of its cluster. A row without a value is a cluster of its own."""
+        column = self.column(name)
+        codes = pc.dictionary_encode(column).indices
+        held: Codes = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        alone = np.flatnonzero(held < 0)
+        held[alone] = len(column) + np.arange(len(alone))
+        return held
+
+    def usual_cluster(self) -> str | None:
+        """What rows belong together by, if they do: a conversation that has several turns, a question asked again."""
+        for name in ("session_id", QID):
+            if name in self.texts:
+                column = self.column(name)
+                if pc.count_distinct(column, mode="only_valid").as_py() < len(column) - column.null_count:
+                    return name
+        return None
+
+    def measure(self, name: str) -> Measure:
+        """One measure by its name, or an error that says which there are."""
+        if name not in self.measures:
+            raise UnknownNameError("metric", name, self.measures, hint=f"{self.name} has {', '.join(self.measures)}")
+        return self.measures[name]
+
+    def outcomes(self, name: str) -> dict[str, int]:
+        """How many rows of a measure have which outcome, `scored` among them."""
+        column = outcome_column(name)
+        if column not in self._schema.names:
+            scored = int(np.count_nonzero(~np.isnan(self.scores(name))))
+            missing = len(self.scores(name)) - scored
+            return {"scored": scored, **({"missing": missing} if missing else {})}
+        counted = pc.value_counts(self.folder.rows([column])[column].cast(pa.string()))
+        return {each["values"].as_py(): each["counts"].as_py() for each in counted}
+
+
+def check_clusters(codes: Codes, name: str) -> None:
+    """Refuse a column that puts all rows into one cluster: there is nothing to tell chance from."""
+    if len(np.unique(codes)) < 2:
+        raise UsageError(
+            f"all rows have the same {name!r}: with fewer than two clusters there is no interval",
+            hint="choose another column with --cluster, or --cluster none",
+        )
