@@ -17,7 +17,7 @@ from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
 from ragmeter.store import MANIFEST, ROWS, RunFolder, outcome_column
-from ragmeter.table import NAMED_COLUMNS, NUMBER_COLUMNS, QID, Measure, Scores
+from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, QID, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
 _MOST_VALUES, _LONGEST = 50, 100
@@ -85,7 +85,9 @@ class StoredRun:
         own = [
             name
             for name in self.texts
-            if name not in NAMED_COLUMNS and not name.startswith("input.") and self.is_short(name, _LONGEST)
+            if name not in (*NAMED_COLUMNS, *JUDGE_COLUMNS)
+            and not name.startswith("input.")
+            and self.is_short(name, _LONGEST)
         ]
         return [name for name in own if 2 <= pc.count_distinct(self.column(name)).as_py() <= _MOST_VALUES]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ragmeter
-from ragmeter.reporting.runs import StoredRun
-from ragmeter.reporting.slices import FEW, slices
-from ragmeter.reporting.words import INTERVAL, failures, figure
-from ragmeter.stats.intervals import within
+from ragmeter.reporting.runs import ShownRun
+from ragmeter.reporting.slices import slices
+from ragmeter.reporting.words import about_intervals, failures, figure, is_rate, level
+from ragmeter.stats.intervals import SMALL, within
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~$^=:@-])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -23,14 +23,16 @@ _ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _LATEX_ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
 
 
-def markdown(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None) -> str:
+def markdown(runs: Sequence[ShownRun], comparison: Mapping[str, Any] | None = None) -> str:
     """Figures with intervals and n, what failed, what differs, and the slices."""
     lines = [f"# {' · '.join(plain(run.name) for run in runs)}", ""]
     if comparison:
         lines += [f"- {plain(pair['sentence'])}" for pair in comparison["pairs"]] + [""]
     titles = ["metric", *(f"{plain(run.name)}" for run in runs)]
     lines += _table(titles, [[_titled(name, runs), *(_cell(run, name) for run in runs)] for name in _names(runs)])
-    lines += ["", f"Mean, 95% interval, and rows scored. {INTERVAL}", ""]
+    levels = [level(each) for run in runs for each in run.metrics.values()]
+    said = " or ".join(dict.fromkeys(levels))
+    lines += ["", f"Mean, {said} interval, and rows scored. {about_intervals(levels)}", ""]
     for run in runs:
         lines += _failures(run)
     for run in runs:
@@ -40,7 +42,7 @@ def markdown(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = N
     return "\n".join(lines)
 
 
-def latex(runs: Sequence[StoredRun]) -> str:
+def latex(runs: Sequence[ShownRun]) -> str:
     """A table for a paper, with booktabs: metrics by runs, each mean with its interval and n."""
     head = " & ".join(["metric", *(escaped(run.name) for run in runs)])
     lines = [
@@ -55,7 +57,8 @@ def latex(runs: Sequence[StoredRun]) -> str:
         cells = [escaped(name) + _LATEX_ARROWS.get(direction, "")]
         cells += [_latex_cell(run.metrics.get(name)) for run in runs]
         lines.append(" & ".join(cells) + " \\\\")
-    lines += ["\\bottomrule", "\\end{tabular}", "% Mean, 95% interval in brackets, rows scored in parentheses.", ""]
+    said = " or ".join(dict.fromkeys(level(each) for run in runs for each in run.metrics.values()))
+    lines += ["\\bottomrule", "\\end{tabular}", f"% Mean, {said} interval in brackets, rows scored in parentheses.", ""]
     return "\n".join(lines)
 
 
@@ -70,20 +73,20 @@ def escaped(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in _CONTROL.sub(" ", text))
 
 
-def _names(runs: Sequence[StoredRun]) -> list[str]:
+def _names(runs: Sequence[ShownRun]) -> list[str]:
     return list(dict.fromkeys(name for run in runs for name in run.metrics))
 
 
-def _titled(name: str, runs: Sequence[StoredRun]) -> str:
+def _titled(name: str, runs: Sequence[ShownRun]) -> str:
     direction = next(run.metrics[name]["direction"] for run in runs if name in run.metrics)
     return f"{plain(name)} {_ARROWS.get(direction, '')}".rstrip()
 
 
-def _cell(run: StoredRun, name: str) -> str:
+def _cell(run: ShownRun, name: str) -> str:
     held = run.metrics.get(name)
     if held is None:
         return "–"
-    rate = held["interval_method"] == "wilson"
+    rate = is_rate(held)
     bounds = within(held["interval"], held["range"])
     interval = "" if bounds is None else f" ({figure(bounds[0], rate=rate)} to {figure(bounds[1], rate=rate)})"
     n = f"n = {held['n_scored']:,}" + ("" if held["n_scored"] == held["n_total"] else f" of {held['n_total']:,}")
@@ -98,7 +101,7 @@ def _latex_cell(held: Mapping[str, Any] | None) -> str:
     return f"{figure(held['mean'])}{interval} {{\\small({held['n_scored']:,})}}"
 
 
-def _failures(run: StoredRun) -> list[str]:
+def _failures(run: ShownRun) -> list[str]:
     found = failures(run.metrics)
     if not found:
         return []
@@ -110,7 +113,7 @@ def _failures(run: StoredRun) -> list[str]:
     return [*lines, ""]
 
 
-def _slices(run: StoredRun) -> list[str]:
+def _slices(run: ShownRun) -> list[str]:
     lines = []
     for part in slices(run):
         lines += [f"## {plain(run.name)} by {plain(part['column'])}", ""]
@@ -119,13 +122,13 @@ def _slices(run: StoredRun) -> list[str]:
             row = [plain(value["value"])]
             for name in run.row_metrics:
                 cell = value["cells"][name]
-                rate = run.metrics[name]["interval_method"] == "wilson"
+                rate = is_rate(run.metrics[name])
                 few = "\\*" if cell["few"] else ""
                 row.append(f"{figure(cell['mean'], rate=rate)}{few}, n = {cell['n']:,}")
             cells.append(row)
         lines += [*_table([plain(part["column"]), *map(plain, run.row_metrics)], cells), ""]
         if any(cell["few"] for value in part["values"] for cell in value["cells"].values()):
-            lines += [f"\\* fewer than {FEW} rows", ""]
+            lines += [f"\\* fewer than {SMALL} rows", ""]
     return lines
 
 

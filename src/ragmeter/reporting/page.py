@@ -20,15 +20,15 @@ from typing import Any
 import ragmeter
 from ragmeter.io.write import dumps
 from ragmeter.reporting import rows
-from ragmeter.reporting.runs import StoredRun
-from ragmeter.reporting.shapes import domain, histogram, relations
-from ragmeter.reporting.slices import FEW, slices
-from ragmeter.reporting.words import INTERVAL, better, explained, failures, sentence
-from ragmeter.stats.intervals import within
+from ragmeter.reporting.runs import ShownRun
+from ragmeter.reporting.shapes import histogram, relations
+from ragmeter.reporting.slices import slices
+from ragmeter.reporting.words import about_intervals, better, explained, failures, is_rate, level, sentence
+from ragmeter.stats.intervals import SMALL, within
 
 _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = ("elements", "charts", "headline", "compare", "slices", "data", "detail", "rows", "chat", "main")
-#: Rows are compressed when their text is longer than this: below it, a page that can be read in an editor is worth more.
+#: Rows are compressed when their text is longer than this. Below it, a page that an editor can show is worth more.
 _PLAIN = 1_000_000
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
@@ -42,7 +42,12 @@ class Page:
 
 
 def render(
-    runs: Sequence[StoredRun], *, title: str | None = None, max_rows: int, comparison: Mapping[str, Any] | None = None
+    runs: Sequence[ShownRun],
+    *,
+    title: str | None = None,
+    max_rows: int,
+    comparison: Mapping[str, Any] | None = None,
+    not_compared: str = "",
 ) -> Page:
     """The whole page. It has room for `max_rows` rows of all runs together."""
     texts = rows.Texts()
@@ -53,12 +58,13 @@ def render(
         "version": ragmeter.__version__,
         "made": datetime.now(UTC).isoformat(timespec="minutes"),
         "title": title or _title(runs),
-        "interval": INTERVAL,
-        "few": FEW,
+        "interval": about_intervals([level(each) for run in runs for each in run.metrics.values()]),
+        "few": SMALL,
         "longest": limit if cut else None,
         "metrics": _metrics(runs),
         "runs": [_run(run) for run in runs],
-        "comparison": comparison,
+        "comparison": comparison and _comparison(comparison),
+        "not_compared": not_compared,
     }
     style, script = _style(), _script()
     encoded, encoding = _packed(embedded({"texts": kept, "cut": cut, "runs": columns}))
@@ -106,12 +112,12 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _title(runs: Sequence[StoredRun]) -> str:
+def _title(runs: Sequence[ShownRun]) -> str:
     names = [run.name for run in runs]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _metrics(runs: Sequence[StoredRun]) -> dict[str, dict[str, Any]]:
+def _metrics(runs: Sequence[ShownRun]) -> dict[str, dict[str, Any]]:
     """What is true of a metric in every run."""
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
     meaning = explained(names)
@@ -119,18 +125,43 @@ def _metrics(runs: Sequence[StoredRun]) -> dict[str, dict[str, Any]]:
     for name in names:
         having = [run for run in runs if name in run.metrics]
         held = having[0].metrics[name]
-        ends = [domain(run, name) for run in having]
         found[name] = {
             "direction": held["direction"],
             "better": better(held["direction"]),
-            "rate": held["interval_method"] == "wilson",
+            "rate": is_rate(held),
             "meaning": meaning[name],
-            "domain": [min(low for low, _ in ends), max(high for _, high in ends)],
+            "axis": _axis([run.metrics[name] for run in having]),
         }
     return found
 
 
-def _run(run: StoredRun) -> dict[str, Any]:
+def _axis(summaries: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Where the axis of a metric's means begins and ends: its range, or a little beyond the means where it has none."""
+    low, high = summaries[0]["range"]
+    seen = [0.0]
+    for each in summaries:
+        seen += [] if each["mean"] is None else [each["mean"], *(each["interval"] or ())]
+    begin, end = min(seen) if low is None else low, max(seen) * 1.1 if high is None else high
+    return (begin, end) if end > begin else (begin, begin + 1.0)
+
+
+def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
+    """The comparison as it is, but for the answers of its movers: the rows have them."""
+    kept = ("qid", "a", "b", "difference", "question")
+    pairs = [
+        {
+            **pair,
+            "metrics": {
+                name: {**each, "movers": [{key: mover[key] for key in kept} for mover in each["movers"]]}
+                for name, each in pair["metrics"].items()
+            },
+        }
+        for pair in comparison["pairs"]
+    ]
+    return {**comparison, "pairs": pairs}
+
+
+def _run(run: ShownRun) -> dict[str, Any]:
     summary = run.summary
     return {
         "name": run.name,
@@ -140,6 +171,7 @@ def _run(run: StoredRun) -> dict[str, Any]:
             name: {
                 **{key: each[key] for key in ("mean", "sd", "median", "min", "max", "n_scored", "n_total")},
                 "interval": within(each["interval"], each["range"]),
+                "level": level(each),
                 "sentence": sentence(name, each),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,
             }

@@ -1,4 +1,4 @@
-"""Figures as files, PNG and SVG: means with intervals, distributions, slices. Drawn by matplotlib, which is an extra."""
+"""Figures as files, PNG and SVG: means with intervals, distributions, slices. Drawn by matplotlib, an extra."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ragmeter.errors import MissingExtraError
 from ragmeter.io.write import replacing
-from ragmeter.reporting.runs import StoredRun
+from ragmeter.reporting.runs import ShownRun
 from ragmeter.reporting.shapes import domain
 from ragmeter.reporting.slices import slices
 from ragmeter.reporting.words import figure
@@ -32,7 +32,7 @@ _STYLE = {
 }
 
 
-def write_figures(runs: Sequence[StoredRun], folder: Path) -> list[Path]:
+def write_figures(runs: Sequence[ShownRun], folder: Path) -> list[Path]:
     """Every figure as SVG and as PNG; all of them, or none."""
     try:
         import matplotlib
@@ -52,7 +52,7 @@ def write_figures(runs: Sequence[StoredRun], folder: Path) -> list[Path]:
     return paths
 
 
-def _figures(runs: Sequence[StoredRun]) -> Iterator[tuple[str, Any]]:
+def _figures(runs: Sequence[ShownRun]) -> Iterator[tuple[str, Any]]:
     taken: set[str] = set()
     yield _named("means", taken), _means(runs)
     for name in dict.fromkeys(name for run in runs for name in run.row_metrics):
@@ -92,7 +92,7 @@ def _ticks(axes: Any, which: str, places: Any, labels: Sequence[str], **more: An
     axis.set_ticklabels(labels, parse_math=False, **more)
 
 
-def _means(runs: Sequence[StoredRun]) -> Any:
+def _means(runs: Sequence[ShownRun]) -> Any:
     """A panel for each metric, since each has its own axis: every run's mean as a dot, its interval as a line."""
     from matplotlib.figure import Figure
 
@@ -120,7 +120,7 @@ def _means(runs: Sequence[StoredRun]) -> Any:
     return drawn
 
 
-def _distribution(runs: Sequence[StoredRun], name: str) -> Any:
+def _distribution(runs: Sequence[ShownRun], name: str) -> Any:
     drawn, axes = _figure(4.5, 2.8)
     ends = [domain(run, name) for run in runs]
     bins = np.linspace(min(low for low, _ in ends), max(high for _, high in ends), 21)
@@ -142,7 +142,7 @@ def _distribution(runs: Sequence[StoredRun], name: str) -> Any:
     return drawn
 
 
-def _heat_map(run: StoredRun, part: dict[str, Any]) -> Any:
+def _heat_map(run: ShownRun, part: dict[str, Any]) -> Any:
     names, values = run.row_metrics, part["values"]
     drawn, axes = _figure(1.6 + 1.0 * len(names), 0.8 + 0.42 * len(values))
     apart = [[value["cells"][name]["apart"] or 0.0 for name in names] for value in values]

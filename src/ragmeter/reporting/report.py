@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.reporting import MAX_ROWS, exports, page
-from ragmeter.reporting.runs import RunLike, load_runs
-from ragmeter.store import MANIFEST
-
-
+from ragmeter.reporting.runs import RunLike, ShownRun, load_runs
+from ragmeter.store import MANIFEST, ROWS, SUMMARY
 
 
 @dataclass(frozen=True)
@@ -49,10 +48,11 @@ def report(
         raise UsageError(f"max_rows must be at least 1, and is {max_rows}")
     loaded = load_runs(runs, output_dir)
     texts: dict[Path, str] = {}
-    made = page.render(loaded, title=title, max_rows=max_rows)
+    comparison, why_not = _compared(loaded)
+    made = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
     for path, text in (
         (output, made.html),
-        (markdown, None if markdown is None else exports.markdown(loaded)),
+        (markdown, None if markdown is None else exports.markdown(loaded, comparison)),
         (latex, None if latex is None else exports.latex(loaded)),
     ):
         if path is not None and text is not None:
@@ -70,11 +70,23 @@ def report(
     return Report(Path(output), (*list(texts)[1:], *drawn), total, made.rows)
 
 
+def _compared(runs: Sequence[ShownRun]) -> tuple[dict[str, Any] | None, str]:
+    """How the runs differ, or why that can't be said; of one run alone, neither."""
+    if len(runs) < 2:
+        return None, ""
+    from ragmeter.comparing import compare
+
+    try:
+        return compare([run.stored.folder for run in runs]).as_dict(), ""
+    except UsageError as error:
+        return None, error.message
+
+
 def _check(path: Path, taken: Iterable[Path]) -> None:
     """Refuse a place that is a folder, that another file has, or that would damage a run."""
     if path.is_dir():
         raise UsageError(f"{path} is a folder", hint="name a file, for example report.html")
     if path in taken:
         raise UsageError(f"two files can't both be {path}")
-    if path.name == MANIFEST or (path.parent / MANIFEST).exists() and path.name in ("rows.parquet", "summary.json"):
+    if path.name in (MANIFEST, ROWS, SUMMARY) and (path.parent / MANIFEST).exists():
         raise UsageError(f"{path} is a file of the run, which it would replace", hint="choose another name")

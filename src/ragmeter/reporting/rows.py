@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.reporting.runs import JUDGE_COLUMNS, StoredRun
+from ragmeter.metrics.ranking import Pattern, documents
+from ragmeter.metrics.tokens import text_array
+from ragmeter.reporting.runs import ShownRun
 from ragmeter.reporting.shapes import domain
 from ragmeter.reporting.slices import slice_columns
 from ragmeter.store import outcome_column
-from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, Scores
+from ragmeter.table import JUDGE_COLUMNS, LIST_COLUMNS, NUMBER_COLUMNS, Scores
 
 #: A text on the page is no longer than this, and shorter if all of them together would be more than a browser likes.
 LONGEST_TEXT = 4000
@@ -48,7 +50,7 @@ class Texts:
         return [text[:limit] for text in held], whole, limit
 
 
-def choose(runs: Sequence[StoredRun], most: int) -> list[Any]:
+def choose(runs: Sequence[ShownRun], most: int) -> list[Any]:
     """Each run's rows that the page has room for, in the order of the run.
 
     If not all have room, the same questions are taken of every run: those first that failed somewhere, then those
@@ -66,12 +68,12 @@ def choose(runs: Sequence[StoredRun], most: int) -> list[Any]:
     return [np.flatnonzero([key in chosen for key in held]) for held in keys]
 
 
-def _keys(run: StoredRun) -> list[Any]:
+def _keys(run: ShownRun) -> list[Any]:
     qids = run.texts("qid")
     return [place if qid is None else qid for place, qid in enumerate(qids)]
 
 
-def quality(run: StoredRun) -> Scores:
+def quality(run: ShownRun) -> Scores:
     """How well each row did: the mean over the metrics, each between 0 and 1 on its axis; -1 where one is missing."""
     scaled = []
     for name in run.row_metrics:
@@ -86,7 +88,7 @@ def quality(run: StoredRun) -> Scores:
     return np.where(np.isnan(mean), -1.0, mean)
 
 
-def columns(run: StoredRun, rows: Any, texts: Texts) -> dict[str, Any]:
+def columns(run: ShownRun, rows: Any, texts: Texts) -> dict[str, Any]:
     """A run's rows for the page."""
     table = run.table.take(rows)
     held: dict[str, Any] = {"n": len(rows), "total": run.table.num_rows}
@@ -97,6 +99,8 @@ def columns(run: StoredRun, rows: Any, texts: Texts) -> dict[str, Any]:
     for name in LIST_COLUMNS:
         if name in present:
             held[name] = [None if cell is None else texts.places(cell) for cell in table[name].to_pylist()]
+    if {"relevant", "retrieved"} <= present:
+        held["hits"], held["found"] = _hits(run, table)
     held["numbers"] = {name: _rounded(table[name].to_pylist()) for name in NUMBER_COLUMNS if name in present}
     held["turn"] = [_turn(value) for value in table["turn_idx"].to_pylist()] if "turn_idx" in present else None
     dividing = set(slice_columns(run))
@@ -113,6 +117,27 @@ def columns(run: StoredRun, rows: Any, texts: Texts) -> dict[str, Any]:
         if outcome_column(name) in present
     }
     return held
+
+
+def _hits(run: ShownRun, table: Any) -> tuple[list[list[int]], list[list[int]]]:
+    """Which retrieved ids stand for a gold document, and which gold ones were found: 1 or 0 for each id of each row."""
+    sides = [[cell or [] for cell in table[name].to_pylist()] for name in ("relevant", "retrieved")]
+    names = [name for side in sides for cell in side for name in cell]
+    numbers = iter(documents(text_array(names), _doc_id(run)).tolist() if names else [])
+    gold, found = ([[next(numbers) for _ in cell] for cell in side] for side in sides)
+    return (
+        [[int(each in wanted) for each in cell] for cell, wanted in zip(found, map(set, gold), strict=True)],
+        [[int(each in there) for each in cell] for cell, there in zip(gold, map(set, found), strict=True)],
+    )
+
+
+def _doc_id(run: ShownRun) -> Pattern | None:
+    """The pattern by which the run's own metrics knew the document of a chunk."""
+    for metric in run.manifest.get("metrics") or []:
+        pattern = (metric.get("settings") or {}).get("doc_id")
+        if isinstance(pattern, str):
+            return Pattern.parse(pattern)
+    return None
 
 
 def _turn(value: str | None) -> int | None:

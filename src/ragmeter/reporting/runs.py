@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ragmeter.errors import InputError, UsageError, did_you_mean
+from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.store import MANIFEST, RunFolder, outcome_column
-from ragmeter.table import NAMED_COLUMNS, Scores
+from ragmeter.stats.clusters import Codes
+from ragmeter.store import RunFolder, outcome_column
+from ragmeter.stored import StoredRun, find_run
+from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, Scores
 
 RunLike = str | Path | RunFolder
-#: What a judge has left beside a row.
-JUDGE_COLUMNS = ("verdict", "reason")
 
 
 @dataclass(frozen=True)
-class StoredRun:
+class ShownRun:
     """A run with everything that a report says of it."""
 
     name: str
-    folder: RunFolder
+    stored: StoredRun
     manifest: dict[str, Any]
     summary: dict[str, Any]
     table: Any
@@ -56,7 +56,14 @@ class StoredRun:
         """Columns of texts that the table has no name for: slices, ids and notes of the user's."""
         scores = {each for name in self.metrics for each in (name, outcome_column(name))}
         known = {*NAMED_COLUMNS, *JUDGE_COLUMNS, *scores}
-        return [name for name in self.table.column_names if name not in known and _is_text(self.table[name].type)]
+        return [name for name in self.stored.texts if name not in known]
+
+    @cached_property
+    def clusters(self) -> Codes | None:
+        """For each row the number of its cluster, if the summary's intervals know of clusters."""
+        column = self.stored.usual_cluster()
+        known = any(each.get("n_clusters") is not None for each in self.metrics.values())
+        return self.stored.clusters(column) if known and column is not None else None
 
     def texts(self, column: str) -> list[str | None]:
         """A column of texts, nothing where the run has no such column."""
@@ -65,50 +72,40 @@ class StoredRun:
         return list(self.table[column].to_pylist())
 
 
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def load_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[StoredRun]:
+def load_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[ShownRun]:
     """The runs, in the order given: folders, or names of folders in `output_dir`."""
     given: list[RunLike] = [runs] if isinstance(runs, str | Path | RunFolder) else list(runs)
     if not given:
         raise UsageError("no run was named", hint=f"a run is a folder, or the name of one in {output_dir}/")
-    folders = [find_run(each, output_dir) for each in given]
+    folders = [_find(each, output_dir) for each in given]
     repeated = [path for path, count in Counter(each.path.resolve() for each in folders).items() if count > 1]
     if repeated:
         raise UsageError(f"{repeated[0]} is named twice", hint="name each run once")
     return [_load(folder, name) for folder, name in zip(folders, _names(folders), strict=True)]
 
 
-def find_run(run: RunLike, output_dir: str | Path = RUNS) -> RunFolder:
-    """A run by the path of its folder, or by its name in `output_dir`; an evaluation that was kept will do as well."""
+def _find(run: RunLike, output_dir: str | Path) -> RunFolder:
+    """A run's folder; an evaluation that was kept will do as well."""
     held = getattr(run, "folder", run)
     if isinstance(held, RunFolder):
-        return RunFolder.at(held.path)
+        return _named(RunFolder.at(held.path))
     if not isinstance(held, str | Path):
         raise UsageError("this evaluation was not kept, so it can't be shown", hint="give evaluate() a name: run=...")
-    for path in (Path(held), Path(output_dir) / held):
-        if (path / MANIFEST).is_file():
-            return RunFolder(path)
-    if Path(held).exists():
-        return RunFolder.at(held)
-    there = [each.parent.name for each in Path(output_dir).glob(f"*/{MANIFEST}")]
-    raise UsageError(
-        f"there is no run {str(held)!r}{did_you_mean(str(held), there)}",
-        hint=f"a run is a folder, or the name of one in {output_dir}/ (--output-dir)",
-    )
+    return _named(find_run(held, output_dir))
+
+
+def _named(folder: RunFolder) -> RunFolder:
+    """The folder by a path that says its name, which `.` does not."""
+    return folder if folder.path.name not in ("", "..") else RunFolder(folder.path.resolve())
 
 
 def _names(folders: Sequence[RunFolder]) -> list[str]:
-    """The folders' names, or their paths where two folders have the same name."""
-    names = [each.path.resolve().name for each in folders]
-    return [
-        name if names.count(name) == 1 else str(each.path) for name, each in zip(names, folders, strict=True)
-    ]
+    """The folders' names, or their paths where two have the same name: as in a comparison."""
+    names = [each.name for each in folders]
+    return names if len(set(names)) == len(names) else [str(each.path) for each in folders]
 
 
-def _load(folder: RunFolder, name: str) -> StoredRun:
+def _load(folder: RunFolder, name: str) -> ShownRun:
     summary = folder.summary()
     if not isinstance(summary.get("metrics"), dict) or not summary["metrics"]:
         raise InputError("the run has no metrics", file=str(folder.path))
@@ -116,4 +113,4 @@ def _load(folder: RunFolder, name: str) -> StoredRun:
         table = folder.rows()
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"its rows can't be read: {error}", file=str(folder.path)) from None
-    return StoredRun(name, folder, folder.manifest(), summary, table)
+    return ShownRun(name, StoredRun(folder), folder.manifest(), summary, table)

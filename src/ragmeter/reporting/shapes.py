@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.reporting.runs import StoredRun
+from ragmeter.reporting.runs import ShownRun
 from ragmeter.table import Scores
 
 _BARS = 20
@@ -16,7 +16,7 @@ _CELLS = 24
 MOST_METRICS = 12
 
 
-def domain(run: StoredRun, metric: str) -> tuple[float, float]:
+def domain(run: ShownRun, metric: str) -> tuple[float, float]:
     """Where the axis of a metric begins and ends: its range, or what was seen where it has no end."""
     held = run.metrics[metric]
     low, high = held["range"]
@@ -26,7 +26,7 @@ def domain(run: StoredRun, metric: str) -> tuple[float, float]:
     return (begin, end) if end > begin else (begin, begin + 1.0)
 
 
-def histogram(run: StoredRun, metric: str) -> dict[str, Any] | None:
+def histogram(run: ShownRun, metric: str) -> dict[str, Any] | None:
     """How many rows have which score, in bars of equal width. A score of 1 falls into the last bar."""
     values = _finite(run.scores[metric])
     if not len(values):
@@ -40,13 +40,13 @@ def histogram(run: StoredRun, metric: str) -> dict[str, Any] | None:
     return {"low": low, "high": high, "counts": counts.tolist(), "whole": whole, "n": len(values)}
 
 
-def relations(run: StoredRun) -> list[dict[str, Any]]:
+def relations(run: ShownRun) -> list[dict[str, Any]]:
     """Each pair of metrics: how many rows lie where, the correlations of values and of ranks, and n."""
     shown = [name for name in run.row_metrics if len(np.unique(_finite(run.scores[name]))) > 1][:MOST_METRICS]
     return [_relation(run, x, y) for x, y in combinations(shown, 2)]
 
 
-def _relation(run: StoredRun, x: str, y: str) -> dict[str, Any]:
+def _relation(run: ShownRun, x: str, y: str) -> dict[str, Any]:
     both = ~np.isnan(run.scores[x]) & ~np.isnan(run.scores[y])
     xs, ys = run.scores[x][both], run.scores[y][both]
     ranges = (domain(run, x), domain(run, y))

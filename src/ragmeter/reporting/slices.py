@@ -6,32 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.reporting.runs import StoredRun
+from ragmeter.reporting.runs import ShownRun
+from ragmeter.reporting.words import is_rate
+from ragmeter.stats.intervals import SMALL, Confidence
 from ragmeter.stats.summary import summarise
 
 #: A column with more values than these is no division into parts but a text, or an id.
 MOST_VALUES = 30
-#: Below so many scored rows, a mean says little.
-FEW = 20
 NOTHING = "(none)"
 
 
-def slice_columns(run: StoredRun) -> list[str]:
+def slice_columns(run: ShownRun) -> list[str]:
     """The columns that divide the rows into a few parts, each with more than one row on average."""
-    found = []
-    for name in run.other_columns:
-        distinct = run.table[name].unique()
-        if 2 <= len(distinct) <= min(MOST_VALUES, run.table.num_rows // 2):
-            found.append(name)
-    return found
+    most = min(MOST_VALUES, run.table.num_rows // 2)
+    return [name for name in run.stored.slices() if len(run.table[name].unique()) <= most]
 
 
-def slices(run: StoredRun) -> list[dict[str, Any]]:
+def slices(run: ShownRun) -> list[dict[str, Any]]:
     """For each such column its values with their rows, and each metric's mean, interval and n on them."""
     return [_slice(run, column) for column in slice_columns(run)]
 
 
-def _slice(run: StoredRun, column: str) -> dict[str, Any]:
+def _slice(run: ShownRun, column: str) -> dict[str, Any]:
     encoded = run.table[column].combine_chunks().dictionary_encode()
     values = [*encoded.dictionary.to_pylist(), None]
     codes = encoded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
@@ -51,12 +47,12 @@ def _slice(run: StoredRun, column: str) -> dict[str, Any]:
     }
 
 
-def _cell(run: StoredRun, metric: str, rows: Any) -> dict[str, Any]:
+def _cell(run: ShownRun, metric: str, rows: Any) -> dict[str, Any]:
     """A metric on some rows, and how far from the mean of all, in standard deviations; above 0 is better."""
     held = run.metrics[metric]
-    found = summarise(
-        run.scores[metric][rows], {}, binary=held["interval_method"] == "wilson", direction=held["direction"]
-    )
+    codes = None if run.clusters is None else run.clusters[rows]
+    how = Confidence(level=held.get("level", 0.95))
+    found = summarise(run.scores[metric][rows], {}, binary=is_rate(held), how=how, codes=codes)
     apart = None
     if found.mean is not None and held["mean"] is not None and held["sd"] and held["direction"] != "none":
         apart = (found.mean - held["mean"]) / held["sd"] * (-1 if held["direction"] == "lower" else 1)
@@ -65,7 +61,7 @@ def _cell(run: StoredRun, metric: str, rows: Any) -> dict[str, Any]:
         "interval": found.interval,
         "n": found.n_scored,
         "apart": apart,
-        "few": found.n_scored < FEW,
+        "few": found.n_scored < SMALL,
     }
 
 

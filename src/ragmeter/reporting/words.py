@@ -20,10 +20,6 @@ from ragmeter.table import (
     UNPARSABLE,
 )
 
-INTERVAL = (
-    "The 95% interval says how far chance alone could move a mean: drawn again and again from questions like these, "
-    "intervals made this way hold the true mean 95 times in 100. The more questions, the narrower."
-)
 _CAUSES = {
     TARGET_ERROR: "the system failed to answer",
     NO_RESULT: "the results have no such question",
@@ -41,7 +37,7 @@ _OF_JUDGES = {
     "is_exact_match": "Share of turns whose answer is the expected one, word for word.",
     "is_miss": "Share of turns that the system declined to answer, or that came after a conversation had ended.",
     "is_hallucination": "Share of turns that were answered, and wrongly.",
-    "multi_turn_conversation_score": "Mean score of a conversation: 1 for a right answer, 0 for none, -1 for a wrong one.",
+    "multi_turn_conversation_score": "Mean over conversations: a right answer counts 1, none 0, a wrong one -1.",
 }
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
 
@@ -57,6 +53,26 @@ def _base(name: str) -> str:
         return naming.parse(name).base
     except UsageError:
         return name
+
+
+def is_rate(summary: Mapping[str, Any]) -> bool:
+    """Whether its scores are 0 or 1, so that its mean is a share of the rows."""
+    return bool(summary.get("binary", summary["interval_method"] == "wilson"))
+
+
+def level(summary: Mapping[str, Any]) -> str:
+    """The level of its interval, `95%`."""
+    return f"{100 * summary.get('level', 0.95):g}%"
+
+
+def about_intervals(levels: Sequence[str]) -> str:
+    """What an interval means, in a sentence or two."""
+    said = " or ".join(dict.fromkeys(levels))
+    return (
+        f"The {said} interval says how far chance alone may have moved a mean: if questions like these were drawn "
+        f"again and again, {said} of the intervals made this way would hold the true mean. More questions make it "
+        "narrower."
+    )
 
 
 def better(direction: str) -> str:
@@ -101,8 +117,12 @@ def figure(value: float | None, *, rate: bool = False) -> str:
 
 def sentence(name: str, summary: Mapping[str, Any]) -> str:
     """A metric in one line: `token_f1 0.43 (95%: 0.15 to 0.71), 7 of 8 rows scored`."""
-    rate = summary["interval_method"] == "wilson"
+    rate = is_rate(summary)
     scored = f"{summary['n_scored']:,} of {summary['n_total']:,} scored"
     bounds = within(summary["interval"], summary["range"])
-    interval = "" if bounds is None else f" (95%: {figure(bounds[0], rate=rate)} to {figure(bounds[1], rate=rate)})"
+    interval = (
+        ""
+        if bounds is None
+        else f" ({level(summary)}: {figure(bounds[0], rate=rate)} to {figure(bounds[1], rate=rate)})"
+    )
     return f"{name} {figure(summary['mean'], rate=rate)}{interval}, {scored}"

@@ -208,9 +208,7 @@ def _batch(judged: Judged) -> Batch:
             columns[renamed.get(name, name)] = [None if value is None else _text(value) for value in values]
     if any(each.judgement for each in turns):
         columns["verdict"] = [each.judgement.verdict if each.judgement else None for each in turns]
-        columns["reason"] = [
-            whole(each.judgement.reason or each.cause) if each.judgement else None for each in turns
-        ]
+        columns["reason"] = [whole(each.judgement.reason or each.cause) if each.judgement else None for each in turns]
     return Batch(columns)
 
 
