@@ -58,15 +58,16 @@ function onePair(pair) {
   const both = data.runs.findIndex((run) => run.name === pair.b);
   const rows = Object.entries(pair.metrics).map(([name, each]) => {
     const most = Math.max(...[each.difference, ...(each.interval || [])].map((end) => Math.abs(end || 0))) || 1;
+    const reach = 1.2 * most;
     const { rate } = data.metrics[name] || {};
     return [
       breakable(name),
       figure(each.mean_a, rate), figure(each.mean_b, rate),
       make('strong', {}, difference(each)),
       make('span', { class: 'nowrap' }, each.interval ? `${difference(each, each.interval[0])} to ${difference(each, each.interval[1])}` : '–'),
-      whisker(each.difference, each.interval, [-most, most], both % 8, true),
+      whisker(each.difference, each.interval, [-reach, reach], both % 8, true),
       make('span', { class: `badge ${tone(each.verdict)}` }, each.verdict),
-      each.p_holm === null ? '–' : each.p_holm < 0.001 ? '< 0.001' : each.p_holm.toFixed(3),
+      make('span', { class: 'nowrap' }, each.p_holm === null ? '–' : each.p_holm < 0.001 ? '< 0.001' : each.p_holm.toFixed(3)),
       gains(each), count(each.n),
     ];
   });
@@ -103,7 +104,7 @@ function alone(pair) {
 function turned(pair) {
   const found = pair.slices.filter((each) => each.turns);
   if (!found.length) return null;
-  return make('div', { class: 'note bad' }, make('strong', {}, 'The other way round on some parts'),
+  return make('div', { class: 'note' }, make('strong', {}, 'The other way round on some parts'),
     make('ul', {}, found.map((each) => make('li', {}, words(each.metric), ' where ', words(each.column), ' is ', make('strong', {}, words(each.value)),
       `: ${signed(each.difference, figure(Math.abs(each.difference)))} (${interval(each.interval)}), n = ${count(each.n)}`))));
 }
@@ -115,5 +116,5 @@ function moved(pair, run) {
   return make('details', { class: 'movers' }, make('summary', {}, 'Rows that moved most'),
     held.map(([name, each]) => [make('h4', {}, words(name)), make('ul', {}, each.movers.map((mover) => make('li', {},
       make('button', { type: 'button', class: 'link', click: () => openQuestion(run, mover.qid) }, words(mover.question || mover.qid)),
-      ` ${figure(mover.a)} → ${figure(mover.b)}`)))]));
+      ` ${score(mover.a, name)} → ${score(mover.b, name)}`)))]));
 }

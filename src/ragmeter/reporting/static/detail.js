@@ -128,7 +128,7 @@ function scores(run, row) {
   const rows = Object.keys(run.scores).map((name) => {
     const outcome = run.outcomes[name] ? text(run.outcomes[name][row]) : null;
     const value = run.values[name][row];
-    return [breakable(name), figure(value), outcome && outcome !== 'scored' ? make('span', { class: 'lacking' }, words(outcome)) : ''];
+    return [breakable(name), score(value, name), outcome && outcome !== 'scored' ? make('span', { class: 'lacking' }, words(outcome)) : ''];
   });
   for (const name of Object.keys(run.numbers)) rows.push([name.replaceAll('_', ' '), figure(run.values[name][row]), '']);
   return rows.length ? block('Scores', table('Scores', ['metric', 'score', 'outcome'], rows, { class: 'plain' })) : null;
@@ -163,7 +163,7 @@ function chip(run, name, row, than) {
   if (than !== undefined && direction !== 'none' && value !== than && !Number.isNaN(value - than)) {
     kind = (value > than) === (direction === 'higher') ? 'heat-up-1' : 'heat-down-1';
   }
-  const said = Number.isNaN(value) ? words(outcome || 'not scored') : figure(value);
+  const said = Number.isNaN(value) ? words(outcome || 'not scored') : score(value, name);
   return make('span', { class: `chip ${kind} ${Number.isNaN(value) ? 'lacking' : ''}` }, words(name), ' ', make('strong', {}, said));
 }
 

@@ -30,18 +30,22 @@ function figure(value, rate) {
   return Math.abs(value) < 10 ? value.toFixed(3) : value.toLocaleString('en', { maximumFractionDigits: 1 });
 }
 
+/** A row's score: of what is only ever 0 or 1, yes or no. */
+const score = (value, name) => ((data.metrics[name] || {}).rate && (value === 0 || value === 1) ? ['no', 'yes'][value] : figure(value));
+
 const interval = (bounds, rate) => (bounds ? `${figure(bounds[0], rate)} to ${figure(bounds[1], rate)}` : '–');
 
 /** A long name may be broken after its punctuation. */
 const breakable = (name) => make('bdi', { dir: 'auto' }, (name.match(/[^_.,/[=@-]*[_.,/[=@-]?/g) || []).flatMap(
   (part, place) => (place && part ? [make('wbr'), part] : [part])));
 
+/** A table. Its roles are said, since a narrow screen lays it out as something else. */
 function table(caption, titles, rows, attributes) {
-  return make('table', attributes,
+  return make('table', { role: 'table', ...attributes },
     make('caption', { class: 'hidden' }, caption),
-    make('thead', {}, make('tr', {}, titles.map((title) => make('th', { scope: 'col' }, title)))),
-    make('tbody', {}, rows.map((row) => make('tr', {}, row.map(
-      (cell, place) => (place ? make('td', {}, cell) : make('th', { scope: 'row' }, cell)))))));
+    make('thead', { role: 'rowgroup' }, make('tr', { role: 'row' }, titles.map((title) => make('th', { scope: 'col', role: 'columnheader' }, title)))),
+    make('tbody', { role: 'rowgroup' }, rows.map((row) => make('tr', { role: 'row' }, row.map(
+      (cell, place) => (place ? make('td', { role: 'cell' }, cell) : make('th', { scope: 'row', role: 'rowheader' }, cell)))))));
 }
 
 /** A wide thing that scrolls sideways by itself, also by the keyboard. */

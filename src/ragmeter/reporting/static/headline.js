@@ -120,9 +120,9 @@ function relations(run) {
     const relation = find(x, y);
     const step = relation.spearman === null ? 0 : Math.min(4, Math.round(Math.abs(relation.spearman) * 4));
     const button = make('button', {
-      type: 'button', class: `cell link-${step}`, 'aria-pressed': 'false',
+      type: 'button', class: `cell link-${relation.spearman < 0 ? 'down-' : ''}${step}`, 'aria-pressed': 'false',
       'aria-label': `${y} and ${x}: ${figure(relation.spearman)}`,
-    }, figure(relation.spearman).replace('0.', '.'));
+    }, figure(relation.spearman).replace('-', '−'));
     button.addEventListener('click', () => choose(relation, button));
     return button;
   })]);

@@ -3,6 +3,13 @@
 function chooseRun(place) {
   view.run = place;
   const run = data.runs[place];
+  if (data.runs.length > 1) {
+    for (const id of ['distributions', 'relations', 'slices', 'conversations', 'rows']) {
+      const title = $(`${id}-title`);
+      title.querySelector('.which')?.remove();
+      title.append(make('span', { class: 'which' }, dot(run), words(run.name)));
+    }
+  }
   distributions(run);
   relations(run);
   slices(run);
@@ -71,6 +78,7 @@ function start() {
     conversations();
     rowsSection();
     document.documentElement.dataset.ready = 'yes';
+    (window.requestIdleCallback || setTimeout)(() => searchable(store.runs[view.run]));  // so that the first search is quick
   }).catch((error) => {
     $('rows-body').replaceChildren(make('p', { class: 'note bad' }, `The rows can't be shown: ${error.message}.`));
     show('rows-part', 'Rows');

@@ -30,7 +30,7 @@ function rowsSection() {
   const run = store.runs[view.run];
   Object.assign(view, { slice: '', value: '', metric: '', low: NaN, high: NaN, key: 'order', down: false, page: 0 });
   $('rows-body').replaceChildren(...leftOut(run), tools(run), make('p', { id: 'status', class: 'soft', role: 'status', 'aria-live': 'polite' }),
-    scrolling('Rows', make('table', { class: 'rows' }, make('caption', { class: 'hidden' }, 'Rows: a question opens its row'), head(run), make('tbody', { id: 'lines' }))),
+    scrolling('Rows', make('table', { class: 'rows', role: 'table' }, make('caption', { class: 'hidden' }, 'Rows: a question opens its row'), head(run), make('tbody', { id: 'lines', role: 'rowgroup' }))),
     make('nav', { class: 'pages', id: 'pages', 'aria-label': 'Pages of rows' }));
   refresh();
   show('rows-part', 'Rows');
@@ -98,9 +98,9 @@ function metricTools(run) {
 }
 
 function head(run) {
-  const title = (key, label, kind) => make('th', { scope: 'col', class: kind, 'data-key': key, 'aria-sort': 'none' },
+  const title = (key, label, kind) => make('th', { scope: 'col', role: 'columnheader', class: kind, 'data-key': key, 'aria-sort': 'none' },
     make('button', { type: 'button', class: 'sort', click: () => sort(key) }, label, make('span', { class: 'way', 'aria-hidden': 'true' })));
-  return make('thead', {}, make('tr', {}, title('order', '#', 'order'), title('question', 'question', 'long'), run.answer ? title('answer', 'answer', 'long') : null,
+  return make('thead', { role: 'rowgroup' }, make('tr', { role: 'row' }, title('order', '#', 'order'), title('question', 'question', 'long'), run.answer ? title('answer', 'answer', 'long') : null,
     Object.keys(run.values).map((name) => title(name, breakable(name), 'number'))));
 }
 
@@ -133,12 +133,12 @@ function line(run, row) {
   const open = () => openRow(view.run, row, view.rows);
   const question = (run.question && text(run.question[row])) || (run.qid && text(run.qid[row])) || `row ${row + 1}`;
   const answer = run.answer ? text(run.answer[row]) : null;
-  return make('tr', { class: run.failed[row] ? 'failed' : '', click: open },
-    make('td', { class: 'order', 'data-label': '#' }, count(row + 1)),
-    make('th', { scope: 'row', class: 'long' }, make('button', { type: 'button', class: 'open', click: (event) => { event.stopPropagation(); open(); } }, words(question.slice(0, 300)))),
-    run.answer ? make('td', { class: 'long answer' }, answer === null ? make('span', { class: 'lacking' }, reason(run, row)) : make('div', { class: 'clip' }, words(answer.slice(0, 400)))) : null,
-    Object.keys(run.values).map((name) => make('td', { class: 'number', 'data-label': name },
-      Number.isNaN(run.values[name][row]) ? make('span', { class: 'lacking', title: outcome(run, name, row) }, '–') : figure(run.values[name][row]))));
+  return make('tr', { role: 'row', class: run.failed[row] ? 'failed' : '', click: open },
+    make('td', { role: 'cell', class: 'order', 'data-label': '#' }, count(row + 1)),
+    make('th', { scope: 'row', role: 'rowheader', class: 'long' }, make('button', { type: 'button', class: 'open', click: (event) => { event.stopPropagation(); open(); } }, words(question.slice(0, 300)))),
+    run.answer ? make('td', { role: 'cell', class: 'long answer' }, answer === null ? make('span', { class: 'lacking' }, reason(run, row)) : make('div', { class: 'clip' }, words(answer.slice(0, 400)))) : null,
+    Object.keys(run.values).map((name) => make('td', { role: 'cell', class: 'number', 'data-label': name },
+      Number.isNaN(run.values[name][row]) ? make('span', { class: 'lacking', title: outcome(run, name, row) }, '–') : score(run.values[name][row], name))));
 }
 
 const outcome = (run, name, row) => (run.outcomes[name] && text(run.outcomes[name][row])) || 'none';
