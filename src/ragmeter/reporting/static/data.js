@@ -28,7 +28,7 @@ const text = (place) => (place === undefined || place === null || place < 0 ? nu
 /** A run's rows with what searching and sorting need. */
 function prepared(run, about) {
   run.about = about;
-  run.values = {};
+  run.values = Object.create(null);  // a metric may have any name
   run.failed = new Uint8Array(run.n);
   for (const [name, scores] of Object.entries(run.scores)) {
     const values = Float64Array.from(scores, (score) => (score === null ? NaN : score));
@@ -48,7 +48,7 @@ function searchable(run) {
     store.small = store.small || store.texts.map((each) => each.toLowerCase());
     const single = ['qid', 'question', 'answer', 'error', 'verdict', 'reason', 'session_id'].filter((name) => run[name]).map((name) => run[name]);
     single.push(...Object.values(run.slices), ...Object.values(run.others));
-    const lists = ['reference', 'retrieved'].filter((name) => run[name]).map((name) => run[name]);
+    const lists = ['reference', 'relevant', 'retrieved'].filter((name) => run[name]).map((name) => run[name]);
     run.small = Array.from({ length: run.n }, (_, row) => {
       const parts = single.map((column) => (column[row] < 0 ? '' : store.small[column[row]]));
       for (const column of lists) for (const place of column[row] || []) parts.push(place < 0 ? '' : store.small[place]);

@@ -5,7 +5,7 @@ function headline() {
   const lead = data.runs.map((run) => make('li', {},
     data.runs.length > 1 ? make('strong', {}, dot(run), words(run.name), ': ') : null,
     `${count(run.n)} ${run.n === 1 ? 'row' : 'rows'}, ${Object.keys(run.metrics).length} metrics`,
-    run.created ? `, ${new Date(run.created).toLocaleDateString('en', { dateStyle: 'long' })}` : ''));
+    run.created ? [', ', when(run.created, { dateStyle: 'long' })] : null));
   $('headline-body').replaceChildren(
     make('ul', { class: 'lead' }, lead),
     ...sentences(), failures(),

@@ -31,7 +31,7 @@ function signature() {
     make('details', {}, make('summary', {}, 'All of it, as JSON'), scrolling(`Manifest of ${run.name}`, make('pre', {}, JSON.stringify(run.manifest, null, 2))))));
   $('signature-body').replaceChildren(...parts);
   show('signature', 'Signature');
-  $('foot').replaceChildren(`Made by ragmeter ${data.version}, ${new Date(data.made).toLocaleString('en', { dateStyle: 'long', timeStyle: 'short' })}. `,
+  $('foot').replaceChildren(`Made by ragmeter ${data.version}, `, when(data.made, { dateStyle: 'long', timeStyle: 'short' }), '. ',
     'This file holds everything that it shows, and asks nothing of the network.');
 }
 
