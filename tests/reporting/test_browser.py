@@ -27,14 +27,18 @@ class Opened:
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context})
         self.page = self.context.new_page()
         self.wrong: list[str] = []
-        self.page.on("dialog", lambda dialog: self.wrong.append(f"dialog {dialog.message}") or dialog.dismiss())
+        self.page.on("dialog", self._refuse)
         self.page.on("pageerror", lambda error: self.wrong.append(f"error {error}"))
-        self.page.on("console", lambda said: said.type in ("error", "warning") and self.wrong.append(said.text))
-        self.page.on("request", lambda sent: sent.url.startswith("file:") or self.wrong.append(f"asked {sent.url}"))
+        self.page.on("console", lambda said: self.wrong.extend([said.text] * (said.type in ("error", "warning"))))
+        self.page.on("request", lambda sent: self.wrong.extend([sent.url] * (not sent.url.startswith("file:"))))
         self.page.on("popup", lambda page: self.wrong.append("a new window"))
         self.page.add_init_script(WATCH)
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("html[data-ready=yes]", timeout=10_000)
+
+    def _refuse(self, dialog: Any) -> None:
+        self.wrong.append(f"dialog {dialog.message}")
+        dialog.dismiss()
 
     def text(self, selector: str) -> str:
         return str(self.page.locator(selector).first.inner_text())

@@ -48,8 +48,14 @@ def run(argv: Sequence[str]) -> int:
             style="red",
             soft_wrap=True,
         )
+    drawn = 0
     for path in (found.page, *found.files):
-        out.print(show.printable(f"written: {path}"), soft_wrap=True)
+        if chosen.figures is not None and path.parent == chosen.figures and path not in (chosen.markdown, chosen.latex):
+            drawn += 1
+        else:
+            out.print(show.printable(f"written: {path}"), soft_wrap=True)
+    if drawn:
+        out.print(show.printable(f"written: {drawn} figures in {chosen.figures}/"), soft_wrap=True)
     return 0
 
 

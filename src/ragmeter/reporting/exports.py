@@ -9,15 +9,15 @@ from typing import Any
 import ragmeter
 from ragmeter.reporting.runs import ShownRun
 from ragmeter.reporting.slices import slices
-from ragmeter.reporting.words import about_intervals, failures, figure, is_rate, level
+from ragmeter.reporting.words import about_intervals, failures, figure, is_rate, level, one_line
 from ragmeter.stats.intervals import SMALL, within
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~$^=:@-])")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+#: What means something in Markdown: emphasis, code, links and tables; what begins a block; what is made a link.
+_MARKUP = re.compile(r"[\\`*_\[\]|~$]|^\s*[#+>=-]|(?<=:)//|(?<=www)\.|@")
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "[": "{[}", "]": "{]}",
+    "|": r"\textbar{}", '"': '{"}', "[": "{[}", "]": "{]}",
 }  # fmt: skip
 _ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _LATEX_ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
@@ -64,13 +64,13 @@ def latex(runs: Sequence[ShownRun]) -> str:
 
 def plain(text: str) -> str:
     """A text that Markdown shows as it is, on one line."""
-    one_line = _CONTROL.sub(" ", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _MARKUP.sub(r"\\\1", one_line)
+    harmless = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKUP.sub(lambda found: re.sub(r"(\S)", r"\\\1", found[0], count=1), harmless)
 
 
 def escaped(text: str) -> str:
     """A text that LaTeX shows as it is, on one line."""
-    return "".join(_LATEX.get(character, character) for character in _CONTROL.sub(" ", text))
+    return "".join(_LATEX.get(character, character) for character in one_line(text))
 
 
 def _names(runs: Sequence[ShownRun]) -> list[str]:

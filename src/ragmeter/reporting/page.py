@@ -21,7 +21,7 @@ import ragmeter
 from ragmeter.io.write import dumps
 from ragmeter.reporting import rows
 from ragmeter.reporting.runs import ShownRun
-from ragmeter.reporting.shapes import histogram, relations
+from ragmeter.reporting.shapes import axis_of_means, histogram, relations
 from ragmeter.reporting.slices import slices
 from ragmeter.reporting.words import about_intervals, better, explained, failures, is_rate, level, sentence
 from ragmeter.stats.intervals import SMALL, within
@@ -130,19 +130,9 @@ def _metrics(runs: Sequence[ShownRun]) -> dict[str, dict[str, Any]]:
             "better": better(held["direction"]),
             "rate": is_rate(held),
             "meaning": meaning[name],
-            "axis": _axis([run.metrics[name] for run in having]),
+            "axis": axis_of_means([run.metrics[name] for run in having]),
         }
     return found
-
-
-def _axis(summaries: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Where the axis of a metric's means begins and ends: its range, or a little beyond the means where it has none."""
-    low, high = summaries[0]["range"]
-    seen = [0.0]
-    for each in summaries:
-        seen += [] if each["mean"] is None else [each["mean"], *(each["interval"] or ())]
-    begin, end = min(seen) if low is None else low, max(seen) * 1.1 if high is None else high
-    return (begin, end) if end > begin else (begin, begin + 1.0)
 
 
 def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,14 +13,15 @@ import numpy as np
 from ragmeter.errors import MissingExtraError
 from ragmeter.io.write import replacing
 from ragmeter.reporting.runs import ShownRun
-from ragmeter.reporting.shapes import domain
+from ragmeter.reporting.shapes import axis_of_means, domain
 from ragmeter.reporting.slices import slices
-from ragmeter.reporting.words import figure
+from ragmeter.reporting.words import figure, one_line
 from ragmeter.stats.intervals import within
 
 FORMATS = ("svg", "png")
 #: Okabe and Ito's colours, which people who see fewer colours can tell apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#8a8a8a")
+_LONGEST_NAME = 48
 _STYLE = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -82,14 +83,19 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
 
 def _text(axes: Any, what: str, text: str) -> None:
     """A title or a label as it stands: a dollar sign begins no formula."""
-    getattr(axes, f"set_{what}")(text, parse_math=False)
+    getattr(axes, f"set_{what}")(_short(text), parse_math=False)
+
+
+def _short(text: str) -> str:
+    """A name that a figure has room for, of characters that a file of XML may hold."""
+    return text if len(text := one_line(text)) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
 
 
 def _ticks(axes: Any, which: str, places: Any, labels: Sequence[str], **more: Any) -> None:
     """Labels at places of an axis, as they stand."""
     axis = getattr(axes, f"{which}axis")
     axis.set_ticks(places)
-    axis.set_ticklabels(labels, parse_math=False, **more)
+    axis.set_ticklabels([_short(label) for label in labels], parse_math=False, **more)
 
 
 def _means(runs: Sequence[ShownRun]) -> Any:
@@ -114,8 +120,7 @@ def _means(runs: Sequence[ShownRun]) -> Any:
         _text(axes, "title", name)
         _ticks(axes, "y", range(len(runs)), [run.name for run in runs])
         axes.set_ylim(len(runs) - 0.4, -0.6)
-        ends = [domain(run, name) for _, run in having]
-        axes.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
+        axes.set_xlim(*axis_of_means([run.metrics[name] for _, run in having]))
         axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     return drawn
 
@@ -135,7 +140,7 @@ def _distribution(runs: Sequence[ShownRun], name: str) -> Any:
     if len(runs) > 1:
         for text, run in zip(axes.legend(frameon=False, fontsize=8).get_texts(), runs, strict=True):
             text.set_parse_math(False)
-            text.set_text(run.name)
+            text.set_text(_short(run.name))
     _text(axes, "xlabel", name)
     counts = ", ".join(f"{run.metrics[name]['n_scored']:,}" for run in runs)
     _text(axes, "ylabel", f"rows (n = {counts})" if len(runs) == 1 else "rows")
@@ -146,7 +151,9 @@ def _heat_map(run: ShownRun, part: dict[str, Any]) -> Any:
     names, values = run.row_metrics, part["values"]
     drawn, axes = _figure(1.6 + 1.0 * len(names), 0.8 + 0.42 * len(values))
     apart = [[value["cells"][name]["apart"] or 0.0 for name in names] for value in values]
-    axes.imshow(apart, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
+    edges = np.arange(len(names) + 1) - 0.5, np.arange(len(values) + 1) - 0.5
+    axes.pcolormesh(*edges, apart, cmap="PuOr", vmin=-1, vmax=1, edgecolors="white")  # an image would not be sharp
+    axes.invert_yaxis()
     for row, value in enumerate(values):
         for column, name in enumerate(names):
             cell = value["cells"][name]

@@ -46,18 +46,17 @@ def report(
     """
     if max_rows < 1:
         raise UsageError(f"max_rows must be at least 1, and is {max_rows}")
+    places = [Path(each) for each in (output, markdown, latex) if each is not None]
+    for place, path in enumerate(places):
+        _check(path, places[:place])
     loaded = load_runs(runs, output_dir)
-    texts: dict[Path, str] = {}
     comparison, why_not = _compared(loaded)
     made = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
-    for path, text in (
-        (output, made.html),
-        (markdown, None if markdown is None else exports.markdown(loaded, comparison)),
-        (latex, None if latex is None else exports.latex(loaded)),
-    ):
-        if path is not None and text is not None:
-            _check(Path(path), texts)
-            texts[Path(path)] = text
+    texts = {Path(output): made.html}
+    if markdown is not None:
+        texts[Path(markdown)] = exports.markdown(loaded, comparison)
+    if latex is not None:
+        texts[Path(latex)] = exports.latex(loaded)
     drawn: list[Path] = []
     if figures is not None:
         from ragmeter.reporting.plots import write_figures

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from ragmeter.reporting.runs import ShownRun
+from ragmeter.reporting.words import is_rate
 from ragmeter.table import Scores
 
 _BARS = 20
@@ -26,16 +28,27 @@ def domain(run: ShownRun, metric: str) -> tuple[float, float]:
     return (begin, end) if end > begin else (begin, begin + 1.0)
 
 
+def axis_of_means(summaries: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Where the axis of a metric's means begins and ends: its range, or a little beyond the means where it has none."""
+    low, high = summaries[0]["range"]
+    seen = [0.0]
+    for each in summaries:
+        seen += [] if each["mean"] is None else [each["mean"], *(each["interval"] or ())]
+    begin, end = min(seen) if low is None else low, max(seen) * 1.1 if high is None else high
+    return (begin, end) if end > begin else (begin, begin + 1.0)
+
+
 def histogram(run: ShownRun, metric: str) -> dict[str, Any] | None:
     """How many rows have which score, in bars of equal width. A score of 1 falls into the last bar."""
     values = _finite(run.scores[metric])
     if not len(values):
         return None
     low, high = domain(run, metric)
-    whole = bool(np.all(values == np.round(values)))
-    bars = int(high - low) + 1 if whole and high - low < _BARS else _BARS
-    if whole and high - low < _BARS:  # each whole number has a bar of its own, around it
-        low, high = low - 0.5, high + 0.5
+    counted = is_rate(run.metrics[metric]) or high - low > 1
+    whole = bool(counted and high - low < _BARS and np.all(values == np.round(values)))
+    bars = _BARS
+    if whole:  # each whole number has a bar of its own, around it
+        bars, low, high = int(high - low) + 1, low - 0.5, high + 0.5
     counts, _ = np.histogram(np.clip(values, low, high), bins=bars, range=(low, high))
     return {"low": low, "high": high, "counts": counts.tolist(), "whole": whole, "n": len(values)}
 

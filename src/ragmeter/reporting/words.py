@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ _OF_JUDGES = {
     "is_hallucination": "Share of turns that were answered, and wrongly.",
     "multi_turn_conversation_score": "Mean over conversations: a right answer counts 1, none 0, a wrong one -1.",
 }
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]+")
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
 
 
@@ -104,6 +106,11 @@ def failures(metrics: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
         for (cause, count), names in by_cause.items()
     ]
     return sorted(found, key=lambda each: -int(each["count"]))
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks and control characters."""
+    return _CONTROL.sub(" ", text)
 
 
 def figure(value: float | None, *, rate: bool = False) -> str:

@@ -37,12 +37,11 @@ function overview(pairs, runs, choose) {
       if (!each) return '';
       return make('button', {
         type: 'button', class: `cell ${tone(each.verdict)}`, 'aria-pressed': String(pair === chosen),
-        'aria-label': `${b} against ${a}: ${difference(each)}, ${each.verdict}`,
         click: () => { chosen = pair; fill(); choose(pair); },
-      }, difference(each), make('span', { class: 'n' }, each.verdict));
+      }, difference(each), ' ', make('span', { class: 'n' }, each.verdict), make('span', { class: 'hidden' }, ': ', words(b), ' against ', words(a)));
     })]);
     place.replaceChildren(scrolling('All pairs', table(`Differences of ${select.value}`,
-      ['', ...runs.slice(0, -1).map((a, place) => [make('span', { class: 'soft' }, 'against '), dot(data.runs[place]), words(a)])], rows, { class: 'matrix pairs' })));
+      [make('span', { class: 'hidden' }, 'run'), ...runs.slice(0, -1).map((a, place) => [make('span', { class: 'soft' }, 'against '), dot(data.runs[place]), words(a)])], rows, { class: 'matrix pairs' })));
   };
   select.addEventListener('change', fill);
   fill();

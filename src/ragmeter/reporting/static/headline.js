@@ -44,7 +44,7 @@ function card(name) {
   const having = data.runs.filter((run) => run.metrics[name]);
   const arrow = { higher: '↑', lower: '↓' }[metric.direction] || '';
   return make('article', { class: 'card metric' },
-    make('h3', {}, breakable(name), ' ', make('span', { class: 'soft', title: metric.better }, arrow),
+    make('h2', {}, breakable(name), ' ', make('span', { class: 'soft', title: metric.better }, arrow),
       make('span', { class: 'hidden' }, metric.better)),
     metric.meaning ? make('p', { class: 'soft meaning' }, metric.meaning) : null,
     data.runs.length > 1 ? several(name, metric, having) : single(having[0].metrics[name], metric),
@@ -92,7 +92,7 @@ function numbers() {
     typeof run.usage.cost_usd === 'number' ? `, $${run.usage.cost_usd.toFixed(4)}` : ''));
   if (!rows.length && !spent.length) return null;
   return make('div', {}, rows.length
-    ? scrolling('Times', table('Times in milliseconds', ['', 'median', 'p95', 'p99', 'most', 'n'], rows, { class: 'plain' })) : null, spent);
+    ? scrolling('Times', table('Times in milliseconds', ['time in ms', 'median', 'p95', 'p99', 'most', 'n'], rows, { class: 'plain' })) : null, spent);
 }
 
 function distributions(run) {
@@ -121,12 +121,12 @@ function relations(run) {
     const step = relation.spearman === null ? 0 : Math.min(4, Math.round(Math.abs(relation.spearman) * 4));
     const button = make('button', {
       type: 'button', class: `cell link-${relation.spearman < 0 ? 'down-' : ''}${step}`, 'aria-pressed': 'false',
-      'aria-label': `${y} and ${x}: ${figure(relation.spearman)}`,
+      'aria-label': `${figure(relation.spearman).replace('-', '−')}: ${y} and ${x}`,
     }, figure(relation.spearman).replace('-', '−'));
     button.addEventListener('click', () => choose(relation, button));
     return button;
   })]);
-  const body = scrolling('Rank correlations', table('Rank correlations', ['', ...names.slice(0, -1).map(breakable)], rows, { class: 'matrix' }));
+  const body = scrolling('Rank correlations', table('Rank correlations', [make('span', { class: 'hidden' }, 'metric'), ...names.slice(0, -1).map(breakable)], rows, { class: 'matrix' }));
   $('relations-body').replaceChildren(body, chart);
   body.querySelector('button').click();
   return show('relations', 'Relations');

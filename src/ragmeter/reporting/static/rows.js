@@ -30,7 +30,7 @@ function rowsSection() {
   const run = store.runs[view.run];
   Object.assign(view, { slice: '', value: '', metric: '', low: NaN, high: NaN, key: 'order', down: false, page: 0 });
   $('rows-body').replaceChildren(...leftOut(run), tools(run), make('p', { id: 'status', class: 'soft', role: 'status', 'aria-live': 'polite' }),
-    scrolling('Rows', make('table', { class: 'rows', role: 'table' }, make('caption', { class: 'hidden' }, 'Rows: a question opens its row'), head(run), make('tbody', { id: 'lines', role: 'rowgroup' }))),
+    scrolling('Table of rows', make('table', { class: 'rows', role: 'table' }, make('caption', { class: 'hidden' }, 'Rows: a question opens its row'), head(run), make('tbody', { id: 'lines', role: 'rowgroup' }))),
     make('nav', { class: 'pages', id: 'pages', 'aria-label': 'Pages of rows' }));
   refresh();
   show('rows-part', 'Rows');
