@@ -36,7 +36,7 @@ function histogram(name, shape, summary, colour, rate) {
   const bars = shape.counts.map((number, place) => {
     const tall = number ? Math.max(2, (number / most) * (height - 6)) : 0;
     return draw('rect', {
-      class: `bar run-${colour}`, x: `${(place * width + width * 0.06).toFixed(2)}%`, y: height - tall,
+      class: `column run-${colour}`, x: `${(place * width + width * 0.06).toFixed(2)}%`, y: height - tall,
       width: `${(width * 0.88).toFixed(2)}%`, height: tall, rx: 1.5,
     }, draw('title', {}, `${edges(shape, place)}: ${count(number)}`));
   });

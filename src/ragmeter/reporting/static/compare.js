@@ -61,16 +61,17 @@ function onePair(pair) {
     const { rate } = data.metrics[name] || {};
     return [
       breakable(name),
-      figure(each.mean_a, rate), figure(each.mean_b, rate),
+      make('span', { class: `badge ${tone(each.verdict)}` }, each.verdict),
       make('strong', {}, difference(each)),
       make('span', { class: 'nowrap' }, each.interval ? `${difference(each, each.interval[0])} to ${difference(each, each.interval[1])}` : '–'),
       whisker(each.difference, each.interval, [-reach, reach], both % 8, true),
-      make('span', { class: `badge ${tone(each.verdict)}` }, each.verdict),
+      figure(each.mean_a, rate), figure(each.mean_b, rate),
+      gains(each),
       make('span', { class: 'nowrap' }, each.p_holm === null ? '–' : each.p_holm < 0.001 ? '< 0.001' : each.p_holm.toFixed(3)),
-      gains(each), count(each.n),
+      count(each.n),
     ];
   });
-  const titles = ['metric', words(pair.a), words(pair.b), 'difference', `${share}%`, make('span', { class: 'hidden' }, 'chart'), 'verdict', 'p', 'rows better, same, worse', 'n'];
+  const titles = ['metric', 'verdict', 'difference', `${share}%`, make('span', { class: 'hidden' }, 'chart'), words(pair.a), words(pair.b), 'rows better, same, worse', 'p', 'n'];
   return make('div', {},
     make('h3', {}, words(pair.b), ' against ', words(pair.a)),
     make('p', { class: 'verdict' }, words(pair.sentence)),
