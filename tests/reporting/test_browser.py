@@ -240,6 +240,7 @@ def test_light_and_dark_are_a_choice_and_print_is_light(browser: Any, small: Pat
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--page').trim()") == "#f5f6f8"
     assert not page.locator(".tools").is_visible()
+    assert page.locator(".histogram .column").last.is_visible()
     opened.check()
 
 
@@ -247,6 +248,7 @@ def test_conversations_are_shown_as_such(browser: Any, tmp_path: Path) -> None:
     turns = [{**row, "session_id": f"talk {i // 3}", "turn_idx": str(2 - i % 3)} for i, row in enumerate(rows(6))]
     keep(tmp_path, data=turns)
     opened = Opened(browser, ragmeter.report("small", tmp_path / "r.html", output_dir=tmp_path).page)
+    assert "2 conversations, 6 turns" in opened.text("#conversations")
     chats = opened.page.locator(".chat")
     assert chats.locator("h3").all_inner_texts() == ["talk 0 3 turns", "talk 1 3 turns"]
     asked = chats.first.locator(".user").all_inner_texts()

@@ -26,7 +26,7 @@ function whisker(mean, bounds, ends, colour, zero) {
 
 /** The ends of an axis, written below it. */
 const scale = (ends, rate) => make('div', { class: 'scale', 'aria-hidden': 'true' },
-  ends.map((end) => make('span', {}, rate ? `${100 * end}%` : figure(end).replace(/\.?0+$/, '') || '0')));
+  ends.map((end) => make('span', {}, rate ? `${100 * end}%` : tick(end))));
 
 function histogram(name, shape, summary, colour, rate) {
   const most = Math.max(...shape.counts);
@@ -73,14 +73,13 @@ function bubbles(relation, colour) {
     r: Math.max(1.6, Math.sqrt(number / most) * cell * 0.95).toFixed(2),
   }, draw('title', {}, `${count(number)} rows`)));
   const [[xLow, xHigh], [yLow, yHigh]] = relation.domains;
-  const short = (value) => figure(value).replace(/\.?0+$/, '') || '0';
   const label = (text, attributes) => draw('text', { class: 'label', ...attributes }, text);
   return picture(`${relation.y} against ${relation.x}`,
     `${count(relation.n)} rows; rank correlation ${figure(relation.spearman)}, linear correlation ${figure(relation.pearson)}.`,
     { class: 'bubbles', viewBox: `0 0 ${size} ${size}` },
     draw('rect', { class: 'frame', x: edge, y: edge, width: room, height: room }), circles,
-    label(short(xLow), { x: edge, y: size - edge + 14 }), label(short(xHigh), { x: size - edge, y: size - edge + 14, 'text-anchor': 'end' }),
-    label(short(yLow), { x: edge - 5, y: size - edge, 'text-anchor': 'end' }), label(short(yHigh), { x: edge - 5, y: edge + 8, 'text-anchor': 'end' }),
+    label(tick(xLow), { x: edge, y: size - edge + 14 }), label(tick(xHigh), { x: size - edge, y: size - edge + 14, 'text-anchor': 'end' }),
+    label(tick(yLow), { x: edge - 5, y: size - edge, 'text-anchor': 'end' }), label(tick(yHigh), { x: edge - 5, y: edge + 8, 'text-anchor': 'end' }),
     label(relation.x, { class: 'label name', x: size / 2, y: size - 6, 'text-anchor': 'middle' }),
     label(relation.y, { class: 'label name', x: -size / 2, y: 12, 'text-anchor': 'middle', transform: 'rotate(-90)' }));
 }

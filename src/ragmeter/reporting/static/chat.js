@@ -18,12 +18,13 @@ function conversations() {
   const held = run.session_id ? sessions(run) : [];
   if (!held.some(([, rows]) => rows.length > 1)) { hide('conversations'); return; }
   Object.assign(chats, { run: view.run, order: '', page: 0, held });
+  const turns = held.reduce((sum, [, rows]) => sum + rows.length, 0);
   const order = make('select', { id: 'chat-order' });
   const metrics = Object.keys(run.scores).filter((name) => data.metrics[name].direction !== 'none');
   options(order, [['', 'as in the run'], ...metrics.map((name) => [name, `worst ${name} first`])], '');
   order.addEventListener('change', () => { Object.assign(chats, { order: order.value, page: 0 }); chatPage(); });
   $('conversations-body').replaceChildren(
-    make('p', { class: 'about' }, `${count(held.length)} conversations, ${count(run.n)} turns. `, make('label', {}, 'Order: ', order)),
+    make('p', { class: 'about' }, `${several(held.length, 'conversation')}, ${several(turns, 'turn')}. `, make('label', {}, 'Order: ', order)),
     make('div', { id: 'chats', class: 'grid chats' }), make('nav', { class: 'pages', id: 'chat-pages', 'aria-label': 'Pages of conversations' }));
   chatPage();
   show('conversations', 'Conversations');
@@ -52,7 +53,7 @@ function chatPage() {
 }
 
 function conversation(run, place, rows) {
-  return make('article', { class: 'card chat' }, make('h3', {}, words(text(place)), make('span', { class: 'soft' }, ` ${count(rows.length)} turns`)),
+  return make('article', { class: 'card chat' }, make('h3', {}, words(text(place)), make('span', { class: 'soft' }, ` ${several(rows.length, 'turn')}`)),
     make('ol', {}, rows.map((row) => turnOf(run, row, rows))));
 }
 

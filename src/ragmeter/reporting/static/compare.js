@@ -74,7 +74,7 @@ function onePair(pair) {
   const titles = ['metric', 'verdict', 'difference', `${share}%`, make('span', { class: 'hidden' }, 'chart'), words(pair.a), words(pair.b), 'rows better, same, worse', 'p', 'n'];
   return make('div', {},
     make('h3', {}, words(pair.b), ' against ', words(pair.a)),
-    make('p', { class: 'verdict' }, words(pair.sentence)),
+    data.runs.length > MOST_SENTENCES ? make('p', { class: 'verdict' }, words(pair.sentence)) : null,
     scrolling(`${pair.b} against ${pair.a}`, table(`${pair.b} against ${pair.a}`, titles, rows, { class: 'plain pair' })),
     make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have. Differences of scores between 0 and 1 are in `
       + `points (hundredths). p is that of a paired ${data.comparison.test} test, corrected (Holm) over all metrics and pairs of runs`,

@@ -4,7 +4,7 @@ function headline() {
   $('title').replaceChildren(words(data.title));
   const lead = data.runs.map((run) => make('li', {},
     data.runs.length > 1 ? make('strong', {}, dot(run), words(run.name), ': ') : null,
-    `${count(run.n)} ${run.n === 1 ? 'row' : 'rows'}, ${Object.keys(run.metrics).length} metrics`,
+    `${several(run.n, 'row')}, ${several(Object.keys(run.metrics).length, 'metric')}`,
     run.created ? [', ', when(run.created, { dateStyle: 'long' })] : null));
   $('headline-body').replaceChildren(
     make('ul', { class: 'lead' }, lead),
@@ -15,9 +15,11 @@ function headline() {
 
 const dot = (run) => make('span', { class: `swatch run-${data.runs.indexOf(run) % 8}`, 'aria-hidden': 'true' });
 
-/** What the comparison comes to, for two or three runs; more have a table. */
+/** With so many runs, what their comparison comes to stands above all; with more, beside each pair. */
+const MOST_SENTENCES = 3;
+
 function sentences() {
-  if (!data.comparison || data.runs.length > 3) return [];
+  if (!data.comparison || data.runs.length > MOST_SENTENCES) return [];
   return data.comparison.pairs.map((pair) => make('p', { class: 'verdict' }, words(pair.sentence)));
 }
 
@@ -47,7 +49,7 @@ function card(name) {
     make('h2', {}, breakable(name), ' ', make('span', { class: 'soft', title: metric.better }, arrow),
       make('span', { class: 'hidden' }, metric.better)),
     metric.meaning ? make('p', { class: 'soft meaning' }, metric.meaning) : null,
-    data.runs.length > 1 ? several(name, metric, having) : single(having[0].metrics[name], metric),
+    data.runs.length > 1 ? beside(name, metric, having) : single(having[0].metrics[name], metric),
     make('p', { class: 'soft better' }, metric.better));
 }
 
@@ -63,7 +65,7 @@ function single(summary, metric) {
 const scored = (summary) => make('p', { class: summary.n_scored < summary.n_total ? 'lacking' : 'soft' },
   `${count(summary.n_scored)} of ${count(summary.n_total)} scored`);
 
-function several(name, metric, having) {
+function beside(name, metric, having) {
   const rows = having.map((run) => {
     const summary = run.metrics[name];
     return [
@@ -87,9 +89,9 @@ function numbers() {
   ]));
   const spent = data.runs.filter((run) => run.usage.calls).map((run) => make('p', { class: 'about' },
     data.runs.length > 1 ? [words(run.name), ': '] : null,
-    `${count(run.usage.calls)} calls, ${count(run.usage.prompt_tokens || 0)} tokens in, `
-    + `${count(run.usage.completion_tokens || 0)} out`,
-    typeof run.usage.cost_usd === 'number' ? `, $${run.usage.cost_usd.toFixed(4)}` : ''));
+    several(run.usage.calls, 'call'),
+    run.usage.prompt_tokens ? `, ${count(run.usage.prompt_tokens)} tokens in, ${count(run.usage.completion_tokens || 0)} out` : null,
+    run.usage.cost_usd ? `, $${run.usage.cost_usd.toFixed(4)}` : ''));
   if (!rows.length && !spent.length) return null;
   return make('div', {}, rows.length
     ? scrolling('Times', table('Times in milliseconds', ['time in ms', 'median', 'p95', 'p99', 'most', 'n'], rows, { class: 'plain' })) : null, spent);
@@ -121,8 +123,8 @@ function relations(run) {
     const step = relation.spearman === null ? 0 : Math.min(4, Math.round(Math.abs(relation.spearman) * 4));
     const button = make('button', {
       type: 'button', class: `cell link-${relation.spearman < 0 ? 'down-' : ''}${step}`, 'aria-pressed': 'false',
-      'aria-label': `${figure(relation.spearman).replace('-', '−')}: ${y} and ${x}`,
-    }, figure(relation.spearman).replace('-', '−'));
+      'aria-label': `${figure(relation.spearman)}: ${y} and ${x}`,
+    }, figure(relation.spearman));
     button.addEventListener('click', () => choose(relation, button));
     return button;
   })]);
