@@ -15,8 +15,8 @@ from pathlib import Path
 
 from common import COMMAND, PEER, BenchmarkError, machine
 
-SECTIONS = ("text", "ranking", "judge", "web", "report", "scale", "semantic", "start")
-DEFAULT = ("text", "ranking", "judge", "start")
+SECTIONS = ("text", "ranking", "compare", "judge", "web", "report", "scale", "semantic", "start")
+DEFAULT = ("text", "ranking", "compare", "judge", "start")
 PEERS = ("openai", "ragas", "deepeval")
 
 
@@ -74,6 +74,10 @@ def _run(name: str, folder: Path, *, quick: bool) -> None:
         from bench_ranking import ranking
 
         ranking(quick=quick)
+    elif name == "compare":
+        from bench_compare import compare
+
+        compare(folder, quick=quick)
     elif name == "judge":
         from bench_judge import judge
 

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BaseScorer",
     "CRAGEvaluator",
+    "Calibration",
     "Comparison",
     "ContextRecall",
     "CosineSimilarityScorer",
@@ -30,11 +31,14 @@ __all__ = [
     "WebInterface",
     "add_metrics",
     "ask",
+    "calibrate",
+    "choose_sample",
     "clean_text",
     "column",
     "compare",
     "convert_domain_indices_to_names",
     "evaluate",
+    "gate",
     "get_metric",
     "metric",
     "prepare_feature_vocabularies",
@@ -45,6 +49,7 @@ __all__ = [
 _HOMES = {
     "BaseScorer": "ragmeter.registry",
     "CRAGEvaluator": "ragmeter.evaluators.crag.evaluator",
+    "Calibration": "ragmeter.people.calibration",
     "Comparison": "ragmeter.comparing",
     "ContextRecall": "ragmeter.evaluators.context_recall",
     "CosineSimilarityScorer": "ragmeter.evaluators.web",
@@ -66,11 +71,14 @@ _HOMES = {
     "WebInterface": "ragmeter.evaluators.web",
     "add_metrics": "ragmeter.api",
     "ask": "ragmeter.asking:ask_and_score",
+    "calibrate": "ragmeter.people.calibration",
+    "choose_sample": "ragmeter.people.sampling",
     "clean_text": "ragmeter.evaluators.crag.dataset_utils",
     "column": "ragmeter.definition",
     "compare": "ragmeter.comparing",
     "convert_domain_indices_to_names": "ragmeter.evaluators.crag.dataset_utils",
     "evaluate": "ragmeter.api",
+    "gate": "ragmeter.gating",
     "get_metric": "ragmeter.registry:get",
     "metric": "ragmeter.definition",
     "prepare_feature_vocabularies": "ragmeter.evaluators.crag.dataset_utils",
@@ -101,7 +109,10 @@ if TYPE_CHECKING:
         TokenF1Scorer,
         WebInterface,
     )
+    from ragmeter.gating import gate
     from ragmeter.judges.judge import LLMJudge
+    from ragmeter.people.calibration import Calibration, calibrate
+    from ragmeter.people.sampling import choose_sample
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.reporting.report import report

@@ -28,6 +28,7 @@ from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, RUNS, check_writable, replacing, write_rows
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
+from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, writing
 from ragmeter.table import Batch
@@ -55,14 +56,7 @@ class Evaluation:
 
     def __getitem__(self, metric: str) -> MetricSummary:
         """A metric's summary by its name; what `language` and the like added to it may be left out."""
-        if metric in self.metrics:
-            return self.metrics[metric]
-        wanted = naming.parse(metric)
-        found = [
-            name
-            for name in self.metrics
-            if (held := naming.parse(name)).base == wanted.base and wanted.settings.items() <= held.settings.items()
-        ]
+        found = naming.matching(metric, self.metrics)
         if len(found) != 1:
             raise KeyError(f"{metric!r}: this evaluation has {', '.join(self.metrics)}")
         return self.metrics[found[0]]
@@ -91,6 +85,10 @@ def evaluate(
     encoding: str | None = None,
     quotes: bool = True,
     delimiter: str | None = None,
+    interval: str = AUTO,
+    cluster: str | None = AUTO,
+    level: float = 0.95,
+    seed: int = 0,
     run: str | None = None,
     output_dir: str | Path = RUNS,
     progress: Callable[[int], None] | None = None,
@@ -100,8 +98,12 @@ def evaluate(
     `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
     them alone may hold both the answers and the references. `columns` maps the table's names to yours:
     `{"answer": "generated_answer"}`. `embedding_model` and `embedding_base_url` are for metrics of meaning, see
-    `semantic_similarity`. With `run`, the run is kept as `output_dir/run`.
+    `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap"
+    or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all are apart, and
+    "auto" takes conversations of several turns and questions that were asked several times. With `run`, the run is kept
+    as `output_dir/run`.
     """
+    confidence = Confidence(interval, cluster, level, seed)
     chosen = choose_metrics(
         metrics, language=language, doc_id=doc_id_pattern, model=embedding_model, base_url=embedding_base_url
     )
@@ -113,7 +115,7 @@ def evaluate(
         with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
             path = Path(scratch) / ROWS
             with Embedders() as embedders:
-                found, summary = _score(batches, chosen, path)
+                found, summary = _score(batches, chosen, path, confidence)
             return Evaluation(found, {**summary, "join": _join(data)}, None, pq.read_table(path), embedders.used())
     check_run_name(run)
     check_writable(Path(output_dir))
@@ -123,6 +125,7 @@ def evaluate(
         chosen,
         manifest=lambda: {"inputs": data.signature(), "columns": data.mapping},
         summary=lambda: {"join": _join(data)},
+        confidence=confidence,
     )
 
 
@@ -157,13 +160,20 @@ Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
 
 
 def keep_run(
-    path: Path, batches: Iterable[Batch], metrics: Sequence[Metric], *, manifest: Details, summary: Details
+    path: Path,
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    *,
+    manifest: Details,
+    summary: Details,
+    confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
     with NewRun(path) as new:
         with Embedders() as embedders:
-            found, scored = _score(batches, metrics, new.folder / ROWS)
+            found, scored = _score(batches, metrics, new.folder / ROWS, confidence)
         more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
+        more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
             more[0]["embeddings"] = used
         folder = new.finish(_manifest(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]})
@@ -228,7 +238,7 @@ def _join(data: Data) -> dict[str, Any]:
 
 
 def _score(
-    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path
+    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, confidence: Confidence
 ) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
     writer = RowsWriter(path, metrics)
     try:
@@ -242,11 +252,12 @@ def _score(
         raise
     with writing(path):
         writer.close()
-    found = writer.summaries()
+    how, found = writer.summaries(confidence)
     rows = next(iter(found.values())).n_total
     summary: dict[str, Any] = {
         "ragmeter": ragmeter.__version__,
         "n_rows": rows,
+        "statistics": how.as_dict(),
         "metrics": {name: each.as_dict() for name, each in found.items()},
         "numbers": writer.numbers(),
         "columns_left_out": writer.left_out,

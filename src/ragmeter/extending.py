@@ -10,6 +10,7 @@ from ragmeter.definition import Metric
 from ragmeter.engine import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
+from ragmeter.stats.confidence import Confidence
 from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, outcome_column, writing
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch
 
@@ -45,7 +46,8 @@ def extend(
         new.keep(run)
         if run.manifest() != manifest:
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint="run the command again")
-        found = {name: each.as_dict() for name, each in writer.summaries().items()}
+        how = Confidence(**manifest.get("statistics", {}))
+        found = {name: each.as_dict() for name, each in writer.summaries(how)[1].items()}
         added = [each for each in described if each["name"] in found]
         models = [*manifest.get("embeddings", []), *embeddings()]
         more = {"embeddings": models} if models else {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,3 +69,16 @@ def _value(value: Any) -> str:
 def split(text: str) -> list[str]:
     """Names separated by commas, where a comma inside brackets or quotes separates nothing."""
     return [name.strip() for name in _ITEM.findall(text) if name.strip()]
+
+
+def matching(wanted: str, names: Iterable[str]) -> list[str]:
+    """The wanted name if it is among these, or else those that it is short for: of its base, with all its settings."""
+    held = list(names)
+    if wanted in held:
+        return [wanted]
+    short = parse(wanted)
+    return [
+        name
+        for name in held
+        if (full := parse(name)).base == short.base and short.settings.items() <= full.settings.items()
+    ]

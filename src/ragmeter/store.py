@@ -9,7 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,13 +18,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragmeter.definition import Metric
-from ragmeter.errors import InputError, OutputError
+from ragmeter.errors import InputError, OutputError, UnknownNameError, UsageError
 from ragmeter.io.write import dumps
+from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
+from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
-from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, SCORED, Batch, Measure, Scores
+from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, QID, SCORED, Batch, Measure, Scores
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
-_TEXTS = pa.list_(pa.large_string())
+_LISTS = pa.list_(pa.large_string())
+#: The types of a column of single texts.
+TEXTS = (pa.large_string(), pa.string())
 _OUTCOME = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -111,25 +115,54 @@ class RowsWriter:
                         found[name] = percentiles(values)
         return found
 
-    def summaries(self) -> dict[str, MetricSummary]:
-        """Each metric's summary, from the file: one column at a time is all that memory has to hold."""
+    def summaries(self, how: Confidence) -> tuple[Confidence, dict[str, MetricSummary]]:
+        """Each metric's summary, from the file: one column at a time is all that memory has to hold.
+
+        With them, how their intervals were made after all: by which column rows belong together.
+        """
+        cluster, codes = clusters_in(self._path, how)
         with self._path.open("rb") as opened, pq.ParquetFile(opened) as file:
-            return {
+            found = {
                 metric.name: summarise(
                     file.read(columns=[metric.name])[metric.name].to_numpy(),
                     self.not_scored[metric.name],
                     binary=metric.binary,
                     direction=metric.direction,
                     bounds=metric.bounds,
+                    how=how,
+                    codes=codes,
                 )
                 for metric in self._metrics
             }
+        return replace(how, cluster=cluster), found
+
+
+def clusters_in(rows: Path, how: Confidence) -> tuple[str | None, Codes | None]:
+    """By which column the rows of a file belong together, if they do, and for each row the number of its cluster."""
+    with rows.open("rb") as opened, pq.ParquetFile(opened) as file:
+        texts = [field.name for field in file.schema_arrow if field.type in TEXTS]
+        if how.cluster != AUTO:
+            if how.cluster is None:
+                return None, None
+            if how.cluster not in texts:
+                raise UnknownNameError("column", how.cluster, texts, hint=f"the columns are {', '.join(texts)}")
+            codes = cluster_codes(file.read(columns=[how.cluster])[how.cluster].combine_chunks())
+            if len(np.unique(codes)) < 2:
+                raise UsageError(
+                    f"all rows have the same {how.cluster!r}: with fewer than two clusters there is no interval",
+                    hint="choose another column with --cluster, or --cluster none",
+                )
+            return how.cluster, codes
+        for name in ("session_id", QID):
+            if name in texts and has_clusters(column := file.read(columns=[name])[name].combine_chunks()):
+                return name, cluster_codes(column)
+    return None, None
 
 
 def _array(name: str, column: list[Any]) -> Any:
     if name in NUMBER_COLUMNS:
         return pa.array(column, pa.float64())
-    return pa.array(column, _TEXTS if name in LIST_COLUMNS else pa.large_string())
+    return pa.array(column, _LISTS if name in LIST_COLUMNS else pa.large_string())
 
 
 @dataclass(frozen=True)
@@ -164,8 +197,10 @@ class RunFolder:
 
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The table, or some of its columns."""
-        with (self.path / ROWS).open("rb") as file:  # a path with a colon would be taken for an address
-            return pq.read_table(file, columns=columns)
+        # Not by its path, for one with a colon would be taken for an address; and not by Arrow's threads, which now and
+        # then abort a short process when it ends.
+        with (self.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
+            return opened.read(columns=columns, use_threads=False)
 
     def batches(self, size: int) -> Iterator[Any]:
         """The table, some rows at a time, as Arrow has them."""

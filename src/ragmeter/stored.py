@@ -13,18 +13,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
-from ragmeter.store import MANIFEST, ROWS, RunFolder, outcome_column
-from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, QID, Measure, Scores
+from ragmeter.stats.confidence import Confidence
+from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, outcome_column
+from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, SCORED, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
 _MOST_VALUES, _LONGEST = 50, 100
 
 
-def find_run(name: str | Path, output_dir: str | Path = RUNS) -> RunFolder:
+def find_run(name: str | Path | RunFolder, output_dir: str | Path = RUNS) -> RunFolder:
     """A run by the path of its folder, or by its name in `output_dir`."""
+    if isinstance(name, RunFolder):
+        return name
     for path in (Path(name), Path(output_dir) / name):
         if (path / MANIFEST).is_file():
             return RunFolder(path)
@@ -67,7 +70,7 @@ class StoredRun:
     @cached_property
     def texts(self) -> list[str]:
         """The columns of single texts."""
-        return [field.name for field in self._schema if field.type in (pa.large_string(), pa.string())]
+        return [field.name for field in self._schema if field.type in TEXTS]
 
     def scores(self, name: str) -> Scores:
         """A measure's values, NaN where a row has none."""
@@ -101,6 +104,10 @@ class StoredRun:
             sizes = sum(books.row_group(i).column(place).total_uncompressed_size for i in range(books.num_row_groups))
             return bool(sizes <= longest * max(books.num_rows, 1))
 
+    def columns_of(self, given: str) -> list[str]:
+        """The columns that a slice is by: one, or two with a comma between them."""
+        return [given] if given in self.texts else given.split(",")
+
     def groups(self, names: Sequence[str]) -> tuple[Codes, list[tuple[str | None, ...]]]:
         """For each row the number of its group by some columns, and each group's values, in the order of appearance."""
         encoded = [pc.dictionary_encode(self.column(name), null_encoding="encode") for name in names]
@@ -113,23 +120,9 @@ class StoredRun:
         values = [tuple(each[int(row)].as_py() for each in encoded) for row in np.sort(first)]
         return rank[places], values
 
-    def clusters(self, name: str) -> Codes:
-        """For each row the number of its cluster. A row without a value is a cluster of its own."""
-        column = self.column(name)
-        codes = pc.dictionary_encode(column).indices
-        held: Codes = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        alone = np.flatnonzero(held < 0)
-        held[alone] = len(column) + np.arange(len(alone))
-        return held
-
-    def usual_cluster(self) -> str | None:
-        """What rows belong together by, if they do: a conversation that has several turns, a question asked again."""
-        for name in ("session_id", QID):
-            if name in self.texts:
-                column = self.column(name)
-                if pc.count_distinct(column, mode="only_valid").as_py() < len(column) - column.null_count:
-                    return name
-        return None
+    def clusters(self, how: Confidence) -> tuple[str | None, Codes | None]:
+        """By which column rows belong together, if they do, and for each row the number of its cluster."""
+        return clusters_in(self.folder.path / ROWS, how)
 
     def measure(self, name: str) -> Measure:
         """One measure by its name, or an error that says which there are."""
@@ -137,21 +130,16 @@ class StoredRun:
             raise UnknownNameError("metric", name, self.measures, hint=f"{self.name} has {', '.join(self.measures)}")
         return self.measures[name]
 
-    def outcomes(self, name: str) -> dict[str, int]:
-        """How many rows of a measure have which outcome, `scored` among them."""
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        with (self.folder.path / ROWS).open("rb") as file:
+            return int(pq.read_metadata(file).num_rows)
+
+    def outcomes(self, name: str) -> tuple[Codes, list[str]]:
+        """For each row the number of its outcome of a measure, and the outcomes' names, `scored` among them."""
         column = outcome_column(name)
-        if column not in self._schema.names:
-            scored = int(np.count_nonzero(~np.isnan(self.scores(name))))
-            missing = len(self.scores(name)) - scored
-            return {"scored": scored, **({"missing": missing} if missing else {})}
-        counted = pc.value_counts(self.folder.rows([column])[column].cast(pa.string()))
-        return {each["values"].as_py(): each["counts"].as_py() for each in counted}
-
-
-def check_clusters(codes: Codes, name: str) -> None:
-    """Refuse a column that puts all rows into one cluster: there is nothing to tell chance from."""
-    if len(np.unique(codes)) < 2:
-        raise UsageError(
-            f"all rows have the same {name!r}: with fewer than two clusters there is no interval",
-            hint="choose another column with --cluster, or --cluster none",
-        )
+        if column in self._schema.names:
+            found = pc.dictionary_encode(self.folder.rows([column])[column].cast(pa.string()).combine_chunks())
+            return found.indices.to_numpy(zero_copy_only=False).astype(np.int64), found.dictionary.to_pylist()
+        return np.isnan(self.scores(name)).astype(np.int64), [SCORED, "missing"]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragmeter.cli.gating import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -21,6 +22,7 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
 
 if TYPE_CHECKING:
+    from ragmeter.gating import Gate
     from ragmeter.targets.port import Target
 
 _OPENAI = "openai:"
@@ -48,6 +50,7 @@ def run(argv: Sequence[str]) -> int:
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
     target = _target(chosen)
+    gate = _gate(chosen, target)
     with show.progress("asking", "questions") as advance:
         service = ask_and_score(
             chosen.dataset,
@@ -66,11 +69,14 @@ def run(argv: Sequence[str]) -> int:
         )
     evaluation, asked = service.evaluation, service.asked
     never = target.unseen.never() if hasattr(target, "unseen") else []
+    assert evaluation.folder is not None  # noqa: S101 - it was just made
+    verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:
-        print(dumps({**evaluation.summary, "effort": asked.effort, "paths_never_found": never}, indent=2))
+        result = {**evaluation.summary, "effort": asked.effort, "paths_never_found": never, **as_json(verdict)}
+        print(dumps(result, indent=2))
     else:
         show.asked(evaluation, asked, never, chosen.output)
-    return exit_code(chosen, sum(asked.causes().values()), len(asked.found))
+    return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.found))
 
 
 def _parser() -> Parser:
@@ -102,6 +108,7 @@ def _parser() -> Parser:
     add("--run", metavar="NAME", help="the run's name; default: from the dataset and the target")
     add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
     json_option(output)
+    gate_options(parser)
     return parser
 
 
@@ -151,6 +158,25 @@ def _check(chosen: argparse.Namespace) -> None:
         for name in names:
             if getattr(chosen, name) is not None and not meant:
                 raise UsageError(f"--{name.replace('_', '-')} has no effect on {chosen.target}", hint="leave it out")
+
+
+def _gate(chosen: argparse.Namespace, target: Target) -> Gate | None:
+    """What the run has to reach, checked before anything is asked."""
+    if not asks_for_gate(chosen):
+        return None
+    from ragmeter.api import choose_metrics
+    from ragmeter.asking import default_name, read_fallback
+    from ragmeter.io.source import open_source
+
+    name = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
+    metrics = choose_metrics(
+        chosen.metrics,
+        language=chosen.language,
+        fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
+        model=chosen.embedding_model,
+        base_url=chosen.embedding_base_url,
+    )
+    return read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
 
 
 def _target(chosen: argparse.Namespace) -> Target:

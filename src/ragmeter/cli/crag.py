@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ragmeter.cli.gating import as_json, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -18,6 +20,9 @@ from ragmeter.cli.options import (
 )
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import check_writable, dumps
+
+if TYPE_CHECKING:
+    from ragmeter.evaluators.crag.cascade import Cascade
 
 _WORKERS = 8
 _DESCRIPTIONS = {
@@ -79,6 +84,12 @@ def _evaluate_options(parser: Parser) -> None:
     )
     judge = parser.add_argument_group("the judge")
     add = judge.add_argument
+    add(
+        "--judge",
+        choices=("llm", "cascade", "offline"),
+        default="llm",
+        help="cascade: the offline judge where it is sure, the model for the rest; offline: no model; default: llm",
+    )
     add("--judge-model", metavar="NAME", default="gpt-4o", help="default: gpt-4o; none judges by exact match alone")
     add(
         "--base-url",
@@ -107,6 +118,7 @@ def _evaluate_options(parser: Parser) -> None:
     add("--max-tokens", metavar="N", type=int, default=1024, help="the longest reply; default: 1024")
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for a reply; default: 60")
     _shared_options(parser, "turns without a score")
+    _cascade_options(parser)
     money = parser.add_argument_group("money")
     add = money.add_argument
     add("--dry-run", action="store_true", help="say how many calls, tokens and dollars it would take, and ask nothing")
@@ -121,6 +133,30 @@ def _evaluate_options(parser: Parser) -> None:
         dest="guard",
         action="store_false",
         help="in csv, leave cells as they are that a spreadsheet would run as a formula",
+    )
+    gate_options(parser)
+
+
+def _cascade_options(parser: Parser) -> None:
+    add = parser.add_argument_group("the cascade").add_argument
+    add(
+        "--target-agreement",
+        metavar="SHARE",
+        type=float,
+        help="of all verdicts with what the model would say; default: 0.98, or what --budget pays for",
+    )
+    add("--llm-share", metavar="SHARE", type=float, help="ask the model about this share of what is doubtful")
+    add(
+        "--labels",
+        metavar="FILE",
+        nargs="+",
+        help="people's verdicts, as `ragmeter label` keeps them: with them the target is a promise, 95 times of 100",
+    )
+    add(
+        "--audit-share",
+        metavar="SHARE",
+        type=float,
+        help="of the sure verdicts, ask the model about these as well; default: 0.05, and 30 at the least",
     )
 
 
@@ -181,13 +217,16 @@ def _generate(chosen: argparse.Namespace) -> int:
 def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.cli import show, show_crag
     from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
-    from ragmeter.evaluators.crag.files import JOURNAL
+    from ragmeter.evaluators.crag.files import CONVERSATION, JOURNAL, MEASURES
     from ragmeter.judges.judge import LLMJudge
+    from ragmeter.store import RunFolder
 
     check_numbers(chosen)
     check_writable(chosen.output_dir)
+    gate = read_gate(chosen, chosen.output_dir.parent, [*MEASURES, CONVERSATION], chosen.output_dir)
     judge = None
-    if chosen.judge_model.lower() != "none":
+    _refuse_idle(chosen)
+    if chosen.judge != "offline" and chosen.judge_model.lower() != "none":
         judge = LLMJudge(
             None,
             chosen.judge_model,
@@ -210,6 +249,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         max_calls=chosen.max_calls,
     )
     turns = evaluator.load_turn_data(chosen.turns)
+    evaluator.cascade = _cascade(chosen, turns)
     if chosen.dry_run:
         estimate = evaluator.estimate(turns)
         if chosen.json:
@@ -223,12 +263,41 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report
     assert report is not None  # noqa: S101 - it was just made
+    verdict = pass_gate(gate, chosen, RunFolder(chosen.output_dir))
     if chosen.json:
         result = {"scores": scores, **report.summary, "effort": report.effort, "folder": str(chosen.output_dir)}
-        print(dumps(result, indent=2))
+        print(dumps({**result, **as_json(verdict)}, indent=2))
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
-    return exit_code(chosen, sum(report.judged.not_scored().values()), len(turns))
+    unscored = sum(report.judged.not_scored().values())
+    return tell(verdict, json=chosen.json) or exit_code(chosen, unscored, len(turns))
+
+
+def _refuse_idle(chosen: argparse.Namespace) -> None:
+    """An option that would do nothing is a misunderstanding, and better said than passed over."""
+    for name in ("target_agreement", "llm_share", "labels", "audit_share"):
+        if chosen.judge != "cascade" and getattr(chosen, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
+    if chosen.judge == "cascade" and chosen.judge_model.lower() == "none":
+        raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
+
+
+def _cascade(chosen: argparse.Namespace, turns: Sequence[Mapping[str, Any]]) -> Cascade | None:
+    """How the offline judge and the model share the work, if they do."""
+    from ragmeter.evaluators.crag.cascade import Cascade
+    from ragmeter.evaluators.crag.evaluation import group
+    from ragmeter.people.labels import read_labels
+    from ragmeter.people.matching import random_labels
+
+    if chosen.judge != "cascade":
+        return Cascade() if chosen.judge == "offline" else None
+    labels: dict[str, float] = {}
+    if chosen.labels:
+        held = [each for conversation in group(turns) for each in conversation]
+        answers = [each.row.get("agent_response") for each in held]
+        labels = random_labels(read_labels(chosen.labels), [each.qid for each in held], answers)
+    audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}
+    return Cascade(chosen.target_agreement, chosen.llm_share, labels, seed=chosen.seed, **audit)
 
 
 def _check_output(chosen: argparse.Namespace) -> None:

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import evaluators
-from ragmeter.cli.options import Parser, class_options, input_options, read_input
+from ragmeter.cli.gating import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.options import (
+    Parser,
+    class_options,
+    input_options,
+    read_input,
+    read_statistics,
+    statistics_options,
+)
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
@@ -43,6 +51,8 @@ def run(argv: Sequence[str]) -> int:
             "--results is missing: which file holds the system's answers?",
             hint="with --metrics and --run alone, metrics are added to a run that is there already",
         )
+    if kinds and asks_for_gate(chosen):
+        raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
     if chosen.results is None:
         return _add_metrics(chosen)
     _refuse_idle(chosen, {name for names in keywords.values() for name in names})
@@ -82,6 +92,7 @@ def _parser(*, add_help: bool) -> Parser:
     )
     what.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
     input_options(parser)
+    statistics_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output-dir", metavar="DIR", type=Path, help=f"default: {EVALUATION_RESULTS}/, or {RUNS}/ for --metrics"
@@ -98,6 +109,7 @@ def _parser(*, add_help: bool) -> Parser:
         help="in csv and tsv, leave cells as they are that a spreadsheet would run as a formula",
     )
     output.add_argument("--json", action="store_true", help="print the result as JSON, for scripts")
+    gate_options(parser)
     return parser
 
 
@@ -175,7 +187,7 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
 
 
 def _run_metrics(chosen: argparse.Namespace) -> int:
-    from ragmeter.api import evaluate
+    from ragmeter.api import choose_metrics, evaluate
     from ragmeter.cli import show
     from ragmeter.io.source import stem
 
@@ -183,6 +195,9 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     name = chosen.run or f"{stem(Path(chosen.results))}-{datetime.now():%Y%m%d-%H%M%S}"
     folder = chosen.output_dir or RUNS
     replaced = (folder / name).exists()
+    gate = None
+    if asks_for_gate(chosen):
+        gate = read_gate(chosen, folder, choose_metrics(chosen.metrics, **_settings(chosen)), folder / name)
     with show.progress("scoring") as advance:
         found = evaluate(
             chosen.results,
@@ -193,15 +208,17 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
             embedding_model=chosen.embedding_model,
             embedding_base_url=chosen.embedding_base_url,
             **read_input(chosen),
+            **read_statistics(chosen),
             run=name,
             output_dir=folder,
             progress=advance,
         )
     assert found.folder is not None  # noqa: S101 - a named run is always kept
+    verdict = pass_gate(gate, chosen, found.folder)
     if chosen.json:
         embeddings = {"embeddings": list(found.embeddings)} if found.embeddings else {}
-        print(dumps({**found.summary, **embeddings, "folder": str(found.folder.path)}, indent=2))
-        return 0
+        print(dumps({**found.summary, **embeddings, "folder": str(found.folder.path), **as_json(verdict)}, indent=2))
+        return tell(verdict, json=True)
     out = show.console()
     out.print(show.summary_table(found.summary["metrics"]))
     left_out = [
@@ -214,33 +231,45 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         out.print(line, style="red", soft_wrap=True)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True)
-    return 0
+    return tell(verdict, json=False)
+
+
+def _settings(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The settings that go to those metrics that have them."""
+    return {
+        "language": chosen.language,
+        "doc_id": chosen.doc_id_pattern,
+        "model": chosen.embedding_model,
+        "base_url": chosen.embedding_base_url,
+    }
 
 
 def _add_metrics(chosen: argparse.Namespace) -> int:
     """Metrics for a run that is there already; what it has is not computed again."""
-    from ragmeter.api import add_metrics
+    from ragmeter.api import add_metrics, choose_metrics
     from ragmeter.cli import show
 
-    found = add_metrics(
-        chosen.run,
-        chosen.metrics,
-        output_dir=chosen.output_dir or RUNS,
-        language=chosen.language,
-        doc_id=chosen.doc_id_pattern,
-        model=chosen.embedding_model,
-        base_url=chosen.embedding_base_url,
-    )
+    folder = chosen.output_dir or RUNS
+    gate = None
+    if asks_for_gate(chosen):
+        from ragmeter.stored import StoredRun, find_run
+
+        held = StoredRun(find_run(folder / chosen.run, folder)).measures.values()
+        gate = read_gate(
+            chosen, folder, [*choose_metrics(chosen.metrics, **_settings(chosen)), *held], folder / chosen.run
+        )
+    found = add_metrics(chosen.run, chosen.metrics, output_dir=folder, **_settings(chosen))
     assert found.folder is not None  # noqa: S101 - it was there
+    verdict = pass_gate(gate, chosen, found.folder)
     if chosen.json:
-        print(dumps({**found.summary, "folder": str(found.folder.path)}, indent=2))
-        return 0
+        print(dumps({**found.summary, "folder": str(found.folder.path), **as_json(verdict)}, indent=2))
+        return tell(verdict, json=True)
     out = show.console()
     out.print(show.summary_table(found.summary["metrics"]))
     for line in (*show.causes(found.summary["metrics"]), *show.truncated(found.embeddings)):
         out.print(line, style="red", soft_wrap=True)
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/", soft_wrap=True)
-    return 0
+    return tell(verdict, json=False)
 
 
 def _keep_freed_memory() -> None:

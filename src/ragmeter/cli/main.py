@@ -14,10 +14,16 @@ from ragmeter.errors import Interrupted, RagmeterError, UsageError, did_you_mean
 
 _COMMANDS = {
     "ask": "put a dataset's questions to a live system, and score its answers",
+    "calibrate": "a run's verdicts against people's labels, and the accuracy behind them",
+    "compare": "tell whether one run is better than another, and how sure that is",
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
+    "gate": "is a run good enough, and no worse than another? For CI",
+    "label": "choose some of a run's rows, and have a person say which are correct",
     "metrics": "list the metrics, or explain one",
+    "power": "say how many questions a difference needs",
     "report": "show runs on one page, or as figures and tables for papers",
+    "summary": "show a run's figures again, by slices",
     "web": "ask a RAG that is only a web page, and score its answers",
 }
 _EXAMPLES = """\
@@ -33,7 +39,7 @@ examples:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0, or 2 if the input or the call was at fault."""
+    """Run a command; the exit code is 0, 1 if a gate failed, or 2 if the input or the call was at fault."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an arrow that a terminal can't show is no reason to fail

@@ -7,9 +7,12 @@ import inspect
 import re
 import types
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ragmeter.errors import UsageError
+from ragmeter.io.write import RUNS
+from ragmeter.stats.confidence import AUTO, METHODS
 
 
 class Parser(argparse.ArgumentParser):
@@ -65,6 +68,39 @@ def max_calls_option(parser: argparse._ActionsContainer) -> None:
 def json_option(parser: argparse._ActionsContainer) -> None:
     """For scripts."""
     parser.add_argument("--json", action="store_true", help="print the result as JSON, for scripts")
+
+
+def runs_option(parser: argparse._ActionsContainer) -> None:
+    """Where runs are found by their names."""
+    parser.add_argument(
+        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are; default: {RUNS}/"
+    )
+
+
+def statistics_options(parser: argparse.ArgumentParser) -> None:
+    """How intervals are made."""
+    group = parser.add_argument_group("intervals")
+    group.add_argument(
+        "--interval",
+        default=AUTO,
+        choices=METHODS,
+        help="default: auto, which is Wilson's for scores of 0 and 1, and Student's for the rest",
+    )
+    group.add_argument(
+        "--cluster",
+        metavar="COLUMN",
+        default=AUTO,
+        help="rows with the same value here belong together; none: no rows do; "
+        "default: session_id, or qid, where some rows share one",
+    )
+    group.add_argument("--level", metavar="SHARE", type=float, default=0.95, help="default: 0.95")
+    group.add_argument("--seed", metavar="N", type=int, default=0, help="of everything that is drawn; default: 0")
+
+
+def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The options of intervals, as the keywords of the api."""
+    cluster = None if chosen.cluster == "none" else chosen.cluster
+    return {"interval": chosen.interval, "cluster": cluster, "level": chosen.level, "seed": chosen.seed}
 
 
 _LEAST = {"workers": 1, "retries": 0, "max_calls": 0, "budget": 0, "max_tokens": 1, "num_conversations": 1}

@@ -17,13 +17,15 @@ from rich.text import Text
 
 from ragmeter.evaluators.base import EvaluationResult
 from ragmeter.reporting.words import failures
-from ragmeter.stats.intervals import within
+from ragmeter.stats.intervals import SMALL, within
 
 if TYPE_CHECKING:
     from ragmeter.api import Evaluation
+    from ragmeter.slicing import Slice
     from ragmeter.targets.asking import Asked
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: Control characters, and those that turn the direction of the text that follows.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 ARROWS = {"higher": "↑", "lower": "↓", "none": " "}
 
 
@@ -70,7 +72,8 @@ def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:
     """Each metric's mean with its interval, its median, and how many rows it was scored on."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     table.add_column("metric", overflow="fold", min_width=20)
-    for title in ("mean", "95% interval", "median", "n"):
+    level = next((each.get("level", 0.95) for each in metrics.values()), 0.95)
+    for title in ("mean", f"{level:.0%} interval", "median", "n"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, each in metrics.items():
         scored, total = each["n_scored"], each["n_total"]
@@ -81,6 +84,24 @@ def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:
             figure(each["median"]),
             Text(f"{scored:,}") if scored == total else Text(f"{scored:,} of {total:,}", style="bold red"),
         )
+    return table
+
+
+def slice_table(column: str, slices: Sequence[Slice]) -> Table:
+    """Each metric's mean in each slice; a star where too few rows were scored for much trust."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column(printable(column), overflow="fold")
+    table.add_column("metric", overflow="fold")
+    level = next((each.level for one in slices for each in one.metrics.values()), 0.95)
+    for title in ("mean", f"{level:.0%} interval", "n"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one in slices:
+        value = printable(one.value)
+        for name, each in one.metrics.items():
+            star = "*" if each.n_scored < SMALL else ""
+            shown = interval(within(each.interval, each.range))
+            table.add_row(Text(value), Text(name), figure(each.mean), shown, f"{each.n_scored:,}{star}")
+            value = ""
     return table
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,18 +61,38 @@ def judged(
             soft_wrap=True,
         )
         _causes(out, summary["causes"])
-    if not has_judge:
+    if not has_judge and "cascade" not in summary:
         out.print("no judge: an answer is correct only where it matches exactly", soft_wrap=True)
-    elif effort["made"] or effort["from_journal"]:
+    elif has_judge and (effort["made"] or effort["from_journal"]):
         out.print(_spent(summary["usage"], effort))
         if effort["parameters_the_server_refused"]:
             refused = ", ".join(effort["parameters_the_server_refused"])
             out.print(f"the server does not take {refused}: left out", style="red", soft_wrap=True)
+    if "cascade" in summary:
+        for line, style in _cascade(summary["cascade"], summary["judged_by"]):
+            out.print(line, style=style, soft_wrap=True)
     if summary["flip_rate"] is not None:
         out.print(f"flip rate: {summary['flip_rate']:.4f}, n = {summary['n_judged_repeatedly']:,}", soft_wrap=True)
     out.print(
         printable(f"turns: {total:,} of {summary['n_conversations']:,} conversations, in {folder}/"), soft_wrap=True
     )
+
+
+def _cascade(found: Mapping[str, Any], judged_by: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Where the verdicts came from, what that saved, and what the accuracy is without the offline judge's mistakes."""
+    yield "verdicts by: " + ", ".join(f"{name} {count:,}" for name, count in judged_by.items()), ""
+    if found["calls_saved"]:
+        money = f", about ${found['saved_usd']:,.4f}" if found["saved_usd"] is not None else ""
+        yield f"calls saved: {found['calls_saved']:,}{money}; the threshold is set by {found['basis']}", ""
+    checked = found["audited"]
+    if checked["n"]:
+        agreement = f"{checked['agreement']:.4f} ({interval(checked['interval'])}), n = {checked['n']:,}"
+        yield f"agreement of the model with the offline judge where that was sure: {agreement}", ""
+        accuracy = found["accuracy"]
+        shown = f"{figure(accuracy['mean'])} ({interval(accuracy['interval'])}), n = {accuracy['n']:,}"
+        yield f"accuracy as the model would find it: {shown}", "bold"
+    for warning in found["warnings"]:
+        yield warning, "red"
 
 
 def generated(result: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ragmeter.cli.gating import as_json, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import Parser, asking_options, check_numbers, command_parser, exit_code, json_option
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
@@ -30,6 +31,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.asking import ask_and_score
     from ragmeter.cli import show
     from ragmeter.evaluators.web import write_scored
+    from ragmeter.registry import get_all
     from ragmeter.targets.asking import Limits
 
     chosen = _parser().parse_args(list(argv))
@@ -38,6 +40,7 @@ def run(argv: Sequence[str]) -> int:
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
     metrics = [f"{each}[language={chosen.language}]" if each in _STEMMED else each for each in _METRICS]
+    gate = read_gate(chosen, chosen.output_dir, get_all(metrics), chosen.output_dir / name)
     with show.progress("asking", "questions") as advance:
         service = ask_and_score(
             chosen.input,
@@ -53,15 +56,18 @@ def run(argv: Sequence[str]) -> int:
     if evidence.exists():
         shutil.move(str(evidence), str(folder.path / "evidence"))
     write_scored(chosen.output, _rows(chosen.input, service.evaluation, metrics), guard=chosen.guard)
+    verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
-        print(dumps({**service.evaluation.summary, "answer_selector": target.found_selector}, indent=2))
+        summary = service.evaluation.summary
+        print(dumps({**summary, "answer_selector": target.found_selector, **as_json(verdict)}, indent=2))
     else:
         show.asked(service.evaluation, service.asked, [], chosen.output)
         if chosen.answer_selector is None and target.found_selector:
             print(f"the answer was read from {target.found_selector}; to fix that: --answer-selector ...")
         if (folder.path / "evidence").exists():
             print(f"screenshots and texts of pages that failed: {folder.path}/evidence/")
-    return exit_code(chosen, sum(service.asked.causes().values()), len(service.asked.found))
+    failed, total = sum(service.asked.causes().values()), len(service.asked.found)
+    return tell(verdict, json=chosen.json) or exit_code(chosen, failed, total)
 
 
 def _rows(path: Path, evaluation: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
@@ -115,6 +121,7 @@ def _parser() -> Parser:
     )
     asking_options(output, "questions without an answer", retries=1)
     json_option(output)
+    gate_options(parser)
     return parser
 
 

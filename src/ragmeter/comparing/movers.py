@@ -18,12 +18,13 @@ from ragmeter.table import QID, Scores
 def movers_of(
     a: StoredRun, b: StoredRun, pairing: Pairing, scores_a: Scores, scores_b: Scores, number: int
 ) -> list[Mover]:
-    """The rows with the largest differences, the largest first; none that did not move."""
+    """The rows with the largest differences, the largest first, then in their order; none that did not move."""
     sizes = np.nan_to_num(np.abs(scores_b - scores_a))
     if number < 1 or not len(sizes):
         return []
-    largest = np.argpartition(-sizes, min(number, len(sizes)) - 1)[:number]
-    moved = [int(row) for row in largest[np.lexsort((largest, -sizes[largest]))] if sizes[row] > 0]
+    least = np.partition(sizes, -min(number, len(sizes)))[-min(number, len(sizes))]
+    large = np.flatnonzero((sizes >= least) & (sizes > 0))
+    moved = large[np.argsort(-sizes[large], kind="stable")][:number].tolist()
     first = _rows(a, [int(pairing.a[row]) for row in moved])
     second = _rows(b, [int(pairing.b[row]) for row in moved])
     return [

@@ -16,17 +16,17 @@ from ragmeter.comparing.slices import slice_differences
 from ragmeter.comparing.words import sentence
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
+from ragmeter.slicing import chosen_names
 from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
 from ragmeter.stats.differences import difference_interval
-from ragmeter.stats.intervals import Confidence
 from ragmeter.stats.multiple import benjamini_hochberg, holm
-from ragmeter.stats.paired import MCNEMAR, RANDOMISATION, TESTS, paired_p
+from ragmeter.stats.paired import paired_p
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 from ragmeter.store import RunFolder
-from ragmeter.stored import StoredRun, check_clusters, find_run
+from ragmeter.stored import StoredRun, find_run
 from ragmeter.table import Measure, Scores
 
-AUTO = "auto"
 #: The difference that a number of questions is told for, on a scale from 0 to 1: one point.
 _POINT = 0.01
 
@@ -67,18 +67,18 @@ def compare(
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
     if not 0 < alpha < 1:
         raise UsageError(f"an alpha of {alpha:g} is none", hint="it lies between 0 and 1: 0.05 is usual")
-    held = [StoredRun(run if isinstance(run, RunFolder) else find_run(run, output_dir)) for run in runs]
+    held = [StoredRun(find_run(run, output_dir)) for run in runs]
     if len(held) < 2:
         raise UsageError("a comparison needs two runs or more", hint="ragmeter compare RUN_A RUN_B")
-    column = held[0].usual_cluster() if cluster == AUTO else cluster
+    confidence = Confidence(interval, cluster, level, seed, draws)
+    column, _ = held[0].clusters(confidence)
     if column is not None and test == MCNEMAR:
         raise UsageError(
             f"McNemar's test takes rows for independent, and they belong together by {column!r}",
             hint="use --test randomisation, or --cluster none if they are independent",
         )
-    how = _How(Confidence(interval, column, level, seed, draws), test, alpha, movers)
-    wanted = [metrics] if isinstance(metrics, str) else metrics
-    names = None if wanted is None else [name for each in wanted for name in each.split(",") if name]
+    how = _How(replace(confidence, cluster=column), test, alpha, movers)
+    names = chosen_names(metrics) or None
     found = [_compared(a, b, names, slices, how) for a, b in combinations(held, 2)]
     labels = _labels(held)
     return Comparison(labels, level, alpha, test, column, seed, draws, _judged(_named(found, labels), alpha, level))
@@ -107,10 +107,8 @@ def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: I
             f"{a.name} and {b.name} have no metric in common",
             hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
         )
-    codes = None
-    if how.confidence.cluster is not None:
-        codes = a.clusters(how.confidence.cluster)[pairing.a]
-        check_clusters(codes, how.confidence.cluster)
+    _, codes = a.clusters(how.confidence)
+    codes = None if codes is None else codes[pairing.a]
     metrics, differences = {}, {}
     for measure in chosen:
         scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]

@@ -10,9 +10,10 @@ import numpy as np
 from ragmeter.comparing.comparison import SliceDifference
 from ragmeter.comparing.pairing import Rows
 from ragmeter.stats.clusters import Clustered, Codes
-from ragmeter.stats.intervals import SMALL, Confidence, interval_of
+from ragmeter.stats.confidence import STUDENT, Confidence
+from ragmeter.stats.intervals import SMALL, interval_of
 from ragmeter.stats.multiple import holm
-from ragmeter.stats.paired import STUDENT, paired_p
+from ragmeter.stats.paired import paired_p
 from ragmeter.stored import StoredRun
 from ragmeter.table import Scores
 
@@ -31,9 +32,9 @@ def slice_differences(
 ) -> list[SliceDifference]:
     """Each metric's difference in each slice, by Student's test, corrected (Holm) over all that were looked at."""
     found = []
-    by_t = Confidence("t", how.cluster, how.level)
+    by_t = Confidence("t", level=how.level)
     for names in run.slices() if columns is None else columns:
-        groups, values = run.groups(names.split(","))
+        groups, values = run.groups(run.columns_of(names))
         groups = groups[rows]
         for metric, all_rows in differences.items():
             there = ~np.isnan(all_rows)

@@ -9,29 +9,34 @@ from ragmeter.comparing.comparison import BETTER, NO_EVIDENCE, WORSE, MetricDiff
 
 def sentence(pair: Pair, level: float) -> str:
     """What two runs' differences come to: where b is better, where it is worse, and what can't be told."""
+    same_n = len({each.n for each in pair.metrics.values()}) == 1
     said: list[str] = []
     for verdict in (BETTER, WORSE):
-        found = [_by_how_much(name, each, level) for name, each in pair.metrics.items() if each.verdict == verdict]
+        found = [
+            f"{name} by {_by_how_much(each, level)}" + ("" if same_n else f", n = {each.n:,}")
+            for name, each in pair.metrics.items()
+            if each.verdict == verdict
+        ]
         if found:
-            said.append(f"{'it' if said else pair.b} is {verdict} than {pair.a} on " + ", on ".join(found))
+            said.append(f"{'it' if said else pair.b} is {verdict} than {pair.a} on {', on '.join(found)}")
+    if said and same_n:
+        said[-1] += f", n = {next(iter(pair.metrics.values())).n:,}"
     unknown = {name: each for name, each in pair.metrics.items() if each.verdict == NO_EVIDENCE}
     if unknown:
         where = "the rest" if said else " and ".join(unknown) if len(unknown) < 3 else "any metric"
         said.append(f"on {where} there is no evidence either way{_needed(list(unknown.values()))}")
     text = "; ".join(said)
-    return text[0].upper() + text[1:] + "." if text.startswith("on ") else text + "."
+    return text + "." if len(unknown) < len(pair.metrics) else f"{pair.a} and {pair.b}: {text}."
 
 
-def _by_how_much(name: str, each: MetricDifference, level: float) -> str:
+def _by_how_much(each: MetricDifference, level: float) -> str:
     scale, unit = (100, " points") if each.point else (1, "")
-    size = abs(each.difference or 0.0) * scale
+    difference = each.difference or 0.0
     between = ""
     if each.interval is not None:
-        ends = sorted((each.interval[0] * scale, each.interval[1] * scale), key=abs)
-        if (each.difference or 0.0) < 0:
-            ends = [-end for end in ends]
-        between = f" ({level:.0%}: {_figure(ends[0])} to {_figure(ends[1])})"
-    return f"{name} by {_figure(size)}{unit}{between}, n = {each.n:,}"
+        low, high = each.interval if difference > 0 else (-each.interval[1], -each.interval[0])
+        between = f" ({level:.0%}: {_figure(low * scale)} to {_figure(high * scale)})"
+    return f"{_figure(abs(difference) * scale)}{unit}{between}"
 
 
 def _needed(unknown: list[MetricDifference]) -> str:

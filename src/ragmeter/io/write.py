@@ -49,11 +49,11 @@ def replacing(*paths: Path) -> Iterator[list[Path]]:
                 each.unlink(missing_ok=True)
 
 
-def check_writable(folder: Path) -> None:
+def check_writable(folder: Path, option: str = "--output-dir") -> None:
     """Refuse a folder that can't be written to before any work is done for it."""
     present = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not present.is_dir() or not os.access(present, os.W_OK):
-        raise OutputError(f"can't write into {folder}", hint="choose another folder with --output-dir")
+        raise OutputError(f"can't write into {folder}", hint=f"choose another folder with {option}")
 
 
 def write_rows(

@@ -202,6 +202,10 @@ class LLMJudge:
         """About how many tokens one call takes and gives: four bytes a token, and a sentence for an answer."""
         return self._bytes(_values(query, ground_truth, agent_response)) // 4 + _FRAME, min(40, self.max_tokens)
 
+    def cost(self, query: str, ground_truth: str, agent_response: str) -> float:
+        """About what one call costs, in dollars; 0 where the price is not known."""
+        return 0.0 if self.price is None else self.price.of(*self.estimate(query, ground_truth, agent_response))
+
     def _worst(self, values: dict[str, str]) -> float:
         """The most that one call can cost: a token is never less than a byte."""
         return 0.0 if self.price is None else self.price.of(self._bytes(values) + _FRAME, self.max_tokens)

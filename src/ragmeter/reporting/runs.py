@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.stats.clusters import Codes
+from ragmeter.stats.confidence import Confidence
 from ragmeter.store import RunFolder, outcome_column
 from ragmeter.stored import StoredRun, find_run
 from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, Scores
@@ -59,11 +59,10 @@ class ShownRun:
         return [name for name in self.stored.texts if name not in known]
 
     @cached_property
-    def clusters(self) -> Codes | None:
-        """For each row the number of its cluster, if the summary's intervals know of clusters."""
-        column = self.stored.usual_cluster()
-        known = any(each.get("n_clusters") is not None for each in self.metrics.values())
-        return self.stored.clusters(column) if known and column is not None else None
+    def confidence(self) -> Confidence:
+        """How the run's own intervals were made."""
+        held = self.summary.get("statistics") or {}
+        return Confidence(**{key: held[key] for key in ("method", "cluster", "level", "seed") if key in held})
 
     def texts(self, column: str) -> list[str | None]:
         """A column of texts, nothing where the run has no such column."""

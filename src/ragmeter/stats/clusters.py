@@ -7,11 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragmeter.stats.distributions import t_quantile
 from ragmeter.table import Scores
 
 Codes = npt.NDArray[np.int64]
+
+
+def cluster_codes(column: pa.Array) -> Codes:
+    """For each row the number of its cluster. A row without a value is a cluster of its own."""
+    codes = pc.dictionary_encode(column).indices
+    held: Codes = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    alone = np.flatnonzero(held < 0)
+    held[alone] = len(column) + np.arange(len(alone))
+    return held
+
+
+def has_clusters(column: pa.Array) -> bool:
+    """Whether some value is there more than once."""
+    return bool(pc.count_distinct(column, mode="only_valid").as_py() < len(column) - column.null_count)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ragmeter.stats.clusters import Codes
-from ragmeter.stats.intervals import Confidence, Interval, interval_of, wilson_interval
+from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.intervals import Interval, interval_of, wilson_interval
 from ragmeter.table import Scores
 
 

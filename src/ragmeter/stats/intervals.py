@@ -4,49 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
 from ragmeter.errors import UsageError
 from ragmeter.stats.bootstrap import bca_interval, percentile_interval
 from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.distributions import t_quantile, z_quantile
 from ragmeter.table import Scores
 
 Interval = tuple[float, float]
-METHODS = ("auto", "t", "wilson", "bootstrap", "bca")
 #: Fewer values than this are too few for an interval to keep its promise; whoever shows one says so.
 SMALL = 30
-
-
-@dataclass(frozen=True)
-class Confidence:
-    """How intervals are made.
-
-    `auto` is Wilson's for scores of 0 and 1, and Student's for the rest. `cluster` names the column whose values tell
-    which rows belong together.
-    """
-
-    method: str = "auto"
-    cluster: str | None = None
-    level: float = 0.95
-    seed: int = 0
-    draws: int = 9_999
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise UsageError(f"unknown interval {self.method!r}", hint=f"there are {', '.join(METHODS)}")
-        if not 0 < self.level < 1:
-            raise UsageError(f"a level of {self.level:g} is none", hint="it lies between 0 and 1: 0.95 is usual")
-
-    def as_dict(self) -> dict[str, Any]:
-        """For the signature: the seed and the number of draws only where something is drawn."""
-        found = asdict(self)
-        if self.method not in ("bootstrap", "bca"):
-            del found["seed"], found["draws"]
-        return found
 
 
 def interval_of(

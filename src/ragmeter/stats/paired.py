@@ -12,11 +12,10 @@ import numpy as np
 
 from ragmeter.stats.bootstrap import bootstrap_p
 from ragmeter.stats.clusters import Clustered
+from ragmeter.stats.confidence import BOOTSTRAP, MCNEMAR, STUDENT
 from ragmeter.stats.distributions import coin_two_sided, t_two_sided, z_two_sided
 from ragmeter.table import Scores
 
-RANDOMISATION, BOOTSTRAP, STUDENT, MCNEMAR = "randomisation", "bootstrap", "t", "mcnemar"
-TESTS = (RANDOMISATION, BOOTSTRAP, STUDENT, MCNEMAR)
 #: Up to so many differences every assignment of signs is looked at; of the largest, so many are flipped one by one.
 _ALL_SIGNS, _ONE_BY_ONE = 16, 10_000
 _AT_ONCE = 4_000_000

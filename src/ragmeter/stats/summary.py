@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ragmeter.stats.clusters import Codes
-from ragmeter.stats.intervals import Confidence, Interval, interval_of
+from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.intervals import Interval, interval_of
 from ragmeter.table import Scores
 
 

@@ -31,17 +31,27 @@ RESULT_COLUMNS = (
     *TURN_COLUMNS, "is_exact_match", "is_correct", "is_miss", "is_semantically_correct", "api_response",
 )  # fmt: skip
 NO_REFERENCE = "no_reference"
+#: What a verdict may rest on: that the agent declined, the same words, the offline judge, a language model, that nobody
+#: judges, or the rule that ends a conversation.
+MISS, EXACT, OFFLINE, LLM, NOBODY, ENDED = "miss", "exact", "offline", "llm", "nobody", "ended"
 
 
 @dataclass
 class JudgedTurn:
-    """One turn and what came of it. `turn` is None until it is decided."""
+    """One turn and what came of it. `turn` is None until it is decided; `judged_by` says what the verdict rests on.
+
+    In a cascade, `chance` is the offline judge's that the answer is right, and `sure` whether that is enough.
+    """
 
     row: Mapping[str, Any]
     outcome: str = SCORED
     cause: str = ""
     turn: Turn | None = None
     judgement: Judgement | None = None
+    judged_by: str = ""
+    qid: str = ""
+    chance: float | None = None
+    sure: bool = False
 
     def decide(self, *, judged: bool) -> None:
         """Decide what can be decided without a judge: in that order, miss, exact match, and wrong if nobody judges."""
@@ -49,19 +59,28 @@ class JudgedTurn:
         if self.row.get("error") or answer is None:
             self._fail(str(self.row.get("outcome") or TARGET_ERROR), str(self.row.get("error") or "no answer"))
         elif is_miss(answer):
-            self.turn = MISSED
+            self.turn, self.judged_by = MISSED, MISS
         elif expected is None or not expected.strip():
             self._fail(NO_REFERENCE, "the turn has no ground truth")
         elif is_exact_match(answer, expected):
-            self.turn = Turn(correct=True, exact=True)
+            self.turn, self.judged_by = Turn(correct=True, exact=True), EXACT
         elif not judged:
-            self.turn = Turn(correct=False)
+            self.turn, self.judged_by = Turn(correct=False), NOBODY
 
     def settle(self, judgement: Judgement) -> None:
         """Take the judge's word, or the reason why there is none."""
         self.judgement = judgement
-        self.turn = Turn(correct=judgement.accuracy)
+        self.turn, self.judged_by = Turn(correct=judgement.accuracy), LLM
         self.outcome, self.cause = judgement.outcome, judgement.cause
+
+    def decide_offline(self) -> None:
+        """Take the offline judge's word."""
+        self.turn, self.judged_by = Turn(correct=(self.chance or 0.0) >= 0.5), OFFLINE
+        self.outcome, self.cause = SCORED, ""
+
+    def texts(self) -> tuple[str, str, str]:
+        """What a judge is shown: question, expected answer, answer."""
+        return str(self.row.get("query") or ""), self.row["ground_truth"], self.row["agent_response"]
 
     def _fail(self, outcome: str, cause: str) -> None:
         self.turn, self.outcome, self.cause = Turn(correct=None), outcome, cause
@@ -99,6 +118,8 @@ class Judged:
             for each_turn, turn in zip(conversation, turns, strict=True):
                 if turn is MISSED:  # past the end of the conversation nothing can fail any more
                     each_turn.outcome = SCORED
+                    if each_turn.judged_by != MISS:
+                        each_turn.judged_by = ENDED
 
     def rows(self, *, ego: bool = False) -> list[dict[str, Any]]:
         """The rows of the results file; of ego-centric turns alone if asked for."""
@@ -135,6 +156,11 @@ class Judged:
         )
         return dict(said.most_common())
 
+    def judged_by(self) -> dict[str, int]:
+        """How many verdicts rest on what."""
+        found = Counter(judged.judged_by for conversation in self.conversations for judged in conversation)
+        return dict(sorted((name, count) for name, count in found.items() if name))
+
     def flips(self) -> tuple[int, int]:
         """On how many turns the repeats of the judge disagree, and how many were judged more than once."""
         held = [j.judgement for conversation in self.conversations for j in conversation if j.judgement is not None]
@@ -161,7 +187,16 @@ def group(turns: Iterable[Mapping[str, Any]]) -> list[list[JudgedTurn]]:
         for one, other in pairwise(conversation):
             if one.row["turn_idx"] == other.row["turn_idx"]:
                 raise InputError(f"turn {one.row['turn_idx']} of session {session!r} is there twice", file="turn data")
+    _name([judged for conversation in sessions.values() for judged in conversation])
     return list(sessions.values())
+
+
+def _name(turns: list[JudgedTurn]) -> None:
+    """Give each turn its qid: its interaction's id where these tell turns apart, or else its place."""
+    ids = [judged.row.get("interaction_id") for judged in turns]
+    unique = None not in ids and len(set(map(str, ids))) == len(ids)
+    for judged, each_id in zip(turns, ids, strict=True):
+        judged.qid = str(each_id) if unique else f"{judged.row['session_id']}/{judged.row['turn_idx']}"
 
 
 async def judge_all(
@@ -189,10 +224,7 @@ async def judge_all(
         advance(len(conversation))
 
     async def ask(each_turn: JudgedTurn) -> None:
-        row = each_turn.row
-        each_turn.settle(
-            await judge.judge(caller, client, str(row.get("query") or ""), row["ground_truth"], row["agent_response"])
-        )
+        each_turn.settle(await judge.judge(caller, client, *each_turn.texts()))
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
     await each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
@@ -202,6 +234,8 @@ def _result_row(judged: JudgedTurn, turn: Turn) -> dict[str, Any]:
     known = turn.correct is not None
     if judged.judgement is not None:
         response: dict[str, Any] | None = judged.judgement.as_dict()
+    elif judged.judged_by == OFFLINE:
+        response = {"outcome": SCORED, "judged_by": OFFLINE, "probability": judged.chance}
     else:
         response = None if known else {"outcome": judged.outcome, "cause": judged.cause}
     return {

@@ -14,6 +14,7 @@ from ragmeter.effects.loop import Stoppable, run
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.crag import files
+from ragmeter.evaluators.crag.cascade import Cascade
 from ragmeter.evaluators.crag.config import (
     DEFAULT_NUM_WORKERS,
     MAX_API_RETRIES,
@@ -57,6 +58,7 @@ class CRAGEvaluator:
         num_workers: how many judge calls, or batches of the agent, may be under way at once.
         base_url: any OpenAI-compatible endpoint.
         judge: a judge with settings of your own, in place of the three above.
+        cascade: has the offline judge decide where it is sure; everywhere, if there is no other judge.
         tokenizer: cuts answers to MAX_RESPONSE_LENGTH_IN_TOKENS; has encode() and decode().
         load_image: makes an image of an image_url; without it the agent is given the URL.
         agent_name: what the agent's answers are kept under in the journal. Change it when the agent changes.
@@ -78,6 +80,7 @@ class CRAGEvaluator:
         *,
         base_url: str | None = None,
         judge: LLMJudge | None = None,
+        cascade: Cascade | None = None,
         tokenizer: Tokenizer | None = None,
         load_image: Callable[[str], Any] | None = None,
         agent_name: str | None = None,
@@ -104,6 +107,7 @@ class CRAGEvaluator:
                 hint="give it with --prices, or limit the calls with --max-calls",
             )
         self.budget, self.max_calls, self.retries = budget, max_calls, retries
+        self.cascade = cascade
         self.tokenizer, self.load_image = tokenizer, load_image
         self.agent_name = agent_name
         self.journal = None if journal is None else Path(journal)
@@ -193,12 +197,21 @@ class CRAGEvaluator:
         judged = Judged(group([files.checked(dict(row)) for row in turns]))
         usage: dict[str, Any] = {}
         effort: dict[str, Any] = {}
-        if self.llm_judge is None:
+        shared = None
+        if self.cascade is not None:
+            judged.decide(judged=True)
+            shared = self.cascade.share(judged, self.llm_judge, self.budget)
+        elif self.llm_judge is None:
             judged.decide(judged=False)
-        else:
+        if self.llm_judge is not None:
             usage, effort = self._judge(judged, self.llm_judge)
+        if shared is not None:
+            shared.finish()
         judged.count()
-        self.report = Report(files.summarise_run(judged, usage), effort, judged)
+        summary = files.summarise_run(judged, usage)
+        if shared is not None:
+            summary["cascade"] = shared.summary(self.llm_judge)
+        self.report = Report(summary, effort, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
         return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
 
@@ -229,6 +242,8 @@ class CRAGEvaluator:
                     "cost_usd": 0.0}  # fmt: skip
         judged = Judged(group([files.checked(dict(row)) for row in turn_data]))
         judged.decide(judged=True)
+        if self.cascade is not None:
+            self.cascade.share(judged, judge, self.budget)
         waiting = [each.row for conversation in judged.conversations for each in conversation if each.turn is None]
         there = self.journal is not None and self.journal.exists()
         with Journal(self.journal if there else None) as journal:

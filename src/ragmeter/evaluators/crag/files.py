@@ -18,6 +18,7 @@ from ragmeter.io.cells import as_list, whole
 from ragmeter.io.source import open_source
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.metrics.conversation import accuracy_bounds, conversation_score
+from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import MetricSummary, summarise
 from ragmeter.store import MANIFEST, ROWS, SUMMARY, RowsWriter, Scored
 from ragmeter.table import SCORED, Batch, Measure
@@ -32,10 +33,13 @@ _ATTRIBUTES = {
     "is_miss": "miss",
     "is_hallucination": "hallucination",
 }
-_MEASURES = [
+#: What a run is summarised by, turn by turn.
+MEASURES = [
     Measure(name, binary=True, direction="lower" if name in ("is_miss", "is_hallucination") else "higher")
     for name in _ATTRIBUTES
 ]
+#: What it is summarised by, conversation by conversation.
+CONVERSATION = Measure("multi_turn_conversation_score", bounds=(-1.0, 1.0))
 
 
 def load_turns(path: str | Path) -> list[dict[str, Any]]:
@@ -123,7 +127,7 @@ def save_run(folder: Path, judged: Judged, summary: dict[str, Any], manifest: di
     outcomes = judged.outcomes()
     paths = [folder / name for name in (ROWS, SUMMARY, MANIFEST)]
     with replacing(*paths) as (rows, summary_file, manifest_file):
-        writer = RowsWriter(rows, _MEASURES)
+        writer = RowsWriter(rows, MEASURES)
         try:
             writer.write(Scored(_batch(judged), {name: (_flag(judged, name), outcomes) for name in _ATTRIBUTES}))
         finally:
@@ -136,28 +140,37 @@ def summarise_run(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
     """What came out, with intervals, counts and causes. Nothing in it depends on when or how fast it was run."""
     failed = judged.not_scored()
     outcomes = judged.outcomes()
+    lengths = [len(turns) for turns in judged.counted]
+    codes = np.repeat(np.arange(len(lengths)), lengths) if any(length > 1 for length in lengths) else None
     metrics: dict[str, MetricSummary] = {
         measure.name: summarise(
-            _flag(judged, measure.name), failed, binary=True, direction=measure.direction, bounds=measure.bounds
+            _flag(judged, measure.name),
+            failed,
+            binary=True,
+            direction=measure.direction,
+            bounds=measure.bounds,
+            codes=codes,  # turns of a conversation belong together
         )
-        for measure in _MEASURES
+        for measure in MEASURES
     }
     by_conversation = [conversation_score(turns) for turns in judged.counted]
     unknown = sum(score is None for score in by_conversation)
-    metrics["multi_turn_conversation_score"] = summarise(
+    metrics[CONVERSATION.name] = summarise(
         np.array([np.nan if score is None else score for score in by_conversation], dtype=np.float64),
         {"a turn was not scored": unknown} if unknown else {},
-        bounds=(-1.0, 1.0),
+        bounds=CONVERSATION.bounds,
     )
     flipped, repeated = judged.flips()
     return {
         "ragmeter": ragmeter.__version__,
         "n_rows": len(outcomes),
         "n_conversations": len(judged.conversations),
+        "statistics": Confidence(cluster=None if codes is None else "session_id").as_dict(),
         "metrics": {name: each.as_dict() for name, each in metrics.items()},
         "accuracy_bounds": accuracy_bounds(judged.turns()),
         "unscored_share": 1 - outcomes.count(SCORED) / len(outcomes) if outcomes else 0.0,
         "causes": judged.causes(),
+        "judged_by": judged.judged_by(),
         "n_judged_repeatedly": repeated,
         "flip_rate": flipped / repeated if repeated else None,
         "usage": dict(usage),
@@ -191,21 +204,15 @@ def _batch(judged: Judged) -> Batch:
     """The turns as rows of the table."""
     turns = [each for conversation in judged.conversations for each in conversation]
     rows = [each.row for each in turns]
-    ids = [row.get("interaction_id") for row in rows]
-    unique = None not in ids and len(set(ids)) == len(ids)
     renamed = {"query": "question", "agent_response": "answer", "ground_truth": "reference"}
-    columns: dict[str, list[Any]] = {
-        "qid": [
-            str(each) if unique else f"{row['session_id']}/{row['turn_idx']}"
-            for each, row in zip(ids, rows, strict=True)
-        ]
-    }
+    columns: dict[str, list[Any]] = {"qid": [each.qid for each in turns]}
     for name in (*TURN_COLUMNS, "error"):
         values = [row.get(name) for row in rows]
         if name == "ground_truth":
             columns["reference"] = [[] if value is None else [value] for value in values]
         elif name != "interaction_id_history" and any(value is not None for value in values):
             columns[renamed.get(name, name)] = [None if value is None else _text(value) for value in values]
+    columns["judged_by"] = [each.judged_by or None for each in turns]
     if any(each.judgement for each in turns):
         columns["verdict"] = [each.judgement.verdict if each.judgement else None for each in turns]
         columns["reason"] = [whole(each.judgement.reason or each.cause) if each.judgement else None for each in turns]

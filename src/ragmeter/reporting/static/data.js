@@ -46,7 +46,7 @@ function prepared(run, about) {
 function searchable(run) {
   if (!run.small) {
     store.small = store.small || store.texts.map((each) => each.toLowerCase());
-    const single = ['qid', 'question', 'answer', 'error', 'verdict', 'reason', 'session_id'].filter((name) => run[name]).map((name) => run[name]);
+    const single = ['qid', 'question', 'answer', 'error', 'verdict', 'reason', 'judged_by', 'session_id'].filter((name) => run[name]).map((name) => run[name]);
     single.push(...Object.values(run.slices), ...Object.values(run.others));
     const lists = ['reference', 'relevant', 'retrieved'].filter((name) => run[name]).map((name) => run[name]);
     run.small = Array.from({ length: run.n }, (_, row) => {

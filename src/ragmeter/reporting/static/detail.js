@@ -136,8 +136,9 @@ function scores(run, row) {
 
 function judge(run, row) {
   const [verdict, reason] = ['verdict', 'reason'].map((name) => (run[name] ? text(run[name][row]) : null));
-  if (verdict === null && reason === null) return null;
-  return block('Judge', verdict === null ? null : make('p', {}, make('span', { class: 'badge even' }, words(verdict))),
+  const by = run.judged_by ? text(run.judged_by[row]) : null;
+  if (verdict === null && reason === null && by === null) return null;
+  return block('Judge', by === null ? null : make('p', { class: 'soft' }, 'judged by ', words(by)), verdict === null ? null : make('p', {}, make('span', { class: 'badge even' }, words(verdict))),
     reason ? make('p', {}, words(reason)) : null);
 }
 

@@ -1,0 +1,78 @@
+"""`ragmeter compare`: is B better than A, by how much, and how sure is that?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragmeter.cli.options import (
+    Parser,
+    command_parser,
+    json_option,
+    read_statistics,
+    runs_option,
+    statistics_options,
+)
+from ragmeter.io.write import dumps
+
+_DESCRIPTION = """\
+Compare runs on the questions that they share, each run with each later one:
+
+  ragmeter compare before after
+  ragmeter compare before after --metrics token_f1,ndcg@10 --slice domain --json
+"""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Compare, and print what was found."""
+    chosen = _parser().parse_args(list(argv))
+
+    from ragmeter.cli.show_compare import show_comparison
+    from ragmeter.comparing import compare
+
+    found = compare(
+        chosen.runs,
+        metrics=chosen.metrics,
+        test=chosen.test,
+        **read_statistics(chosen),
+        slices=chosen.slice or None,
+        alpha=chosen.alpha,
+        draws=chosen.draws,
+        movers=chosen.movers,
+        output_dir=chosen.output_dir,
+    )
+    if chosen.json:
+        print(dumps(found.as_dict(), indent=2))
+    else:
+        show_comparison(found)
+    return 0
+
+
+def _parser() -> Parser:
+    from ragmeter.stats.confidence import TESTS
+
+    parser = command_parser("ragmeter compare", _DESCRIPTION)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more, by folder or by name")
+    parser.add_argument("--metrics", metavar="NAME", nargs="+", help="some of the runs' metrics; default: all")
+    parser.add_argument(
+        "--slice",
+        metavar="COLUMN[,COLUMN]",
+        action="append",
+        default=[],
+        help="look for other verdicts by this column, or two; may be repeated; default: all columns of few values",
+    )
+    parser.add_argument("--movers", metavar="N", type=int, default=3, help="rows to show that moved most; default: 3")
+    tests = parser.add_argument_group("tests")
+    tests.add_argument(
+        "--test",
+        default=TESTS[0],
+        choices=TESTS,
+        help=f"default: {TESTS[0]}; mcnemar is for scores of 0 and 1, others get {TESTS[0]}",
+    )
+    tests.add_argument(
+        "--alpha", metavar="SHARE", type=float, default=0.05, help="of false alarms, over all metrics; default: 0.05"
+    )
+    tests.add_argument("--draws", metavar="N", type=int, default=9_999, help="default: 9999")
+    statistics_options(parser)
+    runs_option(parser)
+    json_option(parser)
+    return parser

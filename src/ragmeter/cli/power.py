@@ -1,0 +1,105 @@
+"""`ragmeter power`: how many questions a difference needs, and which difference a number of questions can show."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from ragmeter.cli.options import command_parser, json_option, runs_option
+from ragmeter.errors import UsageError
+from ragmeter.io.write import dumps
+from ragmeter.stats.confidence import AUTO
+
+_DESCRIPTION = """\
+How many questions a difference needs, and which difference a number of questions can show.
+
+From a pilot, one run or better two of the systems to be compared:
+  ragmeter power before after --metric token_f1 --difference 0.02
+From variances that you know, those of the difference of one question:
+  ragmeter power --variance 0.111 --difference 0.03
+"""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Plan, and print."""
+    chosen = _parser().parse_args(list(argv))
+
+    from ragmeter.cli.show_power import show_plan
+    from ragmeter.planning import plan, plan_from_pilot
+    from ragmeter.stats.power import Variances
+
+    settings = {
+        "differences": chosen.difference,
+        "numbers": chosen.n,
+        "repeats": chosen.repeats,
+        "alpha": chosen.alpha,
+        "power": chosen.power,
+    }
+    if chosen.runs and chosen.variance is not None:
+        raise UsageError("the variance comes from the runs, or from --variance", hint="leave one of them out")
+    if chosen.runs:
+        if chosen.metric is None:
+            raise UsageError("--metric is missing: which of the run's metrics is the plan for?")
+        cluster = None if chosen.cluster == "none" else chosen.cluster
+        found = plan_from_pilot(
+            chosen.runs,
+            chosen.metric,
+            cluster=cluster,
+            correlation=chosen.correlation,
+            output_dir=chosen.output_dir,
+            **settings,
+        )
+    elif chosen.variance is not None:
+        given = Variances(chosen.variance, chosen.within, chosen.within, chosen.design_effect)
+        found = plan(given, metric=chosen.metric, **settings)
+    else:
+        raise UsageError("a plan needs a pilot run, or --variance", hint="`ragmeter power --help` shows both ways")
+    if chosen.json:
+        print(dumps(found.as_dict(), indent=2))
+    else:
+        show_plan(found)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = command_parser("ragmeter power", _DESCRIPTION)
+    parser.add_argument("runs", metavar="RUN", nargs="*", help="a pilot: one run, or two on the same questions")
+    parser.add_argument("--metric", metavar="NAME", help="which of the runs' metrics")
+    parser.add_argument(
+        "--difference", metavar="D", type=float, nargs="+", default=[], help="how many questions would show it?"
+    )
+    parser.add_argument("--n", metavar="N", type=int, nargs="+", default=[], help="which difference would they show?")
+    parser.add_argument("--power", metavar="SHARE", type=float, default=0.8, help="the chance to see it; default: 0.8")
+    parser.add_argument("--alpha", metavar="SHARE", type=float, default=0.05, help="of false alarms; default: 0.05")
+    parser.add_argument(
+        "--repeats", metavar="K", type=int, default=1, help="how often each question is answered or judged; default: 1"
+    )
+    pilot = parser.add_argument_group("from a pilot")
+    pilot.add_argument(
+        "--cluster",
+        metavar="COLUMN",
+        default=AUTO,
+        help="rows with the same value here belong together; none: no rows do; default: session_id, if some share one",
+    )
+    pilot.add_argument(
+        "--correlation",
+        metavar="R",
+        type=float,
+        default=0.0,
+        help="with one run: how the other system's scores go with its own; default: 0, which is cautious",
+    )
+    runs_option(pilot)
+    known = parser.add_argument_group("from variances")
+    known.add_argument("--variance", metavar="V", type=float, help="of the difference, over questions")
+    known.add_argument(
+        "--within", metavar="V", type=float, default=0.0, help="of one system's score when a question is repeated"
+    )
+    known.add_argument(
+        "--design-effect",
+        metavar="X",
+        type=float,
+        default=1.0,
+        help="of clusters: so many rows are worth one; default: 1",
+    )
+    json_option(parser)
+    return parser

@@ -1,0 +1,58 @@
+"""`ragmeter summary`: a kept run's figures, with other intervals, and by slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragmeter.cli.options import command_parser, json_option, read_statistics, runs_option, statistics_options
+from ragmeter.io.write import dumps
+
+_DESCRIPTION = """\
+A run's figures again, on all rows and by slices:
+
+  ragmeter summary english --slice domain --slice domain,language
+"""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Summarise, and print."""
+    parser = command_parser("ragmeter summary", _DESCRIPTION)
+    parser.add_argument("run", metavar="RUN", help="a run's folder, or its name")
+    parser.add_argument("--metrics", metavar="NAME", nargs="+", help="some of the run's metrics; default: all")
+    parser.add_argument(
+        "--slice",
+        metavar="COLUMN[,COLUMN]",
+        action="append",
+        default=[],
+        help="a column, or two, whose values part the rows; may be repeated",
+    )
+    statistics_options(parser)
+    runs_option(parser)
+    json_option(parser)
+    chosen = parser.parse_args(list(argv))
+
+    from ragmeter.cli import show
+    from ragmeter.slicing import summarise_run
+
+    found = summarise_run(
+        chosen.run,
+        metrics=chosen.metrics,
+        slices=chosen.slice,
+        **read_statistics(chosen),
+        output_dir=chosen.output_dir,
+    )
+    if chosen.json:
+        print(dumps(found.as_dict(), indent=2))
+        return 0
+    out = show.console()
+    metrics = {name: each.as_dict() for name, each in found.metrics.items()}
+    out.print(show.summary_table(metrics))
+    for name in dict.fromkeys(each.column for each in found.slices):
+        out.print(show.slice_table(name, [each for each in found.slices if each.column == name]))
+    for line in show.causes(metrics):
+        out.print(line, style="red", soft_wrap=True)
+    if any(each.small for each in found.slices):
+        out.print("*: fewer than 30 rows scored; such an interval is rough", soft_wrap=True)
+    cluster = f", clustered by {found.statistics.cluster}" if found.statistics.cluster else ""
+    out.print(show.printable(f"rows: {found.n_rows:,}{cluster}"), soft_wrap=True)
+    return 0

@@ -1,0 +1,203 @@
+"""What a run has to reach: rules as they are written, `token_f1=0.6` or `runs/main:accuracy:0.02`, read and checked."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragmeter import naming
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.io.write import RUNS
+
+if TYPE_CHECKING:
+    from ragmeter.table import Measure
+
+FAIL_UNDER, FAIL_OVER, NO_WORSE_THAN, MAX_FAILED = "fail_under", "fail_over", "no_worse_than", "max_failed"
+MEAN, INTERVAL = "mean", "interval"
+#: The share of rows that may have no score. A gate that passes because the hard rows failed is worth nothing.
+MOST_FAILED = 0.05
+
+#: `token_f1=0.6` or several of them, or a mapping from names to values.
+Bounds = str | Iterable[str] | Mapping[str, float]
+#: `main:accuracy:0.02` or several of them, or for each baseline a mapping from names to margins.
+Margins = str | Iterable[str] | Mapping[str, Mapping[str, float]]
+
+_MARGIN = re.compile(
+    r"""(?P<baseline>.+)
+        :(?P<metric>[^\W\d][\w.]*(?:@\d+)?(?:\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\])?)
+        :(?P<margin>[^:]*)""",
+    re.DOTALL | re.VERBOSE,
+)
+_EXAMPLES = {
+    FAIL_UNDER: "METRIC=VALUE, for example token_f1=0.6",
+    FAIL_OVER: "METRIC=VALUE, for example latency_ms=2000",
+    NO_WORSE_THAN: "BASELINE:METRIC:MARGIN, for example main:token_f1:0.02",
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that is asked of a run: a bound for a metric's mean, or a margin to another run, the baseline."""
+
+    kind: str
+    metric: str
+    value: float
+    baseline: str | None = None
+
+    def __str__(self) -> str:
+        beside = "" if self.baseline is None else f"{self.baseline}:"
+        return f"{option(self.kind)} {beside}{self.metric}{'=' if self.baseline is None else ':'}{self.value:.12g}"
+
+
+def option(kind: str) -> str:
+    """How a kind of rule is called on the command line."""
+    return "--" + kind.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """All that is asked of a run. `max_failed` is the share of rows that may have no score; None: the usual one.
+
+    `on` says what a bound is held against: the mean, or the end of its interval that is nearer.
+    """
+
+    rules: tuple[Rule, ...]
+    max_failed: float | None = None
+    on: str = MEAN
+    output_dir: Path = RUNS
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        fail_under: Bounds | None = None,
+        fail_over: Bounds | None = None,
+        no_worse_than: Margins | None = None,
+        max_failed: float | None = None,
+        on: str = MEAN,
+        output_dir: str | Path = RUNS,
+    ) -> Gate:
+        """Read the rules as they are written; an error says what is wrong with one."""
+        rules = [*_bounds(FAIL_UNDER, fail_under), *_bounds(FAIL_OVER, fail_over), *_margins(no_worse_than)]
+        if max_failed is not None and not 0 <= max_failed <= 1:
+            raise UsageError(f"--max-failed is a share between 0 and 1, and is {max_failed:g}")
+        if on not in (MEAN, INTERVAL):
+            raise UsageError(f"a gate is on the {MEAN} or on the {INTERVAL}, not on {on!r}")
+        if not rules and max_failed is None:
+            raise UsageError(
+                "nothing is asked of the run, so the gate has nothing to check",
+                hint="give --fail-under, --fail-over, --no-worse-than or --max-failed",
+            )
+        return cls(tuple(dict.fromkeys(rules)), max_failed, on, Path(output_dir))
+
+    @property
+    def most_failed(self) -> float:
+        """The share of rows that may have no score."""
+        return MOST_FAILED if self.max_failed is None else self.max_failed
+
+    def on_run(self, run: str, measures: Mapping[str, Measure]) -> Gate:
+        """The same gate with each metric by the full name that this run has it by, if it makes sense there."""
+        return replace(self, rules=tuple(_on_measure(rule, run, measures) for rule in self.rules))
+
+
+def _on_measure(rule: Rule, run: str, measures: Mapping[str, Measure]) -> Rule:
+    found = naming.matching(rule.metric, measures)
+    if not found:
+        raise UnknownNameError("metric", rule.metric, measures, hint=f"{run} has {', '.join(measures)}")
+    if len(found) > 1:
+        raise UsageError(f"{rule}: {rule.metric} could be {' or '.join(found)}", hint="write the name in full")
+    measure = measures[found[0]]
+    _check_direction(rule, measure)
+    _check_size(rule, measure)
+    return replace(rule, metric=measure.name)
+
+
+def _check_direction(rule: Rule, measure: Measure) -> None:
+    wrong = {FAIL_UNDER: ("lower", FAIL_OVER), FAIL_OVER: ("higher", FAIL_UNDER), NO_WORSE_THAN: ("none", "")}
+    direction, instead = wrong[rule.kind]
+    if measure.direction != direction:
+        return
+    if rule.kind == NO_WORSE_THAN:
+        raise UsageError(f"{rule}: of {measure.name} neither more nor less is worse", hint="choose another metric")
+    raise UsageError(
+        f"{rule}: for {measure.name} {direction} is better",
+        hint=f"write {option(instead)} {measure.name}={rule.value:.12g}",
+    )
+
+
+def _check_size(rule: Rule, measure: Measure) -> None:
+    """A value that the metric can't have is a slip: 60 for 0.6."""
+    low, high = measure.bounds
+    if rule.kind == NO_WORSE_THAN:
+        low, high = 0.0, high - low
+    if low <= rule.value <= high:
+        return
+    span = f"between {measure.bounds[0]:g} and {measure.bounds[1]:g}" if math.isfinite(high) else f"from {low:g} on"
+    points = f"; {rule.value:g} points are {rule.value / 100:g}" if measure.bounds == (0.0, 1.0) else ""
+    raise UsageError(f"{rule}: {measure.name} lies {span}{points}")
+
+
+def _bounds(kind: str, given: Bounds | None) -> Iterator[Rule]:
+    if isinstance(given, Mapping):
+        for metric, value in given.items():
+            yield Rule(kind, _metric(kind, metric), _number(kind, f"{metric}={value}", value))
+        return
+    for text in _texts(kind, given):
+        metric, equals, value = text.rpartition("=")
+        if not equals:
+            raise _unreadable(kind, text)
+        number = _number(kind, text, value)
+        yield Rule(kind, _metric(kind, metric), number)
+
+
+def _margins(given: Margins | None) -> Iterator[Rule]:
+    if isinstance(given, Mapping):
+        for baseline, margins in given.items():
+            if not isinstance(margins, Mapping):
+                raise UsageError(
+                    f"no_worse_than: {baseline!r} has {margins!r}", hint='write {"main": {"token_f1": 0.02}}'
+                )
+            for metric, margin in margins.items():
+                size = _number(NO_WORSE_THAN, f"{baseline}:{metric}:{margin}", margin)
+                yield Rule(NO_WORSE_THAN, _metric(NO_WORSE_THAN, metric), size, str(baseline))
+        return
+    for text in _texts(NO_WORSE_THAN, given):
+        # From the right: a path may have colons, and so may a metric's settings.
+        match = _MARGIN.fullmatch(text.strip())
+        if match is None:
+            raise _unreadable(NO_WORSE_THAN, text)
+        margin = _number(NO_WORSE_THAN, text, match["margin"])
+        yield Rule(NO_WORSE_THAN, match["metric"], margin, match["baseline"])
+
+
+def _texts(kind: str, given: str | Iterable[str] | None) -> list[str]:
+    texts = [] if given is None else [given] if isinstance(given, str) else list(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise UsageError(f"{kind} can't be {text!r}", hint=f"write it as {_EXAMPLES[kind]}")
+    return texts
+
+
+def _metric(kind: str, text: str) -> str:
+    if not text.strip():
+        raise _unreadable(kind, text)
+    naming.parse(text)  # says what is wrong with it
+    return text.strip()
+
+
+def _number(kind: str, text: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise _unreadable(kind, text) from None
+    if not math.isfinite(number) or isinstance(value, bool):
+        raise UsageError(f"{option(kind)} {text}: {value} is no value to hold a mean against")
+    return number
+
+
+def _unreadable(kind: str, text: str) -> UsageError:
+    return UsageError(f"can't read {option(kind)} {text}", hint=f"write it as {_EXAMPLES[kind]}")

@@ -1,0 +1,58 @@
+"""What a gate says of a run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ragmeter.stats.intervals import Interval
+from ragmeter.stats.summary import MetricSummary
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule held against a run: what was asked, what was found, and the reason in words.
+
+    `metric` may be several, with commas, where the same is to be said of them. `value` and `interval` are what was
+    found: a mean, a difference to the baseline, or a share of rows.
+    """
+
+    rule: str
+    kind: str
+    metric: str
+    passed: bool
+    reason: str
+    required: float
+    value: float | None
+    interval: Interval | None
+    level: float | None
+    n: int
+    baseline: str | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Every check, the run's figures, and a sentence for each baseline that it was compared with."""
+
+    run: str
+    checks: list[Check]
+    metrics: dict[str, MetricSummary]
+    sentences: list[str]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check has."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failed(self) -> list[Check]:
+        """The checks that have not passed."""
+        return [check for check in self.checks if not check.passed]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"run": self.run, "passed": self.passed, **{k: v for k, v in asdict(self).items() if k != "run"}}
+
+    def __repr__(self) -> str:
+        said = [f"{'passed' if check.passed else 'FAILED'}: {check.reason}" for check in self.checks]
+        return "\n".join([f"<Verdict on {self.run}: {'passed' if self.passed else 'failed'}>", *said])

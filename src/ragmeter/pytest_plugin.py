@@ -1,0 +1,170 @@
+"""The pytest plugin: the fixture `ragmeter`, the mark `@pytest.mark.ragmeter(fail_under={...})`, and a summary.
+
+pytest imports this wherever ragmeter is installed, so nothing heavy is imported before a test needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from ragmeter.api import Evaluation
+    from ragmeter.asking import Service
+    from ragmeter.gating import Gate, Verdict
+    from ragmeter.store import RunFolder
+
+_MARK = (
+    "ragmeter(fail_under={'token_f1': 0.6}, fail_over={'latency_ms': 2000}, "
+    "no_worse_than={'main': {'token_f1': 0.02}}, max_failed=0.05, gate_on='mean', output_dir='runs'): "
+    "what the test evaluates with the fixture `ragmeter` has to pass this gate"
+)
+_KEYWORDS = ("fail_under", "fail_over", "no_worse_than", "max_failed", "gate_on", "output_dir")
+#: What a test has evaluated, kept with the test.
+_EVALUATED = pytest.StashKey[list["Evaluation"]]()
+#: How figures travel with a test's report: into the summary, pytest's own JUnit file, and across processes.
+_PROPERTY = "ragmeter."
+
+
+class Ragmeter:
+    """What the fixture gives: `evaluate`, `ask` and `check`; everything else is the package's own."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._evaluated = item.stash.setdefault(_EVALUATED, [])
+
+    def evaluate(self, *arguments: Any, **keywords: Any) -> Evaluation:
+        """`ragmeter.evaluate`; the gate of the test's mark applies to what it finds."""
+        import ragmeter
+
+        return self._note(ragmeter.evaluate(*arguments, **keywords))
+
+    def ask(self, *arguments: Any, **keywords: Any) -> Service:
+        """`ragmeter.ask`; the gate of the test's mark applies to what it finds."""
+        import ragmeter
+
+        service = ragmeter.ask(*arguments, **keywords)
+        self._note(service.evaluation)
+        return service
+
+    def check(self, run: Evaluation | RunFolder | str | Path, **asked: Any) -> Verdict:
+        """`ragmeter.gate`, with an AssertionError that gives the reasons if the run does not pass."""
+        import ragmeter
+        from ragmeter.errors import RagmeterError
+
+        __tracebackhide__ = True
+        try:
+            verdict = ragmeter.gate(run, **asked)
+        except RagmeterError as error:  # the call is at fault, and the test has it: our own frames say nothing
+            raise error.with_traceback(None) from None
+        if not verdict.passed:
+            raise AssertionError(_reasons(verdict))
+        return verdict
+
+    def _note(self, evaluation: Evaluation) -> Evaluation:
+        from ragmeter.gating.words import brief
+
+        self._evaluated.append(evaluation)
+        number = f"{len(self._evaluated)}." if len(self._evaluated) > 1 else ""
+        for name, summary in evaluation.metrics.items():
+            self._item.user_properties.append((f"{_PROPERTY}{number}{name}", brief(summary)))
+        return evaluation
+
+    def __getattr__(self, name: str) -> Any:
+        """In a test that takes the fixture, `ragmeter` is the fixture: what it lacks is the package's."""
+        import ragmeter
+
+        return getattr(ragmeter, name)
+
+
+@pytest.fixture
+def ragmeter(request: pytest.FixtureRequest) -> Ragmeter:
+    """Evaluates as the package does, checks what was found, and shows it at the end of the run."""
+    return Ragmeter(request.node)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have `--strict-markers` know the mark."""
+    config.addinivalue_line("markers", _MARK)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse a mark that makes no sense before the test does any work."""
+    _gates(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """After a test that came to its end, hold what it evaluated against its marks."""
+    yield
+    gates = _gates(item)
+    if not gates:
+        return
+    from ragmeter.errors import RagmeterError
+    from ragmeter.gating import decide
+
+    evaluated = item.stash.get(_EVALUATED, [])
+    if not evaluated:
+        pytest.fail(
+            "the test is marked with ragmeter, and has evaluated nothing with the fixture `ragmeter`", pytrace=False
+        )
+    try:
+        verdicts = [decide(gate, each) for each in evaluated for gate in gates]
+    except RagmeterError as error:
+        pytest.fail(f"@pytest.mark.ragmeter: {error}", pytrace=False)
+    failed = [_reasons(verdict) for verdict in verdicts if not verdict.passed]
+    if failed:
+        pytest.fail("\n".join(failed), pytrace=False)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The figures of every test that evaluated something."""
+    reports = [
+        report
+        for held in terminalreporter.stats.values()
+        for report in held
+        if isinstance(report, pytest.TestReport) and report.when == "call"
+    ]
+    lines = []
+    for report in sorted(reports, key=lambda each: each.nodeid):
+        found = [(name, value) for name, value in report.user_properties if name.startswith(_PROPERTY)]
+        if found:
+            lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in found)]
+    if lines:
+        from ragmeter.cli.show import printable
+
+        terminalreporter.section("ragmeter")
+        for line in lines:
+            terminalreporter.line(printable(line))
+
+
+def _gates(item: pytest.Item) -> list[Gate]:
+    """The gates that a test's marks ask for, its own and those of its class and module."""
+    marks = list(item.iter_markers("ragmeter"))
+    if not marks:
+        return []
+    from ragmeter.errors import RagmeterError
+    from ragmeter.gating import Gate
+
+    gates = []
+    for mark in marks:
+        unknown = [*map(repr, mark.args), *(name for name in mark.kwargs if name not in _KEYWORDS)]
+        if unknown:
+            pytest.fail(
+                f"@pytest.mark.ragmeter does not take {', '.join(unknown)}: it takes {', '.join(_KEYWORDS)}",
+                pytrace=False,
+            )
+        keywords = {"on" if name == "gate_on" else name: value for name, value in mark.kwargs.items()}
+        try:
+            gates.append(Gate.of(**keywords))
+        except RagmeterError as error:
+            pytest.fail(f"@pytest.mark.ragmeter: {error}", pytrace=False)
+    return gates
+
+
+def _reasons(verdict: Verdict) -> str:
+    said = [f"  {check.rule}\n    {check.reason}" for check in verdict.failed]
+    return "\n".join([f"{verdict.run} does not pass the gate:", *said])

@@ -1,0 +1,164 @@
+"""How far a judge and people, or people among themselves, say the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from ragmeter.errors import UsageError
+from ragmeter.stats.intervals import Interval, wilson_interval
+from ragmeter.table import Scores
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval and its n, or, where there is none, the reason in words."""
+
+    value: float | None
+    interval: Interval | None
+    n: int
+    standard_error: float | None = None
+    method: str = ""
+    undefined: str | None = None
+
+    @classmethod
+    def none(cls, reason: str, n: int = 0) -> Estimate:
+        """What can't be told, and why."""
+        return cls(None, None, n, undefined=reason)
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Krippendorff's alpha, with how many units and values it rests on, or why there is none."""
+
+    value: float | None
+    n_units: int
+    n_values: int
+    n_raters: int
+    undefined: str | None = None
+
+
+def rate(successes: int, n: int, level: float = 0.95, *, of: str = "rows") -> Estimate:
+    """A share with Wilson's interval. `of` says in words what there would have to be some of."""
+    if n == 0:
+        return Estimate.none(f"there are no {of}")
+    share = successes / n
+    error = math.sqrt(share * (1 - share) / n)
+    return Estimate(share, wilson_interval(successes, n, level), n, error, "wilson")
+
+
+def sensitivity_specificity(judge: Scores, people: Scores, level: float = 0.95) -> tuple[Estimate, Estimate]:
+    """How much of what people call correct the judge does too, and likewise of what they call wrong."""
+    correct = people == 1
+    return (
+        rate(int((judge[correct] == 1).sum()), int(correct.sum()), level, of="answers that people call correct"),
+        rate(int((judge[~correct] == 0).sum()), int((~correct).sum()), level, of="answers that people call wrong"),
+    )
+
+
+def confusion(one: Scores, other: Scores) -> npt.NDArray[np.float64]:
+    """How often each pair of values occurs: rows are the first one's values, in ascending order."""
+    values = np.union1d(one, other)
+    table = np.zeros((len(values), len(values)))
+    np.add.at(table, (np.searchsorted(values, one), np.searchsorted(values, other)), 1)
+    return table
+
+
+def cohens_kappa(table: npt.ArrayLike, level: float = 0.95) -> Estimate:
+    """Agreement beyond chance of two raters, from the table of their pairs, with its asymptotic standard error.
+
+    Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa", 1969.
+    """
+    counts = np.asarray(table, dtype=np.float64)
+    n = float(counts.sum())
+    if n == 0:
+        return Estimate.none("nothing was rated twice")
+    p = counts / n
+    rows, columns = p.sum(axis=1), p.sum(axis=0)
+    agreed, chance = float(np.trace(p)), float(rows @ columns)
+    if chance >= 1 - 1e-15:
+        return Estimate.none("everything has the same value, so agreement by chance is certain", int(n))
+    kappa = (agreed - chance) / (1 - chance)
+    diagonal = np.diag(p)
+    same = float(np.sum(diagonal * (1 - (rows + columns) * (1 - kappa)) ** 2))
+    apart = float(np.sum(p * (columns[:, None] + rows[None, :]) ** 2))
+    apart -= float(np.sum(diagonal * (columns + rows) ** 2))
+    variance = (same + (1 - kappa) ** 2 * apart - (kappa - chance * (1 - kappa)) ** 2) / ((1 - chance) ** 2 * n)
+    error = math.sqrt(max(0.0, variance))
+    margin = NormalDist().inv_cdf(0.5 + level / 2) * error
+    return Estimate(kappa, (kappa - margin, kappa + margin), int(n), error, "asymptotic")
+
+
+def pairwise_agreement(ratings: Scores) -> tuple[float | None, int]:
+    """The share of pairs of raters that agree on a unit, over all units, and the number of pairs. NaN is missing."""
+    counts, _ = _counts(ratings)
+    per_unit = counts.sum(axis=1)
+    pairs = float((per_unit * (per_unit - 1)).sum()) / 2
+    agreed = float((counts * (counts - 1)).sum()) / 2
+    return (agreed / pairs if pairs else None), int(pairs)
+
+
+_Distance = Callable[[Scores, Scores], npt.NDArray[np.float64]]
+
+
+def _nominal(values: Scores, _: Scores) -> npt.NDArray[np.float64]:
+    return np.asarray(values[:, None] != values[None, :], dtype=np.float64)
+
+
+def _ordinal(_: Scores, totals: Scores) -> npt.NDArray[np.float64]:
+    """The values between two, and half of each, squared."""
+    up_to = np.cumsum(totals) - totals / 2
+    return np.asarray((up_to[:, None] - up_to[None, :]) ** 2)
+
+
+def _interval(values: Scores, _: Scores) -> npt.NDArray[np.float64]:
+    return np.asarray((values[:, None] - values[None, :]) ** 2)
+
+
+def _ratio(values: Scores, _: Scores) -> npt.NDArray[np.float64]:
+    total = values[:, None] + values[None, :]
+    apart = values[:, None] - values[None, :]
+    return np.asarray(np.divide(apart, total, out=np.zeros_like(total), where=total != 0) ** 2)
+
+
+DISTANCES: dict[str, _Distance] = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}
+
+
+def krippendorff_alpha(ratings: npt.ArrayLike, measurement: str = "nominal") -> Alpha:
+    """Krippendorff's alpha of a table with a line for each rater and a column for each unit; NaN is missing.
+
+    A unit that one person alone has rated says nothing about agreement, and is left out.
+    """
+    distance = DISTANCES.get(measurement)
+    if distance is None:
+        raise UsageError(f"unknown level of measurement {measurement!r}", hint=f"there are {', '.join(DISTANCES)}")
+    table = np.asarray(ratings, dtype=np.float64)
+    counts, values = _counts(table)
+    counts = counts[counts.sum(axis=1) > 1]
+    per_unit = counts.sum(axis=1)
+    raters = int((~np.isnan(table)).any(axis=1).sum())
+    n = float(per_unit.sum())
+    if n == 0:
+        return Alpha(None, 0, 0, raters, "no unit was rated by two people")
+    shares = counts / (per_unit - 1)[:, None]
+    coincidences = counts.T @ shares - np.diag(shares.sum(axis=0))
+    totals = coincidences.sum(axis=0)
+    apart = distance(values, totals)
+    expected = float(totals @ apart @ totals)
+    found = (len(counts), int(n), raters)
+    if expected == 0:
+        return Alpha(None, *found, "everybody gave every unit the same value, so there is nothing to tell apart")
+    return Alpha(1 - (n - 1) * float((coincidences * apart).sum()) / expected, *found)
+
+
+def _counts(ratings: Scores) -> tuple[Scores, Scores]:
+    """How often each unit was given each value, and the values."""
+    known = ~np.isnan(ratings)
+    values = np.unique(ratings[known])
+    counts = np.stack([(ratings == value).sum(axis=0) for value in values], axis=1) if len(values) else None
+    return (np.zeros((ratings.shape[1], 0)) if counts is None else counts.astype(np.float64)), values

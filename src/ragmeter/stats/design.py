@@ -1,0 +1,114 @@
+"""Rows that were drawn with known probabilities: what they say of all rows, and how sure that is.
+
+Every estimate here is a smooth function of weighted means. Its variance is that of its linearised values `u` (how far
+one row moves the estimate), and has two parts: the run's rows are a sample of the questions that people might ask, and
+the labelled rows are a sample of the run's. Särndal, Swensson and Wretman, "Model Assisted Survey Sampling", 1992.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from ragmeter.stats.agreement import Estimate
+from ragmeter.stats.intervals import wilson_interval
+from ragmeter.table import Scores
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Labelled rows. `weights` say for how many of the run's rows each one stands, `strata` which ones were drawn
+    together, and `fractions` which share of those was drawn. `rows` is the number of rows that they stand for.
+    """
+
+    weights: Scores
+    strata: npt.NDArray[np.intp]
+    fractions: Scores
+    rows: float
+
+    @classmethod
+    def stratified(cls, strata: npt.NDArray[np.intp], sizes: Scores) -> Drawn:
+        """Drawn at random within strata of these sizes; every one of them has labelled rows."""
+        drawn = np.bincount(strata, minlength=len(sizes))
+        weights = (sizes / np.maximum(drawn, 1))[strata]
+        return cls(weights, strata, 1 / np.maximum(weights, 1.0), float(sizes.sum()))
+
+    @classmethod
+    def weighted(cls, weights: Scores, rows: int) -> Drawn:
+        """Drawn one by one, with probabilities in inverse proportion to the weights."""
+        scaled = weights * (rows / weights.sum())
+        return cls(scaled, np.zeros(len(weights), dtype=np.intp), 1 / np.maximum(scaled, 1.0), float(rows))
+
+    def part(self, among: npt.NDArray[np.bool_]) -> Drawn:
+        """Some of the labelled rows, for the rows that are like them."""
+        rows = self.rows * self.mean(among.astype(np.float64))
+        return Drawn(self.weights[among], self.strata[among], self.fractions[among], rows)
+
+    def mean(self, values: Scores) -> float:
+        """The weighted mean."""
+        return float(self.weights @ values / self.weights.sum())
+
+    def covariance(self, one: Scores, other: Scores) -> float:
+        """Of two weighted means, from the draw of the labelled rows alone, given their linearised values."""
+        scale = self.weights / self.weights.sum()
+        a, b = scale * one, scale * other
+        counts = np.bincount(self.strata)
+        alone = counts[self.strata] < 2  # no spread to be seen within it: the distance from the whole's mean stands in
+        per_row = np.maximum(counts, 1)
+        mean_a = (np.bincount(self.strata, a) / per_row)[self.strata]
+        mean_b = (np.bincount(self.strata, b) / per_row)[self.strata]
+        enlarged = (counts / np.maximum(counts - 1, 1))[self.strata]
+        products = np.where(alone, a * b, (a - mean_a) * (b - mean_b) * enlarged)
+        return float(products @ (1 - self.fractions))
+
+    def of_questions(self, linearised: Scores) -> float:
+        """The variance that is there even if every row were labelled: the run's questions are a sample themselves."""
+        n = len(linearised)
+        return self.mean(linearised**2) * n / max(1, n - 1) / self.rows
+
+    def variance(self, linearised: Scores) -> float:
+        """Of an estimate with these linearised values."""
+        return max(0.0, self.of_questions(linearised) + self.covariance(linearised, linearised))
+
+    def share(self, hits: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_], level: float, *, of: str) -> Estimate:
+        """The share of `hits` among some rows, with Wilson's interval at the number of rows that it is worth."""
+        n = int(among.sum())
+        if n == 0:
+            return Estimate.none(f"there are no {of}")
+        share = self.mean((hits & among).astype(np.float64)) / self.mean(among.astype(np.float64))
+        share = min(1.0, max(0.0, share))
+        variance = self.variance(among * (hits - share) / self.mean(among.astype(np.float64)))
+        worth = self.worth(share, variance, among)
+        interval = wilson_interval(share * worth, worth, level)
+        return Estimate(share, interval, n, math.sqrt(variance), "wilson, at the design's effective n")
+
+    def worth(self, share: float, variance: float, among: npt.NDArray[np.bool_]) -> int:
+        """How many rows of a simple random sample would tell a share as surely; at least 1."""
+        held = self.weights[among]
+        kish = float(held.sum() ** 2 / (held**2).sum())
+        spread = share * (1 - share)
+        return max(1, int(spread / variance + 1e-9 if spread > 1e-12 and variance > 0 else kish + 1e-9))
+
+    def worth_of(self, share: Estimate, among: npt.NDArray[np.bool_]) -> int:
+        """The same for a share that `share()` found; 0 where it found none."""
+        if share.value is None or share.standard_error is None:
+            return 0
+        return self.worth(share.value, share.standard_error**2, among)
+
+    def kappa(self, judge: Scores, people: Scores, level: float) -> Estimate:
+        """Cohen's kappa of two columns of 0 and 1."""
+        agree = (judge == people).astype(np.float64)
+        agreed, p, q = self.mean(agree), self.mean(judge), self.mean(people)
+        chance = p * q + (1 - p) * (1 - q)
+        if chance >= 1 - 1e-15:
+            return Estimate.none("everything has the same value, so agreement by chance is certain", len(judge))
+        kappa = (agreed - chance) / (1 - chance)
+        moved = (2 * q - 1) * (judge - p) + (2 * p - 1) * (people - q)
+        linearised = (agree - agreed) / (1 - chance) + (agreed - 1) / (1 - chance) ** 2 * moved
+        error = math.sqrt(self.variance(linearised))
+        margin = NormalDist().inv_cdf(0.5 + level / 2) * error
+        return Estimate(kappa, (kappa - margin, kappa + margin), len(judge), error, "linearised")

@@ -1,0 +1,58 @@
+"""Intervals by drawing again, against scipy's with the same seed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ragmeter.stats.bootstrap import bca_interval, bootstrap_means, bootstrap_p, percentile_interval
+from ragmeter.stats.clusters import Clustered
+
+SKEWED = np.random.default_rng(5).exponential(2.0, 60)
+ALONE = Clustered(SKEWED, np.ones(60))
+
+
+@pytest.mark.parametrize(("make", "method"), [(percentile_interval, "percentile"), (bca_interval, "BCa")])
+def test_equal_to_scipy(make: object, method: str) -> None:
+    assert callable(make)
+    oracle = stats.bootstrap(
+        (SKEWED,), np.mean, n_resamples=4_000, method=method, rng=np.random.default_rng(11), vectorized=True
+    ).confidence_interval
+    assert make(ALONE, 0.95, 4_000, 11) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
+
+
+def test_the_seed_decides() -> None:
+    assert percentile_interval(ALONE, 0.95, 2_000, 1) == percentile_interval(ALONE, 0.95, 2_000, 1)
+    assert percentile_interval(ALONE, 0.95, 2_000, 1) != percentile_interval(ALONE, 0.95, 2_000, 2)
+
+
+def test_whole_clusters_are_drawn() -> None:
+    """Ten copies of each value as one cluster say no more than the value alone."""
+    clusters = Clustered(SKEWED * 10, np.full(60, 10.0))
+    assert percentile_interval(clusters, 0.95, 2_000, 3) == pytest.approx(percentile_interval(ALONE, 0.95, 2_000, 3))
+    assert bca_interval(clusters, 0.95, 2_000, 3) == pytest.approx(bca_interval(ALONE, 0.95, 2_000, 3))
+
+
+def test_clusters_of_unequal_size_are_weighed_by_their_rows() -> None:
+    units = Clustered(np.array([0.0, 9.0]), np.array([1.0, 9.0]))
+    assert set(np.round(bootstrap_means(units, 1_000, 0), 9)) == {0.0, 0.9, 1.0}
+
+
+@pytest.mark.parametrize("make", [percentile_interval, bca_interval])
+def test_too_few_and_all_the_same(make: object) -> None:
+    assert callable(make)
+    assert make(Clustered(np.array([1.0]), np.ones(1)), 0.95, 1_000, 0) is None
+    assert make(Clustered(np.ones(5), np.ones(5)), 0.95, 1_000, 0) == (1.0, 1.0)
+
+
+def test_large_samples_get_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.stats.bootstrap._IN_ALL", 120_000)
+    assert len(bootstrap_means(ALONE, 9_999, 0)) == 2_000
+
+
+def test_p_of_a_mean_of_zero() -> None:
+    values = np.random.default_rng(0).normal(0.3, 1.0, 100)
+    p = bootstrap_p(Clustered(values, np.ones(100)), 9_999, 0)
+    assert p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.01)
+    assert bootstrap_p(Clustered(np.zeros(20), np.ones(20)), 999, 0) == 1.0

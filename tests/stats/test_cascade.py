@@ -1,0 +1,118 @@
+"""Thresholds of a cascade: the promise by simulation, and the mean that stays unbiased."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ragmeter.stats.cascade import (
+    ASK_ALL,
+    audited,
+    by_expectation,
+    by_labels,
+    by_share,
+    corrected_scores,
+    labels_needed,
+    most_mistakes,
+    sureness,
+)
+from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.intervals import interval_of
+
+
+def answers(random: np.random.Generator, n: int, honest: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Chances, and whether the answers are right: as often as the chances say, or much less surely."""
+    chances = random.beta(0.35, 0.25, n)
+    truth = chances if honest else 0.5 + (chances - 0.5) * 0.8
+    return chances, (random.random(n) < truth).astype(float)
+
+
+@pytest.mark.parametrize("n", [100, 149, 400, 3_000])
+@pytest.mark.parametrize("share", [0.02, 0.1])
+def test_most_mistakes_by_the_binomial_distribution(n: int, share: float) -> None:
+    found = most_mistakes(n, share, 0.95)
+    assert stats.binom.cdf(found + 1, n, share) > 0.05
+    assert found == -1 or stats.binom.cdf(found, n, share) <= 0.05
+
+
+def test_labels_that_a_promise_takes() -> None:
+    assert labels_needed(0.98) == 149
+    assert most_mistakes(148, 0.02, 0.95) == -1
+    assert most_mistakes(149, 0.02, 0.95) == 0
+
+
+def test_too_few_labels_ask_about_everything() -> None:
+    chances, right = answers(np.random.default_rng(0), 100)
+    assert by_labels(chances, right, 0.98) == ASK_ALL
+    assert not ASK_ALL.sure(chances).any()
+
+
+def test_without_mistakes_everything_is_decided() -> None:
+    chances = np.linspace(0, 1, 200)
+    assert by_labels(chances, (chances >= 0.5).astype(float), 0.98).sure(chances).all()
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_the_promise_is_kept_in_95_of_100_calibrations(honest: bool) -> None:
+    random = np.random.default_rng(7)
+    chances, right = answers(random, 40_000, honest)
+    wrong = (chances >= 0.5) != (right >= 0.5)
+    kept = shares = 0.0
+    for _ in range(500):
+        sample = random.choice(40_000, 600, replace=False)
+        sure = by_labels(chances[sample], right[sample], 0.95).sure(chances)
+        kept += 1 - np.mean(sure & wrong) >= 0.95
+        shares += 1 - sure.mean()
+    assert kept / 500 >= 0.94  # 0.95, less what 500 trials may be off
+    assert shares / 500 < 0.9  # and it is not kept by asking about everything
+
+
+def test_by_expectation_holds_where_chances_are_honest() -> None:
+    chances, right = answers(np.random.default_rng(3), 50_000)
+    sure = by_expectation(chances, 0.97).sure(chances)
+    wrong = (chances >= 0.5) != (right >= 0.5)
+    assert 1 - np.mean(sure & wrong) == pytest.approx(0.97, abs=0.003)
+    assert not by_expectation(np.array([0.5, 0.6]), 0.999).sure(np.array([0.5, 0.6])).any()
+    even = np.array([0.6, 0.6, 0.6])
+    assert not by_expectation(even, 0.8).sure(even).any()  # one of them would do, and which?
+    assert by_expectation(even, 0.6).sure(even).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])
+def test_by_share(share: float) -> None:
+    chances = np.random.default_rng(1).random(1_000)
+    asked = ~by_share(chances, share).sure(chances)
+    assert asked.mean() == pytest.approx(share)
+    assert not asked.any() or sureness(chances)[asked].max() <= sureness(chances)[~asked].min(initial=1.0)
+
+
+def test_audited_rows_are_a_seeded_sample_of_the_decided() -> None:
+    sure = np.arange(1_000) % 2 == 0
+    chosen, chance = audited(sure, 0.1, 30, seed=4)
+    assert chosen.sum() == 50
+    assert chance == 0.1
+    assert not (chosen & ~sure).any()
+    assert (audited(sure, 0.1, 30, seed=4)[0] == chosen).all()
+    assert audited(sure, 0.01, 30, seed=4)[0].sum() == 30
+    assert audited(np.zeros(5, dtype=bool), 0.1, 30, seed=4)[0].sum() == 0
+
+
+def test_the_mean_stays_unbiased_whatever_the_cheap_judge_does() -> None:
+    """A cheap judge that calls every tenth wrong answer right: its own accuracy is off, the corrected one is not."""
+    random = np.random.default_rng(5)
+    hits, corrected, plain = 0, [], []
+    for trial in range(1_000):
+        truth = (random.random(2_000) < 0.6).astype(float)
+        cheap = np.where((truth == 0) & (random.random(2_000) < 0.1), 1.0, truth)
+        sure = random.random(2_000) < 0.8
+        asked = np.where(~sure | audited(sure, 0.1, 30, trial)[0], truth, np.nan)
+        scores = corrected_scores(cheap, asked, sure)
+        interval, _ = interval_of(scores, Confidence())
+        assert interval is not None
+        hits += interval[0] <= 0.6 <= interval[1]
+        corrected.append(scores.mean())
+        plain.append(np.where(sure, cheap, asked).mean())
+    assert np.mean(corrected) == pytest.approx(0.6, abs=0.002)
+    assert np.mean(plain) > 0.62
+    assert hits / 1_000 == pytest.approx(0.95, abs=0.02)

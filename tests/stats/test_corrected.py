@@ -1,0 +1,186 @@
+"""Corrected estimates against ppi_py, by hand, and where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
+from statsmodels.stats.inter_rater import cohens_kappa as oracle_kappa
+
+from ragmeter.stats.agreement import Estimate, confusion, rate
+from ragmeter.stats.corrected import labels_alone, ppi_mean, ppi_weighted, rogan_gladen
+from ragmeter.stats.design import Drawn
+from ragmeter.table import Scores
+
+
+def judged(seed: int, n: int, right: float = 0.85) -> tuple[Scores, Scores]:
+    """People's verdicts, and those of a judge who is right that often."""
+    rng = np.random.default_rng(seed)
+    people = (rng.random(n) < 0.65).astype(float)
+    return people, np.where(rng.random(n) < right, people, 1 - people)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("n", "rest", "right"), [(10, 40, 0.9), (100, 900, 0.85), (300, 50, 0.7), (60, 600, 0.3)])
+def test_ppi_is_the_package_s(seed: int, n: int, rest: int, right: float) -> None:
+    people, judge = judged(seed, n + rest, right)
+    sides = people[:n], judge[:n], judge[n:]
+    for level in (0.9, 0.95):
+        found = ppi_mean(*sides, level).estimate
+        low, high = ppi_mean_ci(*sides, alpha=1 - level)
+        assert found.interval == pytest.approx((low.item(), high.item()), abs=1e-9)
+        assert found.value == pytest.approx(ppi_mean_pointestimate(*sides).item(), abs=1e-9)
+    for weight in (0.0, 0.4, 1.0):
+        low, high = ppi_mean_ci(*sides, alpha=0.05, lam=weight)
+        assert ppi_mean(*sides, weight=weight).estimate.interval == pytest.approx((low.item(), high.item()), abs=1e-9)
+    low, high = classical_mean_ci(people[:n], alpha=0.05)
+    assert ppi_mean(*sides).labels_error == pytest.approx((high - low) / 2 / 1.959963984540054, abs=1e-9)
+
+
+def test_a_judge_who_says_the_same_of_all_gets_no_weight() -> None:
+    people, _ = judged(1, 50)
+    found = ppi_mean(people, np.ones(50), np.ones(200))
+    assert found.weight == 0
+    assert found.estimate.value == pytest.approx(people.mean())
+    assert found.effective_labels == pytest.approx(50)
+
+
+def test_a_good_judge_is_worth_labels() -> None:
+    people, judge = judged(2, 1000, 0.95)
+    found = ppi_mean(people[:100], judge[:100], judge[100:])
+    assert found.effective_labels is not None
+    assert found.effective_labels > 200
+    perfect = ppi_mean(people[:100], people[:100], people[100:])
+    assert perfect.weight == pytest.approx(0.9, abs=0.1)  # the rest's share of all rows
+
+
+def test_over_the_rest_and_over_all_rows_is_one_estimator() -> None:
+    """The tuned weight over the rest is that over all rows times the rest's share, and then all else is equal."""
+    people, judge = judged(3, 4000)
+    n = 1000
+    of_rest = ppi_mean(people[:n], judge[:n], judge[n:])
+    drawn = Drawn.stratified(np.zeros(n, dtype=np.intp), np.array([4000.0]))
+    of_all = ppi_weighted(drawn, people[:n], judge[:n], judge)
+    slope = np.cov(people[:n], judge[:n])[0, 1] / judge[:n].var(ddof=1)
+    assert of_all.weight == pytest.approx(slope, abs=1e-9)
+    same = ppi_mean(people[:n], judge[:n], judge[n:], weight=slope * 0.75).estimate
+    assert of_all.estimate.value == pytest.approx(same.value, abs=1e-9)
+    assert of_all.estimate.standard_error == pytest.approx(same.standard_error, rel=2e-3)
+    assert of_rest.estimate.value == pytest.approx(of_all.estimate.value, abs=2e-3)
+
+
+def test_a_stratified_estimate_by_hand() -> None:
+    """Strata of 60 and 40 rows, four labels each; without the judge the weighted mean of the strata's means."""
+    strata = np.repeat(np.array([0, 1], dtype=np.intp), 4)
+    people = np.array([1, 1, 1, 0, 0, 0, 1, 0.0])
+    drawn = Drawn.stratified(strata, np.array([60.0, 40.0]))
+    found = ppi_weighted(drawn, people, np.ones(8), np.ones(100))
+    assert found.weight == 0
+    assert found.estimate.value == pytest.approx(0.6 * 0.75 + 0.4 * 0.25)
+    spread = 0.25  # the variance of 1 1 1 0
+    sampled = 0.6**2 * (1 - 4 / 60) * spread / 4 + 0.4**2 * (1 - 4 / 40) * spread / 4
+    questions = 0.55 * 0.45 * 8 / 7 / 100
+    assert found.estimate.standard_error == pytest.approx((sampled + questions) ** 0.5)
+
+
+def test_a_stratum_with_one_label_still_has_a_spread() -> None:
+    strata = np.array([0, 0, 0, 1], dtype=np.intp)
+    drawn = Drawn.stratified(strata, np.array([30.0, 10.0]))
+    found = ppi_weighted(drawn, np.array([1, 1, 1, 0.0]), np.ones(4), np.ones(40))
+    assert found.estimate.standard_error is not None
+    assert found.estimate.standard_error > 0.1
+
+
+def test_rows_that_the_judge_did_not_score_are_left_out() -> None:
+    people, judge = judged(4, 40)
+    drawn = Drawn.stratified(np.zeros(40, dtype=np.intp), np.array([400.0]))
+    judge[:10] = np.nan
+    found = ppi_weighted(drawn, people, judge, judge[10:])
+    fewer = Drawn.stratified(np.zeros(30, dtype=np.intp), np.array([300.0]))
+    alike = ppi_weighted(fewer, people[10:], judge[10:], judge[10:])
+    assert found.estimate.n == 30
+    assert found.estimate.value == pytest.approx(alike.estimate.value)
+    assert found.estimate.standard_error == pytest.approx(alike.estimate.standard_error, rel=0.02)
+
+
+def test_equal_weights_are_a_random_sample() -> None:
+    people, judge = judged(5, 500)
+    weighted = ppi_weighted(Drawn.weighted(np.full(100, 3.0), 500), people[:100], judge[:100], judge)
+    stratified = Drawn.stratified(np.zeros(100, dtype=np.intp), np.array([500.0]))
+    assert weighted == ppi_weighted(stratified, people[:100], judge[:100], judge)
+    share = stratified.share(judge[:100] == 1, np.ones(100, dtype=np.bool_), 0.95, of="rows")
+    assert share.value == pytest.approx(judge[:100].mean())
+    assert share.interval == pytest.approx(rate(int(judge[:100].sum()), 100).interval, abs=0.01)
+    kappa = stratified.kappa(judge[:100], people[:100], 0.95)
+    expected = oracle_kappa(confusion(judge[:100], people[:100]))
+    assert kappa.value == pytest.approx(expected.kappa, abs=1e-9)
+    assert kappa.standard_error == pytest.approx(expected.std_kappa, rel=0.01)
+
+
+def test_rogan_gladen_by_hand() -> None:
+    """Lang and Reiczigel's equations, written out for a judge's 0.6 of 1,000, 45/50 and 40/50."""
+    sensitivity, specificity = rate(45, 50), rate(40, 50)
+    found = rogan_gladen(0.6, 1000, sensitivity, specificity, worth=(50, 50))
+    assert found.value == pytest.approx(0.4 / 0.7)
+    z = 1.959963984540054
+    p, se, sp = (600 + z * z / 2) / (1000 + z * z), 46 / 52, 41 / 52
+    centre = (p + sp - 1) / (se + sp - 1)
+    shift = 2 * z * z * (centre * se * (1 - se) / 52 - (1 - centre) * sp * (1 - sp) / 52)
+    variance = p * (1 - p) / (1000 + z * z) + centre**2 * se * (1 - se) / 52 + (1 - centre) ** 2 * sp * (1 - sp) / 52
+    margin = z * variance**0.5 / (se + sp - 1)
+    assert found.interval == pytest.approx((centre + shift - margin, centre + shift + margin), abs=1e-9)
+
+
+def test_rogan_gladen_with_a_sure_judge_is_the_judge_s_rate() -> None:
+    sure = Estimate(1.0, (1.0, 1.0), 10**9)
+    found = rogan_gladen(0.3, 10**6, sure, sure, worth=(10**9, 10**9))
+    assert found.value == pytest.approx(0.3)
+    assert found.interval == pytest.approx((0.3 - 0.0009, 0.3 + 0.0009), abs=1e-5)
+
+
+def test_where_rogan_gladen_says_nothing() -> None:
+    chance = rogan_gladen(0.5, 100, rate(5, 10), rate(5, 10), worth=(10, 10))
+    assert (chance.value, chance.interval) == (None, None)
+    assert "no better than chance" in str(chance.undefined)
+    nothing = rogan_gladen(0.5, 100, Estimate.none("none"), rate(5, 10), worth=(0, 10))
+    assert "no labelled answer is correct" in str(nothing.undefined)
+    few = rogan_gladen(0.5, 100, rate(1, 1), rate(1, 9), worth=(1, 9))
+    assert few.undefined is None or "few" in few.undefined
+    cut = rogan_gladen(0.05, 100, rate(18, 20), rate(16, 20), worth=(20, 20))
+    assert cut.value == 0
+    assert cut.interval is not None
+    assert cut.interval[0] == 0
+
+
+def test_labels_alone() -> None:
+    people, _ = judged(6, 40)
+    found = labels_alone(None, people)
+    assert found.interval == rate(int(people.sum()), 40).interval
+    assert found.n == 40
+    drawn = Drawn.stratified(np.repeat(np.array([0, 1], dtype=np.intp), 20), np.array([900.0, 100.0]))
+    assert labels_alone(drawn, people).value == pytest.approx(0.9 * people[:20].mean() + 0.1 * people[20:].mean())
+
+
+@pytest.mark.parametrize("kind", ["stratified", "weighted"])
+def test_unequal_chances_don_t_bias(kind: str) -> None:
+    """The rows where a strict judge and people differ are drawn some seven times as often as the others."""
+    people, judge = judged(7, 2000)
+    judge = np.minimum(judge, people)
+    hard = judge != people
+    rng = np.random.default_rng(8)
+    groups = [np.flatnonzero(hard), np.flatnonzero(~hard)]
+    truth, found, naive = people.mean(), [], []
+    for _ in range(400):
+        if kind == "stratified":
+            drawn = np.concatenate([rng.choice(group, 50, replace=False) for group in groups])
+            design = Drawn.stratified(np.repeat(np.array([0, 1]), 50), np.array([len(g) for g in groups], dtype=float))
+        else:
+            drawn = np.flatnonzero(rng.random(2000) < np.where(hard, 0.2, 0.03))
+            design = Drawn.weighted(np.where(hard[drawn], 5.0, 1 / 0.03), 2000)
+        value = ppi_weighted(design, people[drawn], judge[drawn], judge).estimate.value
+        assert value is not None
+        found.append(value)
+        naive.append(people[drawn].mean())
+    error = np.std(found) / len(found) ** 0.5
+    assert abs(np.mean(found) - truth) < 4 * error
+    assert abs(np.mean(naive) - truth) > 4 * error

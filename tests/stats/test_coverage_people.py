@@ -1,0 +1,198 @@
+"""How often the intervals of `ragmeter calibrate` hold what they should: at their design size, and below it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragmeter import evaluate
+from ragmeter.people.calibration import calibrate
+from ragmeter.people.sampling import choose_sample
+from ragmeter.stats.agreement import Estimate, cohens_kappa, confusion, rate, sensitivity_specificity
+from ragmeter.stats.corrected import labels_alone, ppi_mean, ppi_weighted, rogan_gladen
+from ragmeter.stats.design import Drawn
+from ragmeter.table import Scores
+from tests.conftest import DATA
+
+pytestmark = pytest.mark.slow
+
+RATE, SENSITIVITY, SPECIFICITY = 0.7, 0.85, 0.8
+RUNS = 4_000
+_AGREED = RATE * SENSITIVITY + (1 - RATE) * SPECIFICITY
+_JUDGED = RATE * SENSITIVITY + (1 - RATE) * (1 - SPECIFICITY)
+_CHANCE = RATE * _JUDGED + (1 - RATE) * (1 - _JUDGED)
+KAPPA = (_AGREED - _CHANCE) / (1 - _CHANCE)
+
+Making = Callable[[np.random.Generator, int], tuple[Estimate, float]]
+
+
+def rows(rng: np.random.Generator, n: int) -> tuple[Scores, Scores]:
+    """New questions, every time: what people say of them, and what the judge does."""
+    people = (rng.random(n) < RATE).astype(float)
+    right = rng.random(n) < np.where(people == 1, SENSITIVITY, SPECIFICITY)
+    return people, np.where(right, people, 1 - people)
+
+
+def ppi(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    people, judge = rows(rng, 11 * n)
+    return ppi_mean(people[:n], judge[:n], judge[n:]).estimate, RATE
+
+
+def stratified(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    """As many labels of what the judge calls wrong as of what it calls correct."""
+    people, judge = rows(rng, 11 * n)
+    groups = [np.flatnonzero(judge == verdict) for verdict in (0, 1)]
+    chosen = np.concatenate([rng.choice(group, n // 2, replace=False) for group in groups])
+    # Within a stratum the judge says one thing: a second, noisier one is corrected here.
+    noisy = np.where(rng.random(len(judge)) < 0.9, judge, 1 - judge)
+    drawn = Drawn.stratified(np.repeat(np.array([0, 1]), n // 2), np.array([len(group) for group in groups], float))
+    return ppi_weighted(drawn, people[chosen], noisy[chosen], noisy).estimate, RATE
+
+
+def weighted(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    """Each row by a chance of its own."""
+    people, judge = rows(rng, 11 * n)
+    chances = np.where(judge == 1, 0.05, 0.2) * rng.uniform(0.6, 1.4, len(judge))
+    chances *= n / chances.sum()
+    drawn = np.flatnonzero(rng.random(len(judge)) < chances)
+    design = Drawn.weighted(1 / chances[drawn], len(judge))
+    return ppi_weighted(design, people[drawn], judge[drawn], judge).estimate, RATE
+
+
+def labels(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    return labels_alone(None, rows(rng, n)[0]), RATE
+
+
+def labels_stratified(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    people, judge = rows(rng, 11 * n)
+    groups = [np.flatnonzero(judge == verdict) for verdict in (0, 1)]
+    chosen = np.concatenate([rng.choice(group, n // 2, replace=False) for group in groups])
+    drawn = Drawn.stratified(np.repeat(np.array([0, 1]), n // 2), np.array([len(group) for group in groups], float))
+    return labels_alone(drawn, people[chosen]), RATE
+
+
+def sensitivity(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    people, judge = rows(rng, n)
+    return sensitivity_specificity(judge, people)[0], SENSITIVITY
+
+
+def specificity(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    people, judge = rows(rng, n)
+    return sensitivity_specificity(judge, people)[1], SPECIFICITY
+
+
+def agreement(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    people, judge = rows(rng, n)
+    return rate(int((people == judge).sum()), n), _AGREED
+
+
+def kappa(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    people, judge = rows(rng, n)
+    return cohens_kappa(confusion(judge, people)), KAPPA
+
+
+def kappa_stratified(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    people, judge = rows(rng, 11 * n)
+    groups = [np.flatnonzero(judge == verdict) for verdict in (0, 1)]
+    chosen = np.concatenate([rng.choice(group, n // 2, replace=False) for group in groups])
+    drawn = Drawn.stratified(np.repeat(np.array([0, 1]), n // 2), np.array([len(group) for group in groups], float))
+    return drawn.kappa(judge[chosen], people[chosen], 0.95), KAPPA
+
+
+def corrected_rate(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
+    """Rogan and Gladen as it was designed: the judge's errors come from rows of their own."""
+    judge = rows(rng, 10 * n)[1]
+    people, seen = rows(rng, n)
+    right, wrong = sensitivity_specificity(seen, people)
+    return rogan_gladen(float(judge.mean()), len(judge), right, wrong, worth=(right.n, wrong.n)), RATE
+
+
+def covered(make: Making, n: int, runs: int = RUNS) -> float:
+    rng = np.random.default_rng(n)
+    held = 0
+    for _ in range(runs):
+        found, truth = make(rng, n)
+        held += found.interval is not None and found.interval[0] <= truth <= found.interval[1]
+    return held / runs
+
+
+@pytest.mark.parametrize(
+    ("make", "n"),
+    [
+        (ppi, 400),
+        (stratified, 400),
+        (weighted, 800),
+        (labels, 400),
+        (labels_stratified, 400),
+        (sensitivity, 400),
+        (specificity, 400),
+        (agreement, 400),
+        (kappa, 400),
+        (kappa_stratified, 400),
+        (corrected_rate, 400),
+    ],
+)
+def test_an_interval_covers_as_often_as_it_says(make: Making, n: int) -> None:
+    assert 0.94 <= covered(make, n) <= 0.96
+
+
+@pytest.mark.parametrize(
+    ("make", "low", "high"),
+    [
+        (ppi, 0.90, 0.94),
+        (stratified, 0.91, 0.96),
+        (weighted, 0.87, 0.93),
+        (labels, 0.92, 0.96),
+        (kappa, 0.90, 0.94),
+        (corrected_rate, 0.94, 0.98),
+    ],
+)
+def test_few_labels_cover_what_the_documents_say(make: Making, low: float, high: float) -> None:
+    """At 30 the normal approximation promises too much; docs/people.md has the table."""
+    assert low <= covered(make, 30, 2_000) <= high
+
+
+def real() -> list[dict[str, Any]]:
+    with gzip.open(DATA / "evouna_people.jsonl.gz", "rt", encoding="utf-8") as file:
+        found = [{"qid": str(number), **json.loads(line)} for number, line in enumerate(file)]
+    known = ("who", "when", "where", "what")
+    for row in found:
+        word = row["question"].split()[0]
+        row["kind"] = word if word in known else "other"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("by", "more"),
+    [
+        ("random", {}),
+        ("stratified", {"strata": ["kind"]}),
+        ("disagreement", {"metrics": ["token_recall", "token_f1"]}),
+    ],
+)
+def test_real_answers_and_what_people_say_of_them(tmp_path: Path, by: str, more: dict[str, Any]) -> None:
+    """The questions stay the same here, so the interval, which allows for others, may cover a little more often."""
+    data = real()
+    evaluate(data, metrics="token_recall,token_f1", run="real", output_dir=tmp_path)
+    truth = {row["qid"]: row["correct"] for row in data}
+    mean = sum(truth.values()) / len(truth)
+    held, values = 0, []
+    for seed in range(1_000):
+        sample = choose_sample("real", 100, by=by, seed=seed, output_dir=tmp_path, **more)
+        said = [
+            {"qid": row.qid, "label": truth[row.qid], "stratum": row.stratum, "stratum_rows": row.stratum_rows}
+            for row in sample.rows
+        ]
+        found = calibrate("real", said, metric="token_recall", threshold=1, output_dir=tmp_path).corrected
+        assert found.interval is not None
+        assert found.value is not None
+        held += found.interval[0] <= mean <= found.interval[1]
+        values.append(found.value)
+    assert 0.93 <= held / 1_000 <= 0.98
+    assert abs(np.mean(values) - mean) < 4 * np.std(values) / 1_000**0.5
