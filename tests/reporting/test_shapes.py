@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from ragmeter.comparing import compare
 from ragmeter.reporting.shapes import axis_of_means, correlation, domain, histogram, ranks, relations
 from ragmeter.reporting.slices import slice_columns, slices
 from tests.reporting.helpers import keep, loaded, rows
@@ -85,3 +86,13 @@ def test_lower_is_better_turns_the_colour_round(tmp_path: Path) -> None:
     music, sport = slices(run)[0]["values"]
     assert music["cells"]["edit_distance"]["mean"] < sport["cells"]["edit_distance"]["mean"]
     assert music["cells"]["edit_distance"]["apart"] > 0 > sport["cells"]["edit_distance"]["apart"]
+
+
+def test_a_column_may_have_a_comma_in_its_name(tmp_path: Path) -> None:
+    data = [{**row, "topic, in short": "ab"[i % 2]} for i, row in enumerate(rows(40))]
+    for name in ("one", "other"):
+        keep(tmp_path, name, data)
+    runs = loaded(tmp_path, "one", "other")
+    assert [part["column"] for part in slices(runs[0])] == ["domain", "topic, in short"]
+    pair = compare([run.stored.folder for run in runs]).pairs[0]
+    assert {each.column for each in pair.slices} == {"domain", "topic, in short"}

@@ -75,7 +75,10 @@ function openQuestion(run, qid) {
   if (!store.ready) return;
   const row = rowOf(store.runs[run], store.texts.indexOf(qid));
   if (row >= 0) openRow(run, row);
-  else $('status').textContent = 'That row is not on this page: see which rows were left out.';
+  else {
+    $('status').textContent = 'That row is not on this page; above it is said which rows are.';
+    $('rows-part').scrollIntoView();
+  }
 }
 
 function step(by) {
