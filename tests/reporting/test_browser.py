@@ -119,6 +119,7 @@ def test_the_figures_and_the_failures_stand_first(browser: Any, small: Path) -> 
     assert "57.1%" in cards[1]  # four of the seven that have an answer
     assert "95%: 25.0% to 84.2%" in cards[1]
     assert "7 of 8 scored" in cards[1]
+    assert "fewer than 30 rows" in cards[1]
     assert "8 of 8 scored" in cards[2]
     assert opened.page.locator("#comparison").is_hidden()
     assert opened.page.locator("#conversations").is_hidden()

@@ -50,6 +50,7 @@ function card(name) {
       make('span', { class: 'hidden' }, metric.better)),
     metric.meaning ? make('p', { class: 'soft meaning' }, metric.meaning) : null,
     data.runs.length > 1 ? beside(name, metric, having) : single(having[0].metrics[name], metric),
+    data.runs.length > 1 ? few(having.map((run) => run.metrics[name])) : null,
     make('p', { class: 'soft better' }, metric.better));
 }
 
@@ -58,9 +59,13 @@ function single(summary, metric) {
     make('p', { class: 'big' }, figure(summary.mean, metric.rate)),
     whisker(summary.mean, summary.interval, metric.axis, 0), scale(metric.axis, metric.rate),
     make('p', {}, summary.interval ? `${summary.level}: ${interval(summary.interval, metric.rate)}` : 'too few rows for an interval'),
-    scored(summary),
+    scored(summary), few([summary]),
   ];
 }
+
+/** An interval of a few rows does not quite keep its promise. */
+const few = (summaries) => (summaries.some((each) => each.n_scored < data.few)
+  ? make('p', { class: 'soft' }, `fewer than ${data.few} rows: read it with care`) : null);
 
 const scored = (summary) => make('p', { class: summary.n_scored < summary.n_total ? 'lacking' : 'soft' },
   `${count(summary.n_scored)} of ${count(summary.n_total)} scored`);
