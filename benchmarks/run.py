@@ -15,7 +15,7 @@ from pathlib import Path
 
 from common import COMMAND, PEER, BenchmarkError, machine
 
-SECTIONS = ("text", "ranking", "compare", "judge", "web", "scale", "semantic", "start")
+SECTIONS = ("text", "ranking", "compare", "judge", "web", "report", "scale", "semantic", "start")
 DEFAULT = ("text", "ranking", "compare", "judge", "start")
 PEERS = ("openai", "ragas", "deepeval")
 
@@ -59,7 +59,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"judge", "semantic", "start", "web"}:
+    if wanted - {"judge", "report", "semantic", "start", "web"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 
@@ -86,6 +86,10 @@ def _run(name: str, folder: Path, *, quick: bool) -> None:
         from bench_web import web
 
         web(quick=quick)
+    elif name == "report":
+        from bench_report import report
+
+        report(folder, quick=quick)
     elif name == "scale":
         from bench_text import scale
 

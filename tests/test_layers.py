@@ -13,7 +13,7 @@ PACKAGE = Path(ragmeter.__file__).parent
 
 #: From the top down. A module may import from its own layer and from those below.
 LAYERS = [
-    "__main__", "pytest_plugin", "cli", "asking", "gating", "planning", "comparing", "slicing", "api",
+    "__main__", "pytest_plugin", "cli", "asking", "reporting", "gating", "planning", "comparing", "slicing", "api",
     "evaluators", "extending", "people", "engine", "stored", "store", "stats", "targets", "judges", "metrics",
     "embedders", "endpoints", "effects", "io", "registry", "definition", "naming", "table", "errors",
 ]  # fmt: skip

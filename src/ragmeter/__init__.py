@@ -42,6 +42,7 @@ __all__ = [
     "get_metric",
     "metric",
     "prepare_feature_vocabularies",
+    "report",
 ]
 
 #: Where each public name lives. Nothing is imported before it is used: `import ragmeter` costs next to nothing.
@@ -81,6 +82,7 @@ _HOMES = {
     "get_metric": "ragmeter.registry:get",
     "metric": "ragmeter.definition",
     "prepare_feature_vocabularies": "ragmeter.evaluators.crag.dataset_utils",
+    "report": "ragmeter.reporting.report",
 }
 
 if TYPE_CHECKING:
@@ -113,6 +115,7 @@ if TYPE_CHECKING:
     from ragmeter.people.sampling import choose_sample
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
+    from ragmeter.reporting.report import report
     from ragmeter.store import RunFolder
     from ragmeter.table import Failed
 

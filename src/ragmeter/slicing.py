@@ -70,7 +70,7 @@ def summarise_run(
     how = replace(how, cluster=column)
     names = chosen_names(metrics) or list(held.measures)
     columns = [_Column(held.measure(name), held.scores(name), *held.outcomes(name)) for name in names]
-    groups = [(each, *held.groups(each.split(","))) for each in slices]
+    groups = [(each, *held.groups(held.columns_of(each))) for each in slices]
     everything = np.ones(held.n_rows, dtype=bool)
     return RunSummary(
         held.name,

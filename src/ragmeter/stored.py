@@ -18,7 +18,7 @@ from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, outcome_column
-from ragmeter.table import NAMED_COLUMNS, NUMBER_COLUMNS, SCORED, Measure, Scores
+from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, SCORED, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
 _MOST_VALUES, _LONGEST = 50, 100
@@ -88,7 +88,9 @@ class StoredRun:
         own = [
             name
             for name in self.texts
-            if name not in NAMED_COLUMNS and not name.startswith("input.") and self.is_short(name, _LONGEST)
+            if name not in (*NAMED_COLUMNS, *JUDGE_COLUMNS)
+            and not name.startswith("input.")
+            and self.is_short(name, _LONGEST)
         ]
         return [name for name in own if 2 <= pc.count_distinct(self.column(name)).as_py() <= _MOST_VALUES]
 
@@ -101,6 +103,10 @@ class StoredRun:
             place = [books.schema.column(i).path for i in range(len(books.schema))].index(name)
             sizes = sum(books.row_group(i).column(place).total_uncompressed_size for i in range(books.num_row_groups))
             return bool(sizes <= longest * max(books.num_rows, 1))
+
+    def columns_of(self, given: str) -> list[str]:
+        """The columns that a slice is by: one, or two with a comma between them."""
+        return [given] if given in self.texts else given.split(",")
 
     def groups(self, names: Sequence[str]) -> tuple[Codes, list[tuple[str | None, ...]]]:
         """For each row the number of its group by some columns, and each group's values, in the order of appearance."""

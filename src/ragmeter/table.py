@@ -22,6 +22,8 @@ QID = "qid"
 TEXT_COLUMNS = ("qid", "question", "answer", "error", "session_id", "system_name")
 LIST_COLUMNS = ("reference", "relevant", "retrieved", "contexts")
 NUMBER_COLUMNS = ("latency_ms", "time_to_first_token_ms")
+#: What a judge leaves beside a row.
+JUDGE_COLUMNS = ("verdict", "reason", "judged_by")
 NAMED_COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS, *NUMBER_COLUMNS)
 
 #: Empty means missing here: without a gold answer or a gold document there is nothing to compare with.

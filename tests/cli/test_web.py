@@ -18,8 +18,9 @@ import pytest
 from ragmeter import EvaluationManager, ExactMatchScorer, RunFolder, TokenF1Scorer, WebInterface, evaluate
 from ragmeter.effects.journal import Journal
 from ragmeter.errors import UsageError
+from tests.browser import missing
 from tests.conftest import Run
-from tests.web.test_web import SITE, missing
+from tests.web.test_web import SITE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HEADER = [

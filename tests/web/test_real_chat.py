@@ -18,7 +18,7 @@ from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page
 from ragmeter.targets.web import WebTarget
-from tests.web.test_web import missing
+from tests.browser import missing
 
 PYTHON = os.environ.get("RAGMETER_CHAT_PYTHON", "")
 APP = """

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import shutil
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +20,10 @@ from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page, Visit
 from ragmeter.targets.web import Login, WebTarget
+from tests.browser import missing
 from tests.web import hard
 
 SITE = Path(__file__).with_name("site.py")
-
-
-def missing() -> str:
-    """Why there is no browser to test with, or nothing."""
-    if find_spec("playwright") is None:
-        return "playwright is not installed"
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path).is_file()
-    there = own or shutil.which("chromium") or shutil.which("google-chrome")
-    return "" if there else "there is no browser: make browser"
 
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")

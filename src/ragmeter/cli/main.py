@@ -22,6 +22,7 @@ _COMMANDS = {
     "label": "choose some of a run's rows, and have a person say which are correct",
     "metrics": "list the metrics, or explain one",
     "power": "say how many questions a difference needs",
+    "report": "show runs on one page, or as figures and tables for papers",
     "summary": "show a run's figures again, by slices",
     "web": "ask a RAG that is only a web page, and score its answers",
 }

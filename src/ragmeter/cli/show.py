@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shutil
 import sys
@@ -17,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmeter.evaluators.base import EvaluationResult
-from ragmeter.stats.intervals import SMALL
+from ragmeter.reporting.words import failures
+from ragmeter.stats.intervals import SMALL, within
 
 if TYPE_CHECKING:
     from ragmeter.api import Evaluation
@@ -110,14 +110,6 @@ def _broken(name: str) -> str:
     return name if len(name) <= 26 else name.replace("[", "\n  [", 1)
 
 
-def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Sequence[float] | None:
-    """An interval as far as the metric can go. Student's knows no limits; the summary has it whole."""
-    if bounds is None:
-        return None
-    low, high = limits
-    return max(bounds[0], -math.inf if low is None else low), min(bounds[1], math.inf if high is None else high)
-
-
 def numbers(found: Mapping[str, Mapping[str, float]]) -> list[str]:
     """A line for each of the table's own numbers."""
     return [
@@ -171,14 +163,12 @@ def evaluation_table(result: EvaluationResult) -> Table:
 
 def causes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """A line for each reason why rows were not scored, with the metrics that it concerns."""
-    by_cause: dict[tuple[str, int], list[str]] = {}
-    for name, each in metrics.items():
-        for cause, count in each["n_not_scored"].items():
-            by_cause.setdefault((cause, count), []).append(name)
-    every = len(metrics)
     return [
-        printable(f"not scored, {cause}: {count:,} ({'all metrics' if len(names) == every else ', '.join(names)})")
-        for (cause, count), names in by_cause.items()
+        printable(
+            f"not scored, {each['cause']}: {each['count']:,} "
+            f"({'all metrics' if each['all'] else ', '.join(each['metrics'])})"
+        )
+        for each in failures(metrics)
     ]
 
 

@@ -10,8 +10,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from ragmeter.cli.show import console, figure, interval, printable, within
+from ragmeter.cli.show import console, figure, interval, printable
 from ragmeter.judges.prices import AS_OF
+from ragmeter.stats.intervals import within
 
 #: Which of the summary's metrics has the interval of a score.
 _INTERVALS = {

@@ -34,7 +34,7 @@ def slice_differences(
     found = []
     by_t = Confidence("t", level=how.level)
     for names in run.slices() if columns is None else columns:
-        groups, values = run.groups(names.split(","))
+        groups, values = run.groups(run.columns_of(names))
         groups = groups[rows]
         for metric, all_rows in differences.items():
             there = ~np.isnan(all_rows)

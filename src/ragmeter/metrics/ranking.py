@@ -69,7 +69,7 @@ def ranked(relevant: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]]
     counts = np.fromiter(chain(map(len, relevant), map(len, retrieved)), np.int64, 2 * rows)
     starts = np.concatenate([[0], np.cumsum(counts)])
     names = text_array(list(chain(chain.from_iterable(relevant), chain.from_iterable(retrieved))))
-    groups = bags(Sides(_documents(names, doc_id), starts))
+    groups = bags(Sides(documents(names, doc_id), starts))
 
     found = groups.answer_counts > 0
     wanted = groups.reference_counts > 0
@@ -90,7 +90,7 @@ def ranked(relevant: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]]
     )
 
 
-def _documents(names: Any, pattern: str | None) -> Ids:
+def documents(names: Any, pattern: str | None) -> Ids:
     """A number for each id, the same for the same document."""
     encoded = names.dictionary_encode()
     distinct = encoded.dictionary

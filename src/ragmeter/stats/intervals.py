@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -58,3 +59,11 @@ def wilson_interval(successes: float, n: int, level: float = 0.95) -> Interval |
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     margin = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     return max(0.0, centre - margin), min(1.0, centre + margin)
+
+
+def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Interval | None:
+    """An interval as far as the metric can go. Student's knows no limits; the summary has it whole."""
+    if bounds is None:
+        return None
+    low, high = limits
+    return max(bounds[0], -math.inf if low is None else low), min(bounds[1], math.inf if high is None else high)
