@@ -55,5 +55,18 @@ echo "7. More metrics for the same run, without asking again"
 run ragmeter evaluate --run agenda --metrics rouge_l_score --language en --output-dir demo-output/runs
 
 echo
+echo "8. Did a change help? Two systems on the same questions, with a test, and what it would take to be sure"
+run ragmeter evaluate --metrics token_f1,rouge_l_score,exact_match,ndcg@10,recall@3 --language en \
+    --results examples/english_TunedRAG.tsv --reference examples/english_reference.tsv \
+    --run tuned --output-dir demo-output/runs
+run ragmeter compare english tuned --metrics token_f1,ndcg@10 --movers 1 --output-dir demo-output/runs
+run ragmeter power english tuned --metric token_f1 --output-dir demo-output/runs
+
+echo
+echo "9. A page to look into, and a gate for CI"
+run ragmeter report english tuned --output demo-output/report.html --output-dir demo-output/runs
+run ragmeter gate tuned --fail-under token_f1=0.6 --no-worse-than english:ndcg@10:0.05 --output-dir demo-output/runs
+
+echo
 echo "Files written:"
 find demo-output -type f | sort
