@@ -1,0 +1,133 @@
+"""The answers that people have judged, those that are made up beside them, and how both are split."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+DATA = Path(__file__).with_name("evouna_nq.jsonl.gz")
+MADE_UP = "made up"
+#: What a made-up answer counts beside a person's verdict.
+_WEIGHT = 0.25
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An answer with its verdict."""
+
+    number: int  # of the question
+    system: str
+    question: str
+    golds: tuple[str, ...]
+    answer: str
+    right: bool
+    weight: float = 1.0
+
+
+def judged() -> list[Judged]:
+    """Every answer that a person has judged."""
+    found = []
+    with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            row = json.loads(line)
+            for system, (answer, right) in row["answers"].items():
+                found.append(Judged(number, system, row["question"], tuple(row["golds"]), answer, right))
+    return found
+
+
+def is_held_out(question: str) -> bool:
+    """One question in ten is kept from the packaged model, so that a test can hold it to answers it has never seen."""
+    return _hash(question) % 10 == 0
+
+
+def fold(question: str, folds: int = 5) -> int:
+    """Which fold of the cross-validation a question is in."""
+    return _hash(f"fold {question}") % folds
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+
+
+def made_up(rows: Sequence[Judged], seed: int = 0) -> list[Judged]:
+    """Answers whose verdict is plain, of kinds that systems rarely write and judges must not fall for."""
+    chance = random.Random(seed)
+    by_question = {row.number: row for row in rows}
+    golds = [gold for row in by_question.values() for gold in row.golds[:1]]
+    texts = [row.answer for row in rows if len(row.answer) > 100]
+    found: list[Judged] = []
+    for row in by_question.values():
+        blank = replace(row, system=MADE_UP, weight=_WEIGHT)
+        for answer, right in _about(row, golds, texts, chance):
+            found.append(replace(blank, answer=answer, right=right))
+    for row in rows:
+        swapped = _swapped(row, golds, chance) if row.right and row.system != "fid" else None
+        if swapped is not None:
+            found.append(replace(row, system=MADE_UP, answer=swapped, right=False, weight=_WEIGHT))
+    return found
+
+
+_RIGHT = ("{gold}", "{gold}.", "The answer is {gold}.", "It is {gold}", "{question}? {gold}", "I believe it was {gold}.")
+_WRONG = ("{other}", "The answer is {other}.", "{question}? {other}", "It was {other}, I think.")
+_NEGATED = (
+    "It is not {gold}.",
+    "not {gold}",
+    "The answer is not {gold}, but {other}.",
+    "{gold} is not the answer.",
+    "It was never {gold}.",
+    "No, it isn't {gold}; it is {other}.",
+    "It can't be {gold}.",
+)
+_EITHER = (
+    "{gold} or {other}",
+    "{other} or {gold}",
+    "The answer is {other} or {gold} or {third}.",
+    "either {gold} or {other}",
+    "It is {gold}, {other} or {third}.",
+    "Possibly {other}, {third}, or {gold}",
+)
+_DECLINED = ("", "I don't know.", "I'm sorry, I can't answer that.", "There is no information about this.", "{question}")
+
+
+def _about(
+    row: Judged, golds: Sequence[str], texts: Sequence[str], chance: random.Random
+) -> Iterator[tuple[str, bool]]:
+    gold = chance.choice(row.golds)
+    other, third = (_unlike(row, golds, chance) for _ in range(2))
+    words = {"gold": gold, "other": other, "third": third, "question": row.question}
+    for forms, right in ((_RIGHT, True), (_WRONG, False), (_NEGATED, False), (_EITHER, False), (_DECLINED, False)):
+        yield chance.choice(forms).format(**words), right
+    if chance.random() < 0.5:  # everything that could be right, all at once
+        many = [_unlike(row, golds, chance) for _ in range(int(5 * 1.5 ** chance.randrange(12)))] + [gold]
+        chance.shuffle(many)
+        yield chance.choice((", ", " ", "; ", "\n", " or ")).join(many), False
+    if chance.random() < 0.1:  # somewhere in a heap of text about other things
+        heap = [chance.choice(texts) for _ in range(chance.randrange(30, 80))]
+        heap[chance.randrange(len(heap))] += f" {gold}."
+        yield " ".join(heap), False
+
+
+def _unlike(row: Judged, golds: Sequence[str], chance: random.Random) -> str:
+    """Another question's gold answer of about the same kind, without a word of this one's."""
+    own = {word for gold in row.golds for word in gold.casefold().split()}
+    number = any(c.isdigit() for c in row.golds[0])
+    found = chance.choice(golds)
+    for _ in range(50):
+        if any(c.isdigit() for c in found) == number and not own & set(found.casefold().split()):
+            break
+        found = chance.choice(golds)
+    return found
+
+
+def _swapped(row: Judged, golds: Sequence[str], chance: random.Random) -> str | None:
+    """A right answer with another question's gold answer in the place of its own."""
+    gold = next((gold for gold in row.golds if len(gold) > 3 and gold in row.answer), None)
+    if gold is None or chance.random() < 0.5:
+        return None
+    swapped = row.answer.replace(gold, _unlike(row, golds, chance))
+    return None if any(each.casefold() in swapped.casefold() for each in row.golds) else swapped
