@@ -13,7 +13,7 @@ PACKAGE = Path(ragmeter.__file__).parent
 
 #: From the top down. A module may import from its own layer and from those below.
 LAYERS = [
-    "__main__", "cli", "asking", "api", "evaluators", "extending", "engine", "store", "stats", "targets",
+    "__main__", "cli", "asking", "api", "evaluators", "explaining", "extending", "engine", "store", "stats", "targets",
     "judges", "metrics", "embedders", "endpoints", "effects", "io", "registry", "definition", "naming", "table",
     "errors",
 ]  # fmt: skip

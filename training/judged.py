@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 DATA = Path(__file__).with_name("evouna_nq.jsonl.gz")
-MADE_UP = "made up"
 #: What a made-up answer counts beside a person's verdict.
-_WEIGHT = 0.25
+_WEIGHT = 0.05
 
 
 @dataclass(frozen=True)
@@ -62,54 +61,64 @@ def made_up(rows: Sequence[Judged], seed: int = 0) -> list[Judged]:
     texts = [row.answer for row in rows if len(row.answer) > 100]
     found: list[Judged] = []
     for row in by_question.values():
-        blank = replace(row, system=MADE_UP, weight=_WEIGHT)
-        for answer, right in _about(row, golds, texts, chance):
-            found.append(replace(blank, answer=answer, right=right))
-    for row in rows:
-        swapped = _swapped(row, golds, chance) if row.right and row.system != "fid" else None
-        if swapped is not None:
-            found.append(replace(row, system=MADE_UP, answer=swapped, right=False, weight=_WEIGHT))
+        for kind, answer, right in _about(row, golds, texts, chance):
+            found.append(replace(row, system=f"made up: {kind}", answer=answer, right=right, weight=_WEIGHT))
     return found
 
 
-_RIGHT = ("{gold}", "{gold}.", "The answer is {gold}.", "It is {gold}", "{question}? {gold}", "I believe it was {gold}.")
-_WRONG = ("{other}", "The answer is {other}.", "{question}? {other}", "It was {other}, I think.")
-_NEGATED = (
-    "It is not {gold}.",
-    "not {gold}",
-    "The answer is not {gold}, but {other}.",
-    "{gold} is not the answer.",
-    "It was never {gold}.",
-    "No, it isn't {gold}; it is {other}.",
-    "It can't be {gold}.",
-)
-_EITHER = (
-    "{gold} or {other}",
-    "{other} or {gold}",
-    "The answer is {other} or {gold} or {third}.",
-    "either {gold} or {other}",
-    "It is {gold}, {other} or {third}.",
-    "Possibly {other}, {third}, or {gold}",
-)
-_DECLINED = ("", "I don't know.", "I'm sorry, I can't answer that.", "There is no information about this.", "{question}")
+_FORMS = {
+    "right": (
+        "{gold}",
+        "{gold}.",
+        "The answer is {gold}.",
+        "It is {gold}",
+        "{question}? {gold}",
+        "I believe it was {gold}.",
+    ),
+    "wrong": ("{other}", "The answer is {other}.", "{question}? {other}", "It was {other}, I think."),
+    "negated": (
+        "It is not {gold}.",
+        "not {gold}",
+        "The answer is not {gold}, but {other}.",
+        "{gold} is not the answer.",
+        "It was never {gold}.",
+        "No, it isn't {gold}; it is {other}.",
+        "It can't be {gold}.",
+    ),
+    "either": (
+        "{gold} or {other}",
+        "{other} or {gold}",
+        "The answer is {other} or {gold} or {third}.",
+        "either {gold} or {other}",
+        "It is {gold}, {other} or {third}.",
+        "Possibly {other}, {third}, or {gold}",
+    ),
+    "declined": (
+        "",
+        "I don't know.",
+        "I'm sorry, I can't answer that.",
+        "There is no information about this.",
+        "{question}",
+    ),
+}
 
 
 def _about(
     row: Judged, golds: Sequence[str], texts: Sequence[str], chance: random.Random
-) -> Iterator[tuple[str, bool]]:
+) -> Iterator[tuple[str, str, bool]]:
     gold = chance.choice(row.golds)
     other, third = (_unlike(row, golds, chance) for _ in range(2))
     words = {"gold": gold, "other": other, "third": third, "question": row.question}
-    for forms, right in ((_RIGHT, True), (_WRONG, False), (_NEGATED, False), (_EITHER, False), (_DECLINED, False)):
-        yield chance.choice(forms).format(**words), right
+    for kind, forms in _FORMS.items():
+        yield kind, chance.choice(forms).format(**words), kind == "right"
     if chance.random() < 0.5:  # everything that could be right, all at once
         many = [_unlike(row, golds, chance) for _ in range(int(5 * 1.5 ** chance.randrange(12)))] + [gold]
         chance.shuffle(many)
-        yield chance.choice((", ", " ", "; ", "\n", " or ")).join(many), False
+        yield "all at once", chance.choice((", ", " ", "; ", "\n", " or ")).join(many), False
     if chance.random() < 0.1:  # somewhere in a heap of text about other things
         heap = [chance.choice(texts) for _ in range(chance.randrange(30, 80))]
         heap[chance.randrange(len(heap))] += f" {gold}."
-        yield " ".join(heap), False
+        yield "heap", " ".join(heap), False
 
 
 def _unlike(row: Judged, golds: Sequence[str], chance: random.Random) -> str:
@@ -122,12 +131,3 @@ def _unlike(row: Judged, golds: Sequence[str], chance: random.Random) -> str:
             break
         found = chance.choice(golds)
     return found
-
-
-def _swapped(row: Judged, golds: Sequence[str], chance: random.Random) -> str | None:
-    """A right answer with another question's gold answer in the place of its own."""
-    gold = next((gold for gold in row.golds if len(gold) > 3 and gold in row.answer), None)
-    if gold is None or chance.random() < 0.5:
-        return None
-    swapped = row.answer.replace(gold, _unlike(row, golds, chance))
-    return None if any(each.casefold() in swapped.casefold() for each in row.golds) else swapped

@@ -33,6 +33,7 @@ __all__ = [
     "column",
     "convert_domain_indices_to_names",
     "evaluate",
+    "explain",
     "get_metric",
     "metric",
     "prepare_feature_vocabularies",
@@ -66,6 +67,7 @@ _HOMES = {
     "column": "ragmeter.definition",
     "convert_domain_indices_to_names": "ragmeter.evaluators.crag.dataset_utils",
     "evaluate": "ragmeter.api",
+    "explain": "ragmeter.explaining",
     "get_metric": "ragmeter.registry:get",
     "metric": "ragmeter.definition",
     "prepare_feature_vocabularies": "ragmeter.evaluators.crag.dataset_utils",
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
         TokenF1Scorer,
         WebInterface,
     )
+    from ragmeter.explaining import explain
     from ragmeter.judges.judge import LLMJudge
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric

@@ -16,6 +16,7 @@ _COMMANDS = {
     "ask": "put a dataset's questions to a live system, and score its answers",
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
+    "explain": "say why the offline judge holds an answer for right or wrong",
     "metrics": "list the metrics, or explain one",
     "web": "ask a RAG that is only a web page, and score its answers",
 }

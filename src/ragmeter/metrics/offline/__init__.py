@@ -1,8 +1,8 @@
 """The offline judge: whether an answer is right, as a person would say, from the texts alone.
 
 `values.py` and `vocabulary.py` write texts in one way, `matching.py` compares them, `features.py` makes numbers of the
-evidence, `trees.py` weighs them, `evidence.py` says in words what decided. `training/` in the repository has how the trees were
-trained, docs/offline-judge.md how good they are.
+evidence, `trees.py` weighs them, `evidence.py` says in words what decided. `training/` in the repository has how the
+trees were trained, docs/offline-judge.md how good they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ RIGHT = 0.5
 
 
 @column
-def offline_evidence(question: Sequence[str], reference: Sequence[str], answer: Sequence[str], *, language: str | None) -> Floats:
+def offline_evidence(
+    question: Sequence[str], reference: Sequence[str], answer: Sequence[str], *, language: str | None
+) -> Floats:
     """What the offline judge knows of each pair, as numbers."""
     return features(question, reference, answer, None if language == AUTO else language)
 
@@ -55,7 +57,7 @@ def offline_correct(offline_correct_probability: Scores, *, language: Language |
 
     **Edge cases.** Those of `offline_correct_probability`.
 
-    **Use it** as a rate of right answers that agrees with people far better than exact match or a threshold on token F1.
+    **Use it** as a rate of right answers that agrees with people better than exact match or a threshold on token F1.
     **Not** for long free answers: docs/offline-judge.md says where it is good and where it is not.
     """
     return (offline_correct_probability >= RIGHT).astype(np.float64)

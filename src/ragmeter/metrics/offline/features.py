@@ -11,20 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragmeter.metrics.bags import Ids, ranges, share
-from ragmeter.metrics.offline.matching import Match, look_up, match
+from ragmeter.metrics.bags import Ids, share
+from ragmeter.metrics.offline.comparing import matches
+from ragmeter.metrics.offline.matching import Match, look_up
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
-from ragmeter.metrics.offline.values import is_year
-from ragmeter.metrics.offline.vocabulary import (
-    Bools,
-    Chunked,
-    Floats,
-    Texts,
-    chunked,
-    languages_of,
-    vocabulary,
-)
-from ragmeter.metrics.refusals import is_miss
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 
 
 class Feature(NamedTuple):
@@ -91,7 +82,6 @@ NAMES = tuple(each.name for each in FEATURES)
 
 _REACH = 4  # words between a negation and what it negates
 _FAR = 200.0  # where a gold word stands that stands nowhere
-_REFUSES_WITHIN = 60  # words
 
 
 def features(
@@ -99,59 +89,14 @@ def features(
 ) -> Floats:
     """One line of features for each pair."""
     found = np.zeros((len(answer), len(FEATURES)))
-    for rows, pairs, text in matches(question, reference, answer, language):
-        columns = _columns(pairs, *text)
-        found[rows] = np.stack([columns[name] for name in NAMES], axis=1)
+    for each in matches(question, reference, answer, language):
+        by_name = columns(each.pairs, each.kinds, each.refusal)
+        found[each.rows] = np.stack([by_name[name] for name in NAMES], axis=1)
     return found
 
 
-def matches(question: Sequence[str], reference: Sequence[str], answer: Sequence[str], language: str | None):
-    """The pairs compared, language by language: which rows, the match, and what is told from the whole text."""
-    sides = question, reference, answer
-    split = [chunked(side) for side in sides]
-    languages = np.array([language] * len(answer) if language else languages_of(split[0], split[2]))
-    for code in np.unique(languages).tolist():
-        rows = np.flatnonzero(languages == code)
-        known = vocabulary(code)
-        texts = [known.texts(part if len(rows) == len(answer) else _rows(part, rows)) for part in split]
-        pairs = match(*texts, known.items)
-        yield rows, pairs, (_kinds(texts[0], known), _refusals(texts[2], [answer[row] for row in rows.tolist()]))
-
-
-def _rows(split: Chunked, rows: Ids) -> Chunked:
-    """Some of the texts, and only the chunks that stand in them."""
-    counts = np.diff(split.starts)[rows]
-    used, which = np.unique(split.which[ranges(split.starts[rows], counts)], return_inverse=True)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    return Chunked([split.distinct[each] for each in used.tolist()], which, starts)
-
-
-def _kinds(questions: Texts, known) -> list[str]:
-    kinds: dict[bytes, str] = {}
-    found = []
-    for begin, end in zip(questions.starts[:-1].tolist(), questions.starts[1:].tolist(), strict=True):
-        ids = questions.ids[begin:end]
-        key = ids.tobytes()
-        if key not in kinds:
-            kinds[key] = known.table.kind_of_question([known.items[each].word for each in ids.tolist()])
-        found.append(kinds[key])
-    return found
-
-
-def _refusals(answers: Texts, texts: Sequence[str]) -> Bools:
-    """Which answers decline to answer. Only those are read closely that have a word that could."""
-    could = answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < _REFUSES_WITHIN)
-    refuses = np.diff(answers.starts) == 0
-    seen: dict[str, bool] = {}
-    for row in np.flatnonzero(answers.per_text(could)).tolist():
-        text = texts[row]
-        if text not in seen:
-            seen[text] = is_miss(text)
-        refuses[row] = seen[text]
-    return refuses
-
-
-def _columns(pairs: Match, kinds: list[str], refusal: Bools) -> dict[str, Floats]:
+def columns(pairs: Match, kinds: list[str], refusal: Bools) -> dict[str, Floats]:
+    """Every feature by its name."""
     kind = np.array(kinds)
     return {
         **_of_words(pairs),
@@ -163,15 +108,16 @@ def _columns(pairs: Match, kinds: list[str], refusal: Bools) -> dict[str, Floats
     }
 
 
-def _new(pairs: Match) -> Bools:
+def new_gold(pairs: Match) -> Bools:
     """The gold words that the question does not have; all that say something, where it has them all."""
     new = pairs.content & ~pairs.gold_asked
-    return new | (pairs.content & (pairs.gold.per_text(new) == 0)[pairs.gold.text])
+    none = pairs.gold.per_text(new) == 0
+    return np.asarray(new | (pairs.content & none[pairs.gold.text]))
 
 
 def _of_words(pairs: Match) -> dict[str, Floats]:
     gold, answer, credit = pairs.gold, pairs.answer, pairs.credit
-    new = _new(pairs)
+    new = new_gold(pairs)
     content = pairs.content
     weight = np.where(gold.has(Mark.LETTER), 0.25, 1.0)
     told = pairs.answer_content
@@ -227,7 +173,7 @@ def _of_words(pairs: Match) -> dict[str, Floats]:
 
 def _sentence(side: Texts) -> Ids:
     """The number of each item's sentence in its text."""
-    ended = np.cumsum(side.has(Mark.SENTENCE)) - side.has(Mark.SENTENCE)
+    ended: Ids = np.cumsum(side.has(Mark.SENTENCE)) - side.has(Mark.SENTENCE)
     begin = np.minimum(side.starts[:-1], max(len(ended) - 1, 0))
     return ended - ended[begin][side.text] if len(ended) else ended
 
@@ -249,11 +195,14 @@ def _of_parts(pairs: Match, new: Bools) -> dict[str, Floats]:
     least = np.ones(gold.count)
     np.minimum.at(least, of_pair[real], (found[real] / words[real]))
     least[gold.per_text(pairs.content) == 0] = 0.0
-    return {"parts_found": least, "parts": np.minimum(np.bincount(of_pair[real], minlength=gold.count), 6).astype(float)}
+    return {
+        "parts_found": least,
+        "parts": np.minimum(np.bincount(of_pair[real], minlength=gold.count), 6).astype(float),
+    }
 
 
 def _in_order(pairs: Match) -> Floats:
-    """The share of gold neighbours that are neighbours in the answer, in this order; of one word, whether it is there."""
+    """The share of gold neighbours that are neighbours in the answer, in this order; of one word, if it is there."""
     gold, answer = pairs.gold, pairs.answer
     kinds = 1 + max((int(side.root.max()) for side in (gold, answer) if len(side.root)), default=0)
     keys = []
@@ -270,7 +219,7 @@ def _in_order(pairs: Match) -> Floats:
 
 def _of_position(pairs: Match) -> dict[str, Floats]:
     gold, answer = pairs.gold, pairs.answer
-    new = _new(pairs)
+    new = new_gold(pairs)
     here = new & (pairs.where >= 0)
     places = pairs.where[here]
     pair = gold.text[here]
@@ -377,7 +326,7 @@ def _of_logic(pairs: Match) -> dict[str, Floats]:
 def _near(side: Texts, what: Bools, stops: Bools, before: int, after: int) -> Bools:
     """Which items have one of `what` at most so many items before or after them, with no stop between."""
     near = np.zeros(len(what), bool)
-    block = np.cumsum(stops) - stops
+    block: Ids = np.cumsum(stops) - stops
     for step in range(1, max(before, after) + 1):
         if step >= len(what):
             break
@@ -401,6 +350,3 @@ def _polarity(gold: Texts, answer: Texts) -> Floats:
         said.append(np.where(no, -1, np.where(yes, 1, 0)))
     told = (said[0] != 0) & (np.diff(gold.starts) == 1)
     return np.where(told, np.where(said[1] == 0, 0, said[0] * said[1]), 0).astype(np.float64)
-
-
-__all__ = ["FEATURES", "NAMES", "chunked", "features", "is_year", "matches"]

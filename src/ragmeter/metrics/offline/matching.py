@@ -1,4 +1,4 @@
-"""Which words of a gold answer stand in an answer, letter for letter or nearly, and which words stand in the question."""
+"""Which words of a gold answer stand in an answer, letter for letter or nearly, and which in the question."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def match(question: Texts, gold: Texts, answer: Texts, items: Sequence[Item]) ->
     kinds = 1 + max((int(side.root.max()) for side in (question, gold, answer) if len(side.root)), default=0)
     keys = {name: side.text * kinds + side.root for name, side in (("q", question), ("g", gold), ("a", answer))}
     order = np.argsort(keys["a"], kind="stable")
-    inside = keys["a"][order]
-    found, first = look_up(inside, keys["g"])
+    told = keys["a"][order]
+    found, first = look_up(told, keys["g"])
     where = np.where(found, order[first] if len(order) else -1, -1)
-    asked, told = np.sort(keys["q"]), np.sort(keys["g"])
-    answer_gold = look_up(told, keys["a"])[0]
+    asked, wanted = np.sort(keys["q"]), np.sort(keys["g"])
+    answer_gold = look_up(wanted, keys["a"])[0]
     answer_asked = look_up(asked, keys["a"])[0]
     answer_content = ~answer.has(Mark.FUNCTION)
     content = ~gold.has(Mark.FUNCTION)
@@ -73,7 +73,7 @@ def match(question: Texts, gold: Texts, answer: Texts, items: Sequence[Item]) ->
         gold_asked=look_up(asked, keys["g"])[0],
         answer_asked=answer_asked,
         answer_gold=answer_gold,
-        question_answered=look_up(inside, keys["q"])[0],
+        question_answered=look_up(told, keys["q"])[0],
         content=content,
         answer_content=answer_content,
         exact=found,
@@ -95,7 +95,7 @@ def _other_spellings(
     gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, items: Sequence[Item]
 ) -> Ids:
     """Give credit to missing gold words that the answer has in another spelling; returns them."""
-    no_word = (Mark.NUMBER | Mark.MONTH | Mark.FUNCTION)
+    no_word = Mark.NUMBER | Mark.MONTH | Mark.FUNCTION
     missing = np.flatnonzero((credit == 0) & content & (gold.marks & no_word == 0) & (gold.length >= _SHORTEST))
     counts = np.diff(answer.starts)[gold.text[missing]]
     which = np.repeat(missing, counts)
@@ -106,7 +106,7 @@ def _other_spellings(
     near = np.abs(one - other) <= (1 - _STEM) * np.maximum(one, other)
     which, candidate = which[near], candidate[near]
     if not len(which):
-        return which
+        return np.asarray(which)
     one_texts = [items[each].word for each in gold.ids[which].tolist()]
     other_texts = [items[each].word for each in answer.ids[candidate].tolist()]
     alike = process.cpdist(
@@ -123,7 +123,7 @@ def _other_spellings(
     first = np.concatenate([[True], which[1:] != which[:-1]]) if len(which) else np.zeros(0, bool)
     credit[which[first]] = alike[first]
     where[which[first]] = candidate[first]
-    return which[first]
+    return np.asarray(which[first])
 
 
 def _acronyms(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, items: Sequence[Item]) -> Bools:
@@ -177,10 +177,8 @@ def _initials(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: B
                 break
 
 
-def _squashed(
-    gold: Texts, answer: Texts, credit: Floats, content: Bools, items: Sequence[Item]
-) -> tuple[Bools, Bools]:
-    """`Spider-Man` and `Spiderman`: the gold answer's letters in one piece, beginning where a word of the answer does."""
+def _squashed(gold: Texts, answer: Texts, credit: Floats, content: Bools, items: Sequence[Item]) -> tuple[Bools, Bools]:
+    """`Spider-Man` and `Spiderman`: the gold answer's letters in one piece, from where a word of the answer begins."""
     found, inside = np.zeros(gold.count, bool), np.zeros(gold.count, bool)
     wanting = np.flatnonzero(gold.per_text(content & (credit < 1)) > 0)
     for pair in wanting.tolist():
@@ -197,5 +195,3 @@ def _squashed(
             inside[pair] = True
             found[pair] = place in edges and place + len(wanted) in edges
     return found, inside
-
-

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Mark:
-    """What a word is, beside its letters: bits, as plain integers, which an enumeration would make ten times as slow."""
+    """What a word is, beside its letters: bits, as plain integers, since an enumeration is ten times as slow."""
 
     FUNCTION = 1
     NEGATION = 2
@@ -93,9 +93,7 @@ def _table(words: dict[str, Any]) -> Table:
             name: number for number, names in enumerate(words.get("months", "").split(), 1) for name in names.split("|")
         },
         ambiguous=frozenset(words.get("ambiguous", "").split()),
-        units={
-            name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")
-        },
+        units={name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")},
         untitled=frozenset(words.get("untitled", "").split()),
         asks={phrase: kind for kind in QUESTIONS for phrase in words.get(kind, "").split("|") if phrase},
     )

@@ -43,7 +43,9 @@ class Trees:
     def read(cls, content: Mapping[str, Any]) -> Trees:
         """The trees of a model's file, by the names of its features."""
         place = {name: number for number, name in enumerate(NAMES)}
-        feature = np.array([[place[content["features"][each]] for each in tree] for tree in content["feature"]], np.int64)
+        feature = np.array(
+            [[place[content["features"][each]] for each in tree] for tree in content["feature"]], np.int64
+        )
         threshold, value, weight = (np.array(content[name], np.float64) for name in ("threshold", "value", "weight"))
         slope, intercept = content["calibration"]
         return cls(feature, threshold, value, weight, content["bias"], slope, intercept)

@@ -30,7 +30,9 @@ _IN_UNSPACED = regex.compile(rf"[{UNSPACED}]", regex.VERSION1)
 _GLUED = regex.compile(r"(?<=\p{Ll})(?=\p{Lu}\p{Ll})")
 _LETTERS_THEN_FIGURES = regex.compile(r"(\p{L}[\p{L}\p{M}']*)(\p{Nd}.*)")
 _YEARS = regex.compile(r"\D*(\d{2})\d\d[-–—/](\d\d)\D*")
-_ORDINAL_ENDINGS = frozenset("st nd rd th s e er eme a o ª º os as ro do to mo va vo".split())
+_ORDINAL_ENDINGS = frozenset(
+    ("st", "nd", "rd", "th", "s", "e", "er", "eme", "a", "o", "ª", "º", "ro", "do", "to", "mo")
+)
 _SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound_sterling", "¥": "yen", "°": "degree"}
 _FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 _PERCENT_SIGNS = {"٪": "%", "％": "%"}
@@ -56,10 +58,8 @@ def items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
     quick = _quick(chunk, table, stem)
     if quick is not None:
         return quick
-    if len(chunk) > 3 and _IN_UNSPACED.search(chunk):
-        pieces = _PIECES.findall(chunk)
-    else:
-        pieces = _GLUED.split(chunk)
+    unspaced = len(chunk) > 3 and _IN_UNSPACED.search(chunk)
+    pieces = _PIECES.findall(chunk) if unspaced else _GLUED.split(chunk)
     return [item for piece in pieces for item in _items(piece, table, stem)]
 
 
@@ -105,9 +105,9 @@ def _date(folded: str) -> list[Item]:
         return []
     first, middle, last = (int(match[group]) for group in (1, 3, 4))
     if len(match[1]) == 4:
-        year, days = first, ((last, middle),)
+        year, days = first, [(last, middle)]
     elif len(match[4]) == 4:
-        year, days = last, ((first, middle), (middle, first))
+        year, days = last, [(first, middle), (middle, first)]
     else:
         return []
     fitting = [(day, month) for day, month in dict.fromkeys(days) if 1 <= month <= 12 and 1 <= day <= 31]
@@ -209,7 +209,9 @@ def _roman(letters: str) -> int:
     if len(letters) < 2 or not _ROMAN.fullmatch(letters):
         return 0
     values = [_ROMAN_DIGITS[each] for each in letters]
-    return sum(-value if value < following else value for value, following in zip(values, [*values[1:], 0], strict=True))
+    return sum(
+        -value if value < following else value for value, following in zip(values, [*values[1:], 0], strict=True)
+    )
 
 
 def _after(folded: str, last: Item, table: Table) -> int:

@@ -40,7 +40,7 @@ class Chunked:
 
 @dataclass(frozen=True)
 class Texts:
-    """Some texts' items: the ids, where each text begins, which text each item belongs to, and the items' properties."""
+    """Some texts' items: their ids, where each text begins, which text each item is of, and the items' properties."""
 
     ids: Ids
     starts: Ids
@@ -245,7 +245,9 @@ def languages_of(*sides: Chunked) -> list[str]:
 def _function_words() -> dict[str, list[bool]]:
     """Each function word, and in which languages it is one."""
     known = tables()
-    words = dict.fromkeys(word for each in known.values() for word, marks in each.marks.items() if marks & Mark.FUNCTION)
+    words = dict.fromkeys(
+        word for each in known.values() for word, marks in each.marks.items() if marks & Mark.FUNCTION
+    )
     return {word: [bool(each.marks.get(word, 0) & Mark.FUNCTION) for each in known.values()] for word in words}
 
 

@@ -1,4 +1,4 @@
-"""Makes `training/evouna_nq.jsonl.gz` from the original: `python training/make_data.py evouna_nq.json`.
+"""Makes `training/evouna_nq.jsonl.gz` from the original: `python training/make_judged.py evouna_nq.json`.
 
 One line a question: the question, its gold answers, and for each system its answer and a person's verdict. The same
 original always gives the same bytes.
