@@ -15,8 +15,8 @@ from pathlib import Path
 
 from common import COMMAND, PEER, BenchmarkError, machine
 
-SECTIONS = ("text", "ranking", "judge", "web", "scale", "semantic", "start")
-DEFAULT = ("text", "ranking", "judge", "start")
+SECTIONS = ("text", "ranking", "offline", "judge", "web", "scale", "semantic", "start")
+DEFAULT = ("text", "ranking", "offline", "judge", "start")
 PEERS = ("openai", "ragas", "deepeval")
 
 
@@ -59,7 +59,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"judge", "semantic", "start", "web"}:
+    if wanted - {"offline", "judge", "semantic", "start", "web"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 
@@ -74,6 +74,10 @@ def _run(name: str, folder: Path, *, quick: bool) -> None:
         from bench_ranking import ranking
 
         ranking(quick=quick)
+    elif name == "offline":
+        from bench_offline import offline
+
+        offline(folder, quick=quick)
     elif name == "judge":
         from bench_judge import judge
 

@@ -14,9 +14,8 @@ from learning import Bools, Floats, Ids, agreement, best_threshold, calibration,
 
 from ragmeter import get_metric
 from ragmeter.metrics.normalize import words
-from ragmeter.metrics.offline.tables import table
+from ragmeter.metrics.offline.tables import plain, table
 from ragmeter.metrics.offline.trees import trees
-from ragmeter.metrics.offline.values import plain
 
 CONTROLLED = Path(__file__).parent.parent / "tests" / "data" / "controlled.jsonl.gz"
 TEXT = Path(__file__).with_name("card.md")

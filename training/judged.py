@@ -98,8 +98,8 @@ _FORMS = {
         "I don't know.",
         "I'm sorry, I can't answer that.",
         "There is no information about this.",
-        "{question}",
     ),
+    "echo": ("{question}", "{question}?", "{question}? {question}"),
 }
 
 
@@ -112,7 +112,7 @@ def _about(
     for kind, forms in _FORMS.items():
         yield kind, chance.choice(forms).format(**words), kind == "right"
     if chance.random() < 0.5:  # everything that could be right, all at once
-        many = [_unlike(row, golds, chance) for _ in range(int(5 * 1.5 ** chance.randrange(12)))] + [gold]
+        many = [_unlike(row, golds, chance) for _ in range(int(20 * 1.3 ** chance.randrange(12)))] + [gold]
         chance.shuffle(many)
         yield "all at once", chance.choice((", ", " ", "; ", "\n", " or ")).join(many), False
     if chance.random() < 0.1:  # somewhere in a heap of text about other things

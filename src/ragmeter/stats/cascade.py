@@ -1,7 +1,8 @@
 """How far a quick judge can be left alone: thresholds for a cascade that asks a slower judge only where it matters.
 
 The quick judge gives a probability of being right. Where it is at most `low` or at least `high`, its word stands;
-between them the slower judge is asked. The thresholds are chosen on rows that the slower judge, or a person, has judged.
+between them the slower judge is asked. The thresholds are chosen on rows that the slower judge, or a person, has
+judged.
 """
 
 from __future__ import annotations

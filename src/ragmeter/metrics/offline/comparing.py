@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.bags import Ids
+from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.matching import Match, match
-from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.tables import Mark, plain
 from ragmeter.metrics.offline.values import Item
 from ragmeter.metrics.offline.vocabulary import (
+    DEFAULT,
     Bools,
-    Chunked,
     Texts,
     Vocabulary,
     chunked,
@@ -46,33 +47,19 @@ def matches(
     for code in np.unique(languages).tolist():
         rows = np.flatnonzero(languages == code)
         known = vocabulary(code)
-        texts = [known.texts(part if len(rows) == len(answer) else _rows(part, rows)) for part in split]
+        texts = [known.texts(part if len(rows) == len(answer) else part.rows(rows).without_idle()) for part in split]
         pairs = match(texts[0], texts[1], texts[2], known.items)
-        refusal = _refusals(texts[2], [answer[row] for row in rows.tolist()])
-        yield Compared(rows, code, known.items, pairs, _kinds(texts[0], known), refusal)
+        refusal = _refusals(texts[2], [answer[row] for row in rows.tolist()], code)
+        yield Compared(rows, code, known.items, pairs, _kinds([question[row] for row in rows.tolist()], known), refusal)
 
 
-def _rows(split: Chunked, rows: Ids) -> Chunked:
-    """Some of the texts, and only the chunks that stand in them."""
-    counts = np.diff(split.starts)[rows]
-    used, which = np.unique(split.which[ranges(split.starts[rows], counts)], return_inverse=True)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    return Chunked([split.distinct[each] for each in used.tolist()], which, starts)
+def _kinds(questions: Sequence[str], known: Vocabulary) -> list[str]:
+    """What each question asks for."""
+    kinds = {text: known.table.kind_of_question(words(plain(text))) for text in dict.fromkeys(questions)}
+    return [kinds[text] for text in questions]
 
 
-def _kinds(questions: Texts, known: Vocabulary) -> list[str]:
-    kinds: dict[bytes, str] = {}
-    found = []
-    for begin, end in zip(questions.starts[:-1].tolist(), questions.starts[1:].tolist(), strict=True):
-        ids = questions.ids[begin:end]
-        key = ids.tobytes()
-        if key not in kinds:
-            kinds[key] = known.table.kind_of_question([known.items[each].word for each in ids.tolist()])
-        found.append(kinds[key])
-    return found
-
-
-def _refusals(answers: Texts, texts: Sequence[str]) -> Bools:
+def _refusals(answers: Texts, texts: Sequence[str], language: str) -> Bools:
     """Which answers decline to answer. Only those are read closely that have a word that could."""
     could = answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < _REFUSES_WITHIN)
     refuses = np.diff(answers.starts) == 0
@@ -80,6 +67,6 @@ def _refusals(answers: Texts, texts: Sequence[str]) -> Bools:
     for row in np.flatnonzero(answers.per_text(could)).tolist():
         text = texts[row]
         if text not in seen:
-            seen[text] = is_miss(text)
+            seen[text] = is_miss(text, {language, DEFAULT})
         refuses[row] = seen[text]
     return np.asarray(refuses)

@@ -56,6 +56,7 @@ FEATURES = (
     Feature("spread", -1, "position"),
     Feature("question_told", 0, "question"),
     Feature("echo", -1, "question"),
+    Feature("repeats", -1, "question"),
     Feature("told_there", 0, "question"),
     Feature("gold_asked", 0, "question"),
     Feature("numbers_found", +1, "numbers"),
@@ -133,6 +134,8 @@ def _of_words(pairs: Match) -> dict[str, Floats]:
     first, last = np.zeros(gold.count), np.zeros(gold.count)
     last[gold.text[places]] = credit[places]
     first[gold.text[places[::-1]]] = credit[places[::-1]]
+    asked = ~pairs.question.has(Mark.FUNCTION)
+    question_told = share(pairs.question.per_text(pairs.question_answered & asked), pairs.question.per_text(asked))
     gold_in_answer = pairs.answer_gold & told
     recall_all = share(gold.per_text(credit), np.diff(gold.starts))
     exact = (gold.per_text(content & (credit < 1)) == 0) & (answer.per_text(told & ~pairs.answer_gold) == 0)
@@ -160,10 +163,8 @@ def _of_words(pairs: Match) -> dict[str, Floats]:
         "early_names": np.log1p(answer.per_text(names & (_sentence(answer) == 0))),
         "extra_numbers": np.log1p(answer.per_text(numbers)),
         "answer_words": np.minimum(np.log1p(np.diff(answer.starts)), np.log1p(60)),
-        "question_told": share(
-            pairs.question.per_text(pairs.question_answered & ~pairs.question.has(Mark.FUNCTION)),
-            pairs.question.per_text(~pairs.question.has(Mark.FUNCTION)),
-        ),
+        "question_told": question_told,
+        "repeats": np.where(answer.per_text(free) == 0, question_told, 0.0),
         "echo": share(answer.per_text(told & pairs.answer_asked & ~pairs.answer_gold), answer.per_text(told)),
         "gold_asked": share(gold.per_text(content & pairs.gold_asked), gold.per_text(content)),
         "gold_words": np.minimum(np.log1p(gold.per_text(content)), np.log1p(12)),

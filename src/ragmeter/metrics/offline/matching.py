@@ -180,11 +180,13 @@ def _initials(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: B
 def _squashed(gold: Texts, answer: Texts, credit: Floats, content: Bools, items: Sequence[Item]) -> tuple[Bools, Bools]:
     """`Spider-Man` and `Spiderman`: the gold answer's letters in one piece, from where a word of the answer begins."""
     found, inside = np.zeros(gold.count, bool), np.zeros(gold.count, bool)
-    wanting = np.flatnonzero(gold.per_text(content & (credit < 1)) > 0)
+    letters = gold.per_text(gold.length)
+    fits = (letters >= _SQUASHED) & (letters <= answer.per_text(answer.length))
+    wanting = np.flatnonzero((gold.per_text(content & (credit < 1)) > 0) & fits)
     for pair in wanting.tolist():
         begin, end = gold.starts[pair : pair + 2].tolist()
         wanted = "".join(items[each].word for each in gold.ids[begin:end].tolist())
-        if len(wanted) < _SQUASHED or wanted.isdigit():
+        if wanted.isdigit():
             continue
         begin, end = answer.starts[pair : pair + 2].tolist()
         words = [items[each].word for each in answer.ids[begin:end].tolist()]

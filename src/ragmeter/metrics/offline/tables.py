@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ragmeter.metrics.normalize import fold, strip_accents
+
 
 class Mark:
     """What a word is, beside its letters: bits, as plain integers, since an enumeration is ten times as slow."""
@@ -33,6 +35,8 @@ class Mark:
     UNIT = 262144
 
 
+_FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
+
 #: The kinds of questions that are told apart; what is none of them is `what`.
 QUESTIONS = ("who", "when", "where", "count", "why")
 _MARKED = {
@@ -57,22 +61,26 @@ class Table:
     ambiguous: frozenset[str]
     units: dict[str, str]
     untitled: frozenset[str]
-    asks: dict[str, str]
+    asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
 
     def kind_of_question(self, words: list[str]) -> str:
         """What the question asks for, told by its first word that says so, two or three words before one."""
-        for place in range(len(words)):
-            for length in (3, 2, 1):
-                kind = self.asks.get(" ".join(words[place : place + length]))
-                if kind is not None and place + length <= len(words):
-                    return kind
+        for place, word in enumerate(words):
+            for phrase in self.asks_first.get(word, ()):
+                if words[place : place + len(phrase)] == list(phrase):
+                    return self.asks_first[word][phrase]
         return "what"
+
+
+def plain(text: str) -> str:
+    """A text folded, without accents, and with the letters that no accent explains made plain."""
+    return strip_accents(fold(text)).translate(_FOLDED_LETTERS)
 
 
 @cache
 def tables() -> dict[str, Table]:
     """Every language that has a table."""
-    read = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+    read = tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
     return {code: _table(words) for code, words in read.items()}
 
 
@@ -95,8 +103,16 @@ def _table(words: dict[str, Any]) -> Table:
         ambiguous=frozenset(words.get("ambiguous", "").split()),
         units={name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")},
         untitled=frozenset(words.get("untitled", "").split()),
-        asks={phrase: kind for kind in QUESTIONS for phrase in words.get(kind, "").split("|") if phrase},
+        asks_first=_asks(words),
     )
+
+
+def _asks(words: dict[str, Any]) -> dict[str, dict[tuple[str, ...], str]]:
+    phrases = {tuple(each.split()): kind for kind in QUESTIONS for each in words.get(kind, "").split("|") if each}
+    found: dict[str, dict[tuple[str, ...], str]] = {}
+    for phrase in sorted(phrases, key=len, reverse=True):
+        found.setdefault(phrase[0], {})[phrase] = phrases[phrase]
+    return found
 
 
 def _numbers(words: dict[str, Any]) -> dict[str, tuple[float, int]]:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import regex
 
-from ragmeter.metrics.normalize import UNSPACED, fold, strip_accents, words
-from ragmeter.metrics.offline.tables import Mark, Table
+from ragmeter.metrics.normalize import UNSPACED, words
+from ragmeter.metrics.offline.tables import Mark, Table, plain
 
 _DATE = regex.compile(r"\D{0,2}(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\D{0,2}")
 _DOTTED = regex.compile(r"\W*((?:\p{L}\.){2,}\p{L}?)\W*(?:'s)?\W*")
@@ -34,7 +34,6 @@ _ORDINAL_ENDINGS = frozenset(
     ("st", "nd", "rd", "th", "s", "e", "er", "eme", "a", "o", "ª", "º", "ro", "do", "to", "mo")
 )
 _SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound_sterling", "¥": "yen", "°": "degree"}
-_FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 _PERCENT_SIGNS = {"٪": "%", "％": "%"}
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100
 
@@ -46,11 +45,6 @@ class Item(NamedTuple):
     root: str
     marks: int
     value: float = math.nan
-
-
-def plain(text: str) -> str:
-    """A text folded, without accents, and with the letters that no accent explains made plain."""
-    return strip_accents(fold(text)).translate(_FOLDED_LETTERS)
 
 
 def items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,8 @@ import pyarrow.compute as pc
 
 from ragmeter.metrics.bags import Ids, ranges
 from ragmeter.metrics.normalize import known_languages, stemmer
-from ragmeter.metrics.offline.tables import Mark, Table, table, tables
-from ragmeter.metrics.offline.values import Item, items, plain, together
+from ragmeter.metrics.offline.tables import Mark, Table, plain, table, tables
+from ragmeter.metrics.offline.values import Item, items, together
 from ragmeter.metrics.tokens import text_array
 
 Floats = npt.NDArray[np.float64]
@@ -36,6 +35,17 @@ class Chunked:
     distinct: list[str]
     which: Ids
     starts: Ids
+
+    def rows(self, rows: Ids) -> Chunked:
+        """Some of the texts, in this order, as often as they are named."""
+        counts = np.diff(self.starts)[rows]
+        which = self.which[ranges(self.starts[rows], counts)]
+        return Chunked(self.distinct, which, np.concatenate([[0], np.cumsum(counts)]))
+
+    def without_idle(self) -> Chunked:
+        """The same texts, with only those chunks that stand in them."""
+        used, which = np.unique(self.which, return_inverse=True)
+        return Chunked([self.distinct[each] for each in used.tolist()], which, self.starts)
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,12 @@ _PROPERTIES = ("roots", "marks", "values", "lengths", "letters")
 
 
 def chunked(texts: Sequence[str]) -> Chunked:
-    """Split texts at white space, natively."""
+    """Split texts at white space, natively, and each text once however often it stands there."""
+    known = dict.fromkeys(texts)
+    if len(known) < len(texts):
+        once = chunked(list(known))
+        number = dict(zip(known, range(len(known)), strict=True))
+        return once.rows(np.fromiter(map(number.__getitem__, texts), np.int64, len(texts)))
     # Arrow looks one character past the end of a text that ends in white space: none does, and one more text follows.
     split = pc.utf8_split_whitespace(text_array([*(text[:LONGEST].strip() for text in texts), "."]))
     starts = split.offsets.to_numpy()[:-1].astype(np.int64)
@@ -227,17 +242,18 @@ def languages_of(*sides: Chunked) -> list[str]:
     codes = list(tables())
     found = np.full(len(sides[0].starts) - 1, -1)
     hits_of = np.array([[False] * len(codes), *_function_words().values()], np.float64)
+    number = _numbers_of_function_words()
     for side in sides:
-        number = _numbers_of_function_words()
-        which = np.fromiter((number.get(chunk, 0) for chunk in side.distinct), np.int64, len(side.distinct))
-        here = which[side.which]
-        some = here > 0
-        row = np.repeat(np.arange(len(found)), np.diff(side.starts))[some]
-        sums = np.zeros((len(found), len(codes)))
-        for each in range(len(codes)):
-            sums[:, each] = np.bincount(row, hits_of[here[some], each], len(found))
+        open_rows = np.flatnonzero(found < 0)
+        if not len(open_rows):
+            break
+        part = side if len(open_rows) == len(found) else side.rows(open_rows).without_idle()
+        which = np.fromiter(map(number.of, part.distinct), np.int64, len(part.distinct))[part.which]
+        row = np.repeat(np.arange(len(open_rows)), np.diff(part.starts))[which > 0]
+        hits = hits_of[which[which > 0]]
+        sums = np.stack([np.bincount(row, each, len(open_rows)) for each in hits.T], axis=1)
         # The default comes first among the tables, so that it wins where two languages have the same words.
-        found = np.where((found < 0) & (sums.max(axis=1, initial=0) > 0), sums.argmax(axis=1), found)
+        found[open_rows] = np.where(sums.max(axis=1) > 0, sums.argmax(axis=1), -1)
     return [DEFAULT if each < 0 else codes[each] for each in found.tolist()]
 
 
@@ -256,20 +272,20 @@ def _numbers_of_function_words() -> _Numbered:
     return _Numbered({word: number for number, word in enumerate(_function_words(), 1)})
 
 
-class _Numbered(dict[str, int]):
+class _Numbered:
     """Numbers of function words by how they stand in a text: with a capital, an accent, a question mark."""
 
     def __init__(self, folded: dict[str, int]) -> None:
-        super().__init__()
         self._folded = folded
+        self._seen: dict[str, int] = {}
 
-    def get(self, chunk: str, default: Any = 0) -> Any:
-        """The word's number, or the default where it is no function word."""
-        found = super().get(chunk)
+    def of(self, chunk: str) -> int:
+        """The word's number, 0 where it is no function word."""
+        found = self._seen.get(chunk)
         if found is None:
-            found = default if len(chunk) > _LONGEST_FUNCTION_WORD else self._folded.get(_bare(chunk), default)
-            if len(self) < _MOST_CHUNKS:
-                self[chunk] = found
+            found = 0 if len(chunk) > _LONGEST_FUNCTION_WORD else self._folded.get(_bare(chunk), 0)
+            if len(self._seen) < _MOST_CHUNKS:
+                self._seen[chunk] = found
         return found
 
 
