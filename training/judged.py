@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 DATA = Path(__file__).with_name("evouna_nq.jsonl.gz")
-#: What a made-up answer counts beside a person's verdict.
-_WEIGHT = 0.05
+#: What a made-up answer counts beside a person's verdict: little, and least where people's verdicts say enough already.
+_WEIGHTS = {"negated": 0.05, "either": 0.04, "echo": 0.1, "declined": 0.05, "all at once": 0.03, "heap": 0.03}
+_OTHER_WEIGHT = 0.01
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ def made_up(rows: Sequence[Judged], seed: int = 0) -> list[Judged]:
     found: list[Judged] = []
     for row in by_question.values():
         for kind, answer, right in _about(row, golds, texts, chance):
-            found.append(replace(row, system=f"made up: {kind}", answer=answer, right=right, weight=_WEIGHT))
+            weight = _WEIGHTS.get(kind, _OTHER_WEIGHT)
+            found.append(replace(row, system=f"made up: {kind}", answer=answer, right=right, weight=weight))
     return found
 
 

@@ -21,7 +21,7 @@ Bools = npt.NDArray[np.bool_]
 Ids = npt.NDArray[np.int64]
 
 SETTINGS: dict[str, Any] = {
-    "iterations": 600,
+    "iterations": 500,
     "depth": 5,
     "learning_rate": 0.03,
     "l2_leaf_reg": 10,
@@ -78,31 +78,29 @@ class Rows:
 
 def fit(rows: Rows, **settings: Any) -> dict[str, Any]:
     """Train on each row's best pair, the one with the most of the gold answer in it; the trees as plain arrays."""
-    most = {"recall_new": 1.0, "precision": 0.1, "in_order": 0.01}
-    scores = rows.features @ np.array([most.get(name, 0.0) for name in NAMES])
-    return _boost(rows, rows.best_pairs(scores), settings)
-
-
-def _boost(rows: Rows, pairs: Ids, settings: dict[str, Any]) -> dict[str, Any]:
     from catboost import CatBoostClassifier
 
-    directions = [each.direction for each in FEATURES]
-    model = CatBoostClassifier(**{**SETTINGS, "monotone_constraints": directions, **settings})
+    most = {"recall_new": 1.0, "precision": 0.1, "in_order": 0.01}
+    pairs = rows.best_pairs(rows.features @ np.array([most.get(name, 0.0) for name in NAMES]))
+    settings = {**SETTINGS, "monotone_constraints": [each.direction for each in FEATURES], **settings}
+    model = CatBoostClassifier(**settings)
     model.fit(rows.features[pairs], rows.right.astype(int), sample_weight=rows.weight)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")
         grown = json.loads(path.read_text(encoding="utf-8"))
     scale, (bias,) = grown["scale_and_bias"]
-    depth = {**SETTINGS, **settings}["depth"]
     trees = [tree for tree in grown["oblivious_trees"] if tree["splits"]]
-    found: dict[str, Any] = {"features": list(NAMES), "bias": round(bias, 6), "calibration": [1.0, 0.0]}
-    found["feature"] = [_filled([each["float_feature_index"] for each in tree["splits"]], depth, 0) for tree in trees]
-    found["threshold"] = [_filled([round(each["border"], 5) for each in tree["splits"]], depth, 1e9) for tree in trees]
-    leaves = 1 << depth
-    found["value"] = [_filled([round(v * scale, 5) for v in tree["leaf_values"]], leaves, 0.0) for tree in trees]
-    found["weight"] = [_filled([round(v, 1) for v in tree["leaf_weights"]], leaves, 0.0) for tree in trees]
-    return found
+    depth, leaves = settings["depth"], 1 << settings["depth"]
+    return {
+        "features": list(NAMES),
+        "bias": round(bias, 6),
+        "calibration": [1.0, 0.0],
+        "feature": [_filled([each["float_feature_index"] for each in tree["splits"]], depth, 0) for tree in trees],
+        "threshold": [_filled([round(each["border"], 5) for each in tree["splits"]], depth, 1e9) for tree in trees],
+        "value": [_filled([round(value * scale, 5) for value in tree["leaf_values"]], leaves, 0.0) for tree in trees],
+        "weight": [_filled([round(value, 1) for value in tree["leaf_weights"]], leaves, 0.0) for tree in trees],
+    }
 
 
 def _filled(values: list[Any], length: int, blank: Any) -> list[Any]:

@@ -82,6 +82,7 @@ FEATURES = (
 NAMES = tuple(each.name for each in FEATURES)
 
 _REACH = 4  # words between a negation and what it negates
+_GAP = 3  # places between gold words that still stand together
 _FAR = 200.0  # where a gold word stands that stands nowhere
 
 
@@ -305,37 +306,42 @@ def _off(pairs: Match, missing: Bools) -> Floats:
 def _of_logic(pairs: Match) -> dict[str, Floats]:
     gold, answer = pairs.gold, pairs.answer
     own = gold.per_text(gold.has(Mark.NEGATION)) > 0
-    hit = pairs.answer_gold & pairs.answer_content & (answer.has(Mark.FUNCTION) == 0)
+    hit = pairs.answer_gold & pairs.answer_content
     hit &= ~pairs.answer_asked | (answer.per_text(hit & ~pairs.answer_asked) == 0)[answer.text]
-    negation = answer.has(Mark.NEGATION) & ~pairs.answer_gold & ~pairs.answer_asked
-    either = answer.has(Mark.EITHER) & ~pairs.answer_gold & ~pairs.answer_asked
+    negation = answer.has(Mark.NEGATION) & ~pairs.answer_gold
+    either = answer.has(Mark.EITHER) & ~pairs.answer_gold
     stop = answer.has(Mark.SENTENCE)
-    near_negation = _near(answer, negation, stop | answer.has(Mark.CLAUSE), _REACH, _REACH)
-    near_either = _near(answer, either, stop, _REACH, _REACH)
-    hits = answer.per_text(hit)
-    negated = share(answer.per_text(hit & near_negation), hits)
+    negated = _share_beside(answer, hit, _near(answer, negation, stop | answer.has(Mark.CLAUSE)), stop)
+    asked = pairs.answer_asked
     return {
         "negated": np.where(own, 0, negated),
-        "negations": np.where(own, 0, np.minimum(answer.per_text(negation), 4)),
+        "negations": np.where(own, 0, np.minimum(answer.per_text(negation & ~asked), 4)),
         "polarity": _polarity(gold, answer),
-        "either_near": share(answer.per_text(hit & near_either), hits),
-        "eithers": np.minimum(answer.per_text(either), 4),
+        "either_near": _share_beside(answer, hit, _near(answer, either & ~asked, stop), stop),
+        "eithers": np.minimum(answer.per_text(either & ~asked), 4),
         "hedges": np.minimum(answer.per_text(answer.has(Mark.HEDGE) & ~pairs.answer_gold), 4),
     }
 
 
-def _near(side: Texts, what: Bools, stops: Bools, before: int, after: int) -> Bools:
-    """Which items have one of `what` at most so many items before or after them, with no stop between."""
+def _share_beside(side: Texts, hit: Bools, near: Bools, stops: Bools) -> Floats:
+    """The share of hits that are near something, or in a run of hits of which one is: a negation holds for them all."""
+    places = np.flatnonzero(hit)
+    block: Ids = np.cumsum(stops) - stops
+    text = side.text[places]
+    apart = (np.diff(places) > _GAP) | (np.diff(text) > 0) | (np.diff(block[places]) > 0)
+    run = np.concatenate([[0], np.cumsum(apart)]) if len(places) else places
+    of_run = np.bincount(run, near[places]) > 0 if len(places) else np.zeros(0, bool)
+    return share(np.bincount(text, of_run[run], side.count), np.bincount(text, minlength=side.count))
+
+
+def _near(side: Texts, what: Bools, stops: Bools) -> Bools:
+    """Which items have one of `what` within reach before or after them, with no stop between."""
     near = np.zeros(len(what), bool)
     block: Ids = np.cumsum(stops) - stops
-    for step in range(1, max(before, after) + 1):
-        if step >= len(what):
-            break
+    for step in range(1, min(_REACH, len(what) - 1) + 1):
         same = (side.text[step:] == side.text[:-step]) & (block[step:] == block[:-step])
-        if step <= before:
-            near[step:] |= what[:-step] & same
-        if step <= after:
-            near[:-step] |= what[step:] & same
+        near[step:] |= what[:-step] & same
+        near[:-step] |= what[step:] & same
     return near
 
 

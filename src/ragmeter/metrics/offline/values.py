@@ -25,6 +25,7 @@ _UPPER = regex.compile(r"\W*(\p{Lu}{2,6}s?|\p{Lu}(?:&\p{Lu})+)(?:'s|’s)?\W*")
 _ENDS = regex.compile(r"""[.!?…。！？][\])"'’”»*]*$""")
 _PAUSES = regex.compile(r"""[,;:)\]–—-]["'’”»]*$""")
 _PIECES = regex.compile(r"[^。！？；，、：,;]+[。！？；，、：,;]?")
+_IN_ALPHABET = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
 _IN_UNSPACED = regex.compile(rf"[{UNSPACED}]", regex.VERSION1)
 #: Words that were run together: bySonu, in1997.
 _GLUED = regex.compile(r"(?<=\p{Ll})(?=\p{Lu}\p{Ll})")
@@ -124,6 +125,8 @@ def _dotted(chunk: str, folded: str, table: Table) -> list[Item]:
 def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
     upper = _UPPER.fullmatch(chunk)
     found: list[Item] = []
+    if _IN_ALPHABET.search(folded):
+        return _threes(words(folded), table)
     years = _YEARS.fullmatch(folded)
     for place, word in enumerate(words(folded)):
         if years is not None and place == 1:
@@ -142,6 +145,20 @@ def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) ->
         signs = dict.fromkeys(_PERCENT_SIGNS.get(each, each) for each in folded)
         # before the number, so that "$3 million" is still a number in two words
         found[:0] = [Item(sign, _SYMBOLS[sign], Mark.UNIT) for sign in signs if sign in _SYMBOLS]
+    return found
+
+
+def _threes(letters: list[str], table: Table) -> list[Item]:
+    """Words that nothing parts, letter by letter: three at a time say something, where one would stand anywhere."""
+    found = []
+    for place in range(max(1, len(letters) - 2)):
+        word = "".join(letters[place : place + 3])
+        match = _NUMBER.fullmatch(letters[place])
+        if match is not None:
+            found.append(number(_value(match[1]), letters[place]))
+            continue
+        marks = table.marks.get(word, 0) | table.marks.get("".join(letters[place : place + 2]), 0)
+        found.append(Item(word, word, marks))
     return found
 
 

@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
+import regex
 
 from ragmeter.metrics.bags import Ids, ranges
 from ragmeter.metrics.normalize import known_languages, stemmer
@@ -26,6 +27,8 @@ _MOST_CHUNKS = 200_000
 LONGEST = 20_000
 DEFAULT = "en"
 _LONGEST_FUNCTION_WORD = 14
+#: Scripts that tell a language of themselves, by one of its function words.
+_SCRIPTS = ((regex.compile(r"\p{Han}"), "的"), (regex.compile(r"\p{Arabic}"), "في"), (regex.compile(r"\p{Thai}"), "ที่"))
 
 
 @dataclass(frozen=True)
@@ -284,6 +287,8 @@ class _Numbered:
         found = self._seen.get(chunk)
         if found is None:
             found = 0 if len(chunk) > _LONGEST_FUNCTION_WORD else self._folded.get(_bare(chunk), 0)
+            if not found and not chunk.isascii():
+                found = next((self._folded[word] for script, word in _SCRIPTS if script.search(chunk)), 0)
             if len(self._seen) < _MOST_CHUNKS:
                 self._seen[chunk] = found
         return found
