@@ -16,9 +16,11 @@ from ragmeter import get_metric
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.tables import plain, table
 from ragmeter.metrics.offline.trees import trees
+from ragmeter.stats.cascade import choose_for_agreement
 
 CONTROLLED = Path(__file__).parent.parent / "tests" / "data" / "controlled.jsonl.gz"
 TEXT = Path(__file__).with_name("card.md")
+_RESAMPLED = 100
 _SYSTEMS = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4", "newbing": "New Bing"}
 
 
@@ -56,6 +58,7 @@ def write_card(figures: Figures) -> str:
         "calibration": _calibration(probability, figures.right),
         "error": f"{calibration_error(probability, figures.right):.3f}",
         "coverage": _coverage(probability, figures.right),
+        "cascade": _cascade(figures, probability),
         "held": _held_out([row for row, each in zip(figures.rows, held, strict=True) if each]),
         "languages": _languages(),
     }
@@ -148,6 +151,24 @@ def _coverage(probability: Floats, right: Bools) -> str:
         count = round(share * len(right))
         lines.append([f"{share:.0%}", f"{count:,}", f"{same[:count].mean():.3f}"])
     return _table(("the surest", "answers", "agreement"), lines)
+
+
+def _cascade(figures: Figures, probability: Floats) -> str:
+    """Thresholds chosen on some questions and held to others, with people in the place of the slower judge."""
+    number = np.array([row.number for row in figures.rows])
+    chance = np.random.default_rng(1)
+    lines = []
+    for target in (0.95, 0.97, 0.98):
+        kept, asked, held = [], [], 0
+        for _ in range(_RESAMPLED):
+            seen = np.isin(number, chance.permutation(np.unique(number))[: len(np.unique(number)) // 2])
+            chosen = choose_for_agreement(probability[seen], figures.right[seen], target, groups=number[seen].tolist())
+            asks = chosen.asks(probability[~seen])
+            kept.append(float((asks | ((probability[~seen] >= 0.5) == figures.right[~seen])).mean()))
+            asked.append(float(asks.mean()))
+            held += kept[-1] >= target
+        lines.append([f"{target:.2f}", f"{np.mean(kept):.4f}", f"{np.mean(asked):.1%}", f"{held} of {_RESAMPLED}"])
+    return _table(("promised", "agreement on the others", "share asked", "promise held"), lines)
 
 
 def _held_out(rows: Sequence[Judged]) -> str:

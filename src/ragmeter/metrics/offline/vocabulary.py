@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -155,23 +156,23 @@ class Vocabulary:
                 if chunk not in of_chunk:
                     of_chunk[chunk] = tuple(map(self._id, items(chunk, self.table, self._stem)))
             found = [of_chunk[chunk] for chunk in split.distinct]
-            counts = np.fromiter(map(len, found), np.int64, len(found))
-            flat = np.fromiter((each for ids in found for each in ids), np.int64, int(counts.sum()))
-            firsts = np.cumsum(counts) - counts
-            per_chunk = counts[split.which]
-            ends = np.zeros(len(per_chunk) + 1, np.int64)
-            np.cumsum(per_chunk, out=ends[1:])
-            ids = flat[ranges(firsts[split.which], per_chunk)]
-            ids, starts = self._merged(ids, ends[split.starts])
-            return self._texts(ids, starts)
+        counts = np.fromiter(map(len, found), np.int64, len(found))
+        flat = np.fromiter(chain.from_iterable(found), np.int64, int(counts.sum()))
+        firsts = np.cumsum(counts) - counts
+        per_chunk = counts[split.which]
+        ends = np.zeros(len(per_chunk) + 1, np.int64)
+        np.cumsum(per_chunk, out=ends[1:])
+        ids = flat[ranges(firsts[split.which], per_chunk)]
+        return self._texts(*self._merged(ids, ends[split.starts]))
 
     @property
     def properties(self) -> Properties:
         """What is known of each item, as arrays. They only grow, so what was handed out stays right."""
-        held = self._properties
-        if len(held.marks) < len(self.items):
-            held = self._properties = held.and_of(self.items[len(held.marks) :], self._roots)
-        return held
+        with self._lock:
+            held = self._properties
+            if len(held.marks) < len(self.items):
+                held = self._properties = held.and_of(self.items[len(held.marks) :], self._roots)
+            return held
 
     def _texts(self, ids: Ids, starts: Ids) -> Texts:
         known = self.properties
@@ -214,7 +215,8 @@ class Vocabulary:
                 end += 1
             parts = together([self.items[each] for each in ids[begin:end].tolist()])
             if len(parts) == 1:
-                replaced[begin] = self._id(parts[0])
+                with self._lock:
+                    replaced[begin] = self._id(parts[0])
                 dropped[begin + 1 : end] = True
         kept = np.concatenate([[0], np.cumsum(~dropped)])
         return replaced[~dropped], kept[starts]
