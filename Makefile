@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo browser test test-slow lint types docs bench lock clean
+.PHONY: demo browser test test-slow lint types docs bench train lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -40,6 +40,11 @@ docs: $(VENV)/.core
 
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
+
+# The offline judge, from the data in training/ to its file in the package and its card in docs/.
+train: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --group train
+	$(BIN)/python training/train_offline_judge.py
 
 lock: $(VENV)/.venv
 	$(BIN)/python -m pip install --quiet uv

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from common import COMMAND, PEER, BenchmarkError, machine
 
-SECTIONS = ("text", "ranking", "compare", "judge", "web", "report", "scale", "semantic", "start")
-DEFAULT = ("text", "ranking", "compare", "judge", "start")
+SECTIONS = ("text", "ranking", "compare", "offline", "judge", "web", "report", "scale", "semantic", "start")
+DEFAULT = ("text", "ranking", "compare", "offline", "judge", "start")
 PEERS = ("openai", "ragas", "deepeval")
 
 
@@ -59,7 +59,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"judge", "report", "semantic", "start", "web"}:
+    if wanted - {"offline", "judge", "report", "semantic", "start", "web"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 
@@ -78,6 +78,10 @@ def _run(name: str, folder: Path, *, quick: bool) -> None:
         from bench_compare import compare
 
         compare(folder, quick=quick)
+    elif name == "offline":
+        from bench_offline import offline
+
+        offline(folder, quick=quick)
     elif name == "judge":
         from bench_judge import judge
 

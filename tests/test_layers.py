@@ -13,9 +13,10 @@ PACKAGE = Path(ragmeter.__file__).parent
 
 #: From the top down. A module may import from its own layer and from those below.
 LAYERS = [
-    "__main__", "pytest_plugin", "cli", "asking", "reporting", "gating", "planning", "comparing", "slicing", "api",
-    "evaluators", "extending", "people", "engine", "stored", "store", "stats", "targets", "judges", "metrics",
-    "embedders", "endpoints", "effects", "io", "registry", "definition", "naming", "table", "errors",
+    "__main__", "pytest_plugin", "cli", "asking", "reporting", "explaining", "gating", "planning", "comparing",
+    "slicing", "api", "evaluators", "extending", "people", "engine", "stored", "store", "stats", "targets",
+    "judges", "metrics", "embedders", "endpoints", "effects", "io", "registry", "definition", "naming", "table",
+    "errors",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"

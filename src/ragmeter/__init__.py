@@ -38,6 +38,7 @@ __all__ = [
     "compare",
     "convert_domain_indices_to_names",
     "evaluate",
+    "explain",
     "gate",
     "get_metric",
     "metric",
@@ -78,6 +79,7 @@ _HOMES = {
     "compare": "ragmeter.comparing",
     "convert_domain_indices_to_names": "ragmeter.evaluators.crag.dataset_utils",
     "evaluate": "ragmeter.api",
+    "explain": "ragmeter.explaining",
     "gate": "ragmeter.gating",
     "get_metric": "ragmeter.registry:get",
     "metric": "ragmeter.definition",
@@ -109,6 +111,7 @@ if TYPE_CHECKING:
         TokenF1Scorer,
         WebInterface,
     )
+    from ragmeter.explaining import explain
     from ragmeter.gating import gate
     from ragmeter.judges.judge import LLMJudge
     from ragmeter.people.calibration import Calibration, calibrate

@@ -18,6 +18,7 @@ _COMMANDS = {
     "compare": "tell whether one run is better than another, and how sure that is",
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
+    "explain": "say why the offline judge holds an answer for right or wrong",
     "gate": "is a run good enough, and no worse than another? For CI",
     "label": "choose some of a run's rows, and have a person say which are correct",
     "metrics": "list the metrics, or explain one",

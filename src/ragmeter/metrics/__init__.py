@@ -1,5 +1,5 @@
 """The metrics that come with ragmeter. Importing this package declares them."""
 
-from ragmeter.metrics import operational, ranking, semantic, text
+from ragmeter.metrics import offline, operational, ranking, semantic, text
 
-__all__ = ["operational", "ranking", "semantic", "text"]
+__all__ = ["offline", "operational", "ranking", "semantic", "text"]

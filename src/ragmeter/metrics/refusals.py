@@ -9,6 +9,7 @@ follows is no answer either ("but you could ask the museum"). Where it is doubtf
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,10 +29,11 @@ _END = r"(?=[.!?,;…\n。！？；，؟،]|$)"
 _NUMBER = regex.compile(r"(?<![\w'-])\d")
 
 
-def is_miss(answer: str) -> bool:
-    """Whether the answer declines to answer, in any language of the table; an empty one does."""
+def is_miss(answer: str, languages: Collection[str] | None = None) -> bool:
+    """Whether the answer declines to answer, in any language of the table or in these; an empty one does."""
     text = _plain(answer[:_LONGEST])
-    return not text or any(_declines(text, language) for language in _languages().values())
+    tables = [table for code, table in _languages().items() if languages is None or code in languages]
+    return not text or any(_declines(text, table) for table in tables)
 
 
 def _plain(answer: str) -> str:

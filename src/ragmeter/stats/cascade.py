@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.stats.distributions import binomial_cdf
+from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.distributions import binomial_cdf, t_quantile
 from ragmeter.table import Scores
 
 Flags = npt.NDArray[np.bool_]
@@ -34,35 +35,44 @@ def sureness(chances: Scores) -> Scores:
     return np.maximum(chances, 1 - chances)
 
 
+#: So many thresholds are tried at the most.
+_TRIES = 400
 #: Nothing is decided: everything is asked.
 ASK_ALL = Threshold(math.inf)
 
 
-def by_labels(chances: Scores, right: Scores, target: float, confidence: float = 0.95) -> Threshold:
+def by_labels(
+    chances: Scores, right: Scores, target: float, confidence: float = 0.95, groups: Codes | None = None
+) -> Threshold:
     """The threshold that keeps the promised agreement with this confidence, from rows drawn at random with labels.
 
-    As it falls, mistakes can only be added. It falls until one mistake more would be too many: more than are to be
-    expected, with the chance 1 - `confidence`, if the true share of mistakes were just above what is promised.
-    (Bates and others, 2021: risk-controlling prediction sets.)
+    It falls from the surest rows on, and stops before the first one whose mistakes can't be shown to be few enough: in
+    this order no try takes from the confidence of another. Rows of one group, one conversation for example, are not
+    taken for independent.
     """
-    n = len(chances)
+    sure = sureness(chances)
     wrong = (chances >= 0.5) != (right >= 0.5)
-    allowed = most_mistakes(n, 1 - target, confidence)
-    if allowed < 0:
-        return ASK_ALL
-    mistakes = np.sort(sureness(chances)[wrong])[::-1]
-    if len(mistakes) <= allowed:
-        return Threshold(0.5)
-    return Threshold(float(np.nextafter(mistakes[allowed], math.inf)))
+    found = ASK_ALL
+    distinct = np.unique(sure)[::-1]
+    places = np.unique(np.linspace(0, max(len(distinct) - 1, 0), _TRIES).astype(np.int64))
+    for least in distinct[places[: len(distinct)]]:
+        if not _shown(wrong & (sure >= least), 1 - target, confidence, groups):
+            break
+        found = Threshold(float(least))
+    return found
 
 
-def most_mistakes(n: int, share: float, confidence: float) -> int:
-    """The most mistakes among n rows that still show a share of at most this; below 0 where n is too small for any."""
-    low, high = -1, n
-    while high - low > 1:  # the first number that shows nothing any more lies between
-        middle = (low + high) // 2
-        low, high = (middle, high) if binomial_cdf(middle, n, share) <= 1 - confidence else (low, middle)
-    return low
+def _shown(wrong: Flags, share: float, confidence: float, groups: Codes | None) -> bool:
+    """Whether the mistakes show, with this confidence, that their true share is at most this."""
+    mistakes, n = int(wrong.sum()), len(wrong)
+    if binomial_cdf(mistakes, n, share) > 1 - confidence:
+        return False
+    if groups is None:
+        return True
+    units = Clustered.of(wrong.astype(np.float64), groups)
+    if len(units) < 2:
+        return False
+    return mistakes / n + t_quantile(confidence, len(units) - 1) * units.standard_error() <= share
 
 
 def labels_needed(target: float, confidence: float = 0.95) -> int:

@@ -70,7 +70,7 @@ class Cascade:
         if judge is None:
             threshold, basis = Threshold(0.5), "no language model"
         else:
-            threshold, basis = self._threshold(doubtful, chances, judge, budget, warnings)
+            threshold, basis = self._threshold(judged, doubtful, chances, judge, budget, warnings)
         sure = threshold.sure(chances)
         share = self.audit if judge is not None else 0.0
         checked, _ = audited(sure, share, _FEWEST_AUDITED if share else 0, self.seed)
@@ -83,6 +83,7 @@ class Cascade:
 
     def _threshold(
         self,
+        judged: Judged,
         doubtful: Sequence[JudgedTurn],
         chances: Scores,
         judge: LLMJudge,
@@ -100,16 +101,19 @@ class Cascade:
                 "these data: `ragmeter label` some turns, and give them with --labels"
             )
             return by_expectation(chances, target), "the offline judge's own figures"
-        return self._by_labels(doubtful, chances, target, warnings), f"{len(self.labels):,} labels"
+        return self._by_labels(judged, doubtful, chances, target, warnings), f"{len(self.labels):,} labels"
 
     def _by_labels(
-        self, doubtful: Sequence[JudgedTurn], chances: Scores, target: float, warnings: list[str]
+        self, judged: Judged, doubtful: Sequence[JudgedTurn], chances: Scores, target: float, warnings: list[str]
     ) -> Threshold:
         """By the labelled turns, those that need no judge among them: they are part of what is promised."""
         known = {each.qid: chance for each, chance in zip(doubtful, chances.tolist(), strict=True)}
         right = np.array(list(self.labels.values()), dtype=np.float64)
         held = np.array([known.get(qid, label) for qid, label in self.labels.items()], dtype=np.float64)
-        found = by_labels(held, right, target)
+        session = {each.qid: place for place, turns in enumerate(judged.conversations) for each in turns}
+        groups = np.array([session[qid] for qid in self.labels], dtype=np.int64)
+        alone = len(np.unique(groups)) == len(groups)
+        found = by_labels(held, right, target, groups=None if alone else groups)
         if found == ASK_ALL:
             warnings.append(
                 f"{len(self.labels):,} labels can't promise an agreement of {target:g}: that takes "

@@ -1,0 +1,66 @@
+"""`ragmeter explain RUN QID`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragmeter.cli.options import command_parser, json_option
+from ragmeter.io.write import RUNS, dumps
+
+if TYPE_CHECKING:
+    from ragmeter.metrics.offline.evidence import Explanation
+
+_DESCRIPTION = """\
+Say why the offline judge holds a row's answer for right or wrong.
+
+Each piece of evidence is shown with its weight: by how much it moved the log-odds. Above 0 it speaks for the answer.
+"""
+#: Evidence of less weight than this is left out of the table; --json has it all.
+_SLIGHT = 0.05
+
+
+def run(argv: Sequence[str]) -> int:
+    """Explain one row, and print it."""
+    parser = command_parser("ragmeter explain", _DESCRIPTION)
+    parser.add_argument("run", metavar="RUN", help=f"a run's folder, or its name in {RUNS}/")
+    parser.add_argument("qid", metavar="QID", help="the row's qid")
+    parser.add_argument(
+        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are; default: {RUNS}/"
+    )
+    parser.add_argument("--language", help="the texts' language, by code or name; default: told from the question")
+    json_option(parser)
+    chosen = parser.parse_args(list(argv))
+    from ragmeter.explaining import explain
+
+    found = explain(chosen.run, chosen.qid, output_dir=chosen.output_dir, language=chosen.language)
+    if chosen.json:
+        print(dumps([{"qid": chosen.qid, **each.as_dict()} for each in found], indent=2))
+        return 0
+    for each in found:
+        _show(chosen.qid, each)
+    return 0
+
+
+def _show(qid: str, found: Explanation) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from ragmeter.cli.show import console, printable
+
+    out = console()
+    verdict = "right" if found.correct else "wrong"
+    out.print(printable(f"{qid}: {verdict}, probability of being right {found.probability:.3f}"), style="bold")
+    out.print(printable(f"compared with: {found.reference}"), soft_wrap=True)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column("evidence", no_wrap=True)
+    table.add_column("weight", justify="right", no_wrap=True)
+    table.add_column("what was found", overflow="fold")
+    for each in found.evidence:
+        if abs(each.weight) >= _SLIGHT:
+            style = "green" if each.weight > 0 else "red"
+            table.add_row(each.about, Text(f"{each.weight:+.2f}", style=style), Text(printable(each.says)))
+    table.add_row("before all evidence", f"{found.prior:+.2f}", "")
+    out.print(table)

@@ -1,0 +1,48 @@
+"""Why a row of a run was judged as it was: the offline judge's evidence, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragmeter.errors import InputError, UnknownNameError, UsageError
+from ragmeter.io.write import RUNS
+from ragmeter.metrics.normalize import Language
+from ragmeter.metrics.offline.evidence import Explanation, explain_answer
+from ragmeter.store import MANIFEST, RunFolder
+from ragmeter.table import QID
+
+_NEEDED = ("question", "reference", "answer")
+
+
+def explain(
+    run: str | Path, qid: str, *, output_dir: str | Path = RUNS, language: str | None = None
+) -> list[Explanation]:
+    """What speaks for and against each answer of this question in a run: one, unless the run asks it several times.
+
+    `run` is a run's folder, or its name in `output_dir`. The run need not have the judge's metrics.
+    """
+    folder = run_folder(run, output_dir)
+    table = folder.rows()
+    for name in (QID, *_NEEDED):
+        if name not in table.column_names:
+            raise UsageError(
+                f"the run {folder.name} has no column {name!r}, and the offline judge needs it",
+                hint=f"it has {', '.join(table.column_names)}",
+            )
+    qids = table[QID].to_pylist()
+    places = [place for place, each in enumerate(qids) if each == qid]
+    if not places:
+        raise UnknownNameError(f"qid in the run {folder.name}", qid, [each for each in qids if each is not None])
+    rows = table.select(_NEEDED).take(places).to_pylist()
+    for row in rows:
+        missing = next((name for name in _NEEDED if row[name] is None or row[name] == []), None)
+        if missing:
+            raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(folder.path))
+    code = None if language in (None, "none") else Language.parse(language)
+    return [explain_answer(row["question"], row["reference"], row["answer"], code) for row in rows]
+
+
+def run_folder(run: str | Path, output_dir: str | Path = RUNS) -> RunFolder:
+    """The run at this path, or else the run of this name."""
+    direct, named = Path(run), Path(output_dir) / run
+    return RunFolder.at(direct if (direct / MANIFEST).is_file() or not named.exists() else named)

@@ -1,0 +1,359 @@
+"""The evidence as numbers: what a pair of a gold answer and an answer looks like to the trees.
+
+Each feature has a direction: more of it never makes an answer less likely to be right (+1), never more likely (-1), or
+either (0). The trees are held to that, which keeps them sensible on answers that nobody has thought of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ragmeter.metrics.bags import Ids, share
+from ragmeter.metrics.offline.comparing import matches
+from ragmeter.metrics.offline.matching import Match, look_up
+from ragmeter.metrics.offline.tables import QUESTIONS, Mark
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
+
+
+class Feature(NamedTuple):
+    """A feature's name, its direction, and the evidence that it belongs to."""
+
+    name: str
+    direction: int
+    evidence: str
+
+
+FEATURES = (
+    Feature("recall_new", +1, "gold words"),
+    Feature("recall", +1, "gold words"),
+    Feature("recall_all", +1, "gold words"),
+    Feature("recall_exact", +1, "gold words"),
+    Feature("recall_letters", +1, "gold words"),
+    Feature("missing_names", -1, "gold words"),
+    Feature("missing_new", -1, "gold words"),
+    Feature("first_found", +1, "gold words"),
+    Feature("last_found", +1, "gold words"),
+    Feature("parts_found", +1, "list"),
+    Feature("parts", 0, "list"),
+    Feature("in_order", +1, "gold words"),
+    Feature("precision", +1, "gold words"),
+    Feature("precision_all", +1, "gold words"),
+    Feature("exact", +1, "gold words"),
+    Feature("respelled", 0, "spelling"),
+    Feature("squashed", +1, "spelling"),
+    Feature("inside", +1, "spelling"),
+    Feature("acronym", +1, "spelling"),
+    Feature("extra_words", -1, "other candidates"),
+    Feature("extra_names", -1, "other candidates"),
+    Feature("extra_numbers", -1, "other candidates"),
+    Feature("early_names", -1, "other candidates"),
+    Feature("answer_words", 0, "length"),
+    Feature("first_sentence", +1, "position"),
+    Feature("position", -1, "position"),
+    Feature("spread", -1, "position"),
+    Feature("question_told", 0, "question"),
+    Feature("echo", -1, "question"),
+    Feature("repeats", -1, "question"),
+    Feature("told_there", 0, "question"),
+    Feature("gold_asked", 0, "question"),
+    Feature("numbers_found", +1, "numbers"),
+    Feature("numbers_missing", -1, "numbers"),
+    Feature("numbers_contradicted", -1, "numbers"),
+    Feature("number_off", -1, "numbers"),
+    Feature("year", +1, "numbers"),
+    Feature("month", +1, "numbers"),
+    Feature("same_kind", -1, "numbers"),
+    Feature("gold_numbers", 0, "numbers"),
+    Feature("gold_is_number", 0, "numbers"),
+    Feature("negated", -1, "negation"),
+    Feature("negations", -1, "negation"),
+    Feature("polarity", +1, "negation"),
+    Feature("refusal", -1, "refusal"),
+    Feature("either_near", -1, "alternatives"),
+    Feature("eithers", -1, "alternatives"),
+    Feature("hedges", -1, "alternatives"),
+    Feature("gold_words", 0, "gold answer"),
+    Feature("gold_names", 0, "gold answer"),
+    *(Feature(f"asks_{kind}", 0, "question") for kind in QUESTIONS),
+)
+NAMES = tuple(each.name for each in FEATURES)
+
+_REACH = 4  # words between a negation and what it negates
+_GAP = 3  # places between gold words that still stand together
+_FAR = 200.0  # where a gold word stands that stands nowhere
+
+
+def features(
+    question: Sequence[str], reference: Sequence[str], answer: Sequence[str], language: str | None = None
+) -> Floats:
+    """One line of features for each pair."""
+    found = np.zeros((len(answer), len(FEATURES)))
+    for each in matches(question, reference, answer, language):
+        by_name = columns(each.pairs, each.kinds, each.refusal)
+        found[each.rows] = np.stack([by_name[name] for name in NAMES], axis=1)
+    return found
+
+
+def columns(pairs: Match, kinds: list[str], refusal: Bools) -> dict[str, Floats]:
+    """Every feature by its name."""
+    kind = np.array(kinds)
+    return {
+        **_of_words(pairs),
+        **_of_position(pairs),
+        **_of_numbers(pairs),
+        **_of_logic(pairs),
+        "refusal": refusal.astype(np.float64),
+        **{f"asks_{each}": (kind == each).astype(np.float64) for each in QUESTIONS},
+    }
+
+
+def new_gold(pairs: Match) -> Bools:
+    """The gold words that the question does not have; all that say something, where it has them all."""
+    new = pairs.content & ~pairs.gold_asked
+    none = pairs.gold.per_text(new) == 0
+    return np.asarray(new | (pairs.content & none[pairs.gold.text]))
+
+
+def _of_words(pairs: Match) -> dict[str, Floats]:
+    gold, answer, credit = pairs.gold, pairs.answer, pairs.credit
+    new = new_gold(pairs)
+    content = pairs.content
+    weight = np.where(gold.has(Mark.LETTER), 0.25, 1.0)
+    told = pairs.answer_content
+    free = told & ~pairs.answer_asked
+    extra = free & ~pairs.answer_gold
+    begins = np.zeros(len(answer.ids), bool)
+    begins[1:] = answer.has(Mark.SENTENCE)[:-1]
+    begins[answer.starts[:-1][np.diff(answer.starts) > 0]] = True
+    names = extra & answer.has(Mark.CAPITAL) & ~begins
+    numbers = extra & answer.has(Mark.NUMBER) & ~answer.has(Mark.WEAK)
+    # The first and the last word of a gold answer that say something; of a name these are the ones that count.
+    places = np.flatnonzero(content)
+    first, last = np.zeros(gold.count), np.zeros(gold.count)
+    last[gold.text[places]] = credit[places]
+    first[gold.text[places[::-1]]] = credit[places[::-1]]
+    asked = ~pairs.question.has(Mark.FUNCTION)
+    question_told = share(pairs.question.per_text(pairs.question_answered & asked), pairs.question.per_text(asked))
+    gold_in_answer = pairs.answer_gold & told
+    recall_all = share(gold.per_text(credit), np.diff(gold.starts))
+    exact = (gold.per_text(content & (credit < 1)) == 0) & (answer.per_text(told & ~pairs.answer_gold) == 0)
+    return {
+        "recall_new": share(gold.per_text(credit * weight * new), gold.per_text(weight * new)),
+        "recall": share(gold.per_text(credit * weight * content), gold.per_text(weight * content)),
+        "recall_all": recall_all,
+        "recall_exact": share(gold.per_text(pairs.exact & new), gold.per_text(new)),
+        "recall_letters": share(gold.per_text(credit * gold.length * new), gold.per_text(gold.length * new)),
+        "missing_names": np.minimum(gold.per_text(new & (credit < 0.5) & gold.has(Mark.CAPITAL)), 4),
+        "missing_new": np.minimum(gold.per_text(new & (credit < 0.5)), 8),
+        "first_found": first,
+        "last_found": last,
+        **_of_parts(pairs, new),
+        "in_order": _in_order(pairs),
+        "precision": share(answer.per_text(gold_in_answer & free), answer.per_text(free)),
+        "precision_all": share(answer.per_text(gold_in_answer), answer.per_text(told)),
+        "exact": (exact & (np.diff(answer.starts) > 0) & (np.diff(gold.starts) > 0)).astype(np.float64),
+        "respelled": share(gold.per_text(content & (credit > 0) & (credit < 1)), gold.per_text(content)),
+        "squashed": pairs.squashed.astype(np.float64),
+        "inside": pairs.inside.astype(np.float64),
+        "acronym": pairs.acronym.astype(np.float64),
+        "extra_words": np.log1p(answer.per_text(extra)),
+        "extra_names": np.log1p(answer.per_text(names)),
+        "early_names": np.log1p(answer.per_text(names & (_sentence(answer) == 0))),
+        "extra_numbers": np.log1p(answer.per_text(numbers)),
+        "answer_words": np.minimum(np.log1p(np.diff(answer.starts)), np.log1p(60)),
+        "question_told": question_told,
+        "repeats": np.where(answer.per_text(free) == 0, question_told, 0.0),
+        "echo": share(answer.per_text(told & pairs.answer_asked & ~pairs.answer_gold), answer.per_text(told)),
+        "gold_asked": share(gold.per_text(content & pairs.gold_asked), gold.per_text(content)),
+        "gold_words": np.minimum(np.log1p(gold.per_text(content)), np.log1p(12)),
+        "gold_names": share(gold.per_text(gold.has(Mark.CAPITAL) & content), gold.per_text(content)),
+    }
+
+
+def _sentence(side: Texts) -> Ids:
+    """The number of each item's sentence in its text."""
+    ended: Ids = np.cumsum(side.has(Mark.SENTENCE)) - side.has(Mark.SENTENCE)
+    begin = np.minimum(side.starts[:-1], max(len(ended) - 1, 0))
+    return ended - ended[begin][side.text] if len(ended) else ended
+
+
+def _of_parts(pairs: Match, new: Bools) -> dict[str, Floats]:
+    """Of a gold answer that is a list: how many parts it has, and how much is found of the part that is found least."""
+    gold = pairs.gold
+    begins = np.zeros(len(gold.ids), bool)
+    ends = gold.has(Mark.CLAUSE | Mark.SENTENCE)
+    begins[1:] = ends[:-1]
+    begins |= gold.has(Mark.ALSO)
+    begins[gold.starts[:-1][np.diff(gold.starts) > 0]] = True
+    part = np.cumsum(begins) - 1
+    count = int(part[-1]) + 1 if len(part) else 0
+    words = np.bincount(part, pairs.content, count) if count else np.zeros(0)
+    found = np.bincount(part, pairs.credit * pairs.content, count) if count else np.zeros(0)
+    of_pair = gold.text[np.flatnonzero(begins)]
+    real = words > 0
+    least = np.ones(gold.count)
+    np.minimum.at(least, of_pair[real], (found[real] / words[real]))
+    least[gold.per_text(pairs.content) == 0] = 0.0
+    return {
+        "parts_found": least,
+        "parts": np.minimum(np.bincount(of_pair[real], minlength=gold.count), 6).astype(float),
+    }
+
+
+def _in_order(pairs: Match) -> Floats:
+    """The share of gold neighbours that are neighbours in the answer, in this order; of one word, if it is there."""
+    gold, answer = pairs.gold, pairs.answer
+    kinds = 1 + max((int(side.root.max()) for side in (gold, answer) if len(side.root)), default=0)
+    keys = []
+    for side in (gold, answer):
+        same = side.text[1:] == side.text[:-1]
+        keys.append((side.text[1:][same] * kinds + side.root[:-1][same]) * kinds + side.root[1:][same])
+    found = look_up(np.sort(keys[1]), keys[0])[0]
+    pair = keys[0] // (kinds * kinds)
+    both = np.bincount(pair, found, gold.count)
+    all_of = np.bincount(pair, minlength=gold.count)
+    single = share(gold.per_text(pairs.credit), np.diff(gold.starts))
+    return np.where(all_of > 0, share(both, all_of), single)
+
+
+def _of_position(pairs: Match) -> dict[str, Floats]:
+    gold, answer = pairs.gold, pairs.answer
+    new = new_gold(pairs)
+    here = new & (pairs.where >= 0)
+    places = pairs.where[here]
+    pair = gold.text[here]
+    place = (places - answer.starts[pair]).astype(np.float64)
+    first = np.full(gold.count, np.inf)
+    last = np.full(gold.count, -np.inf)
+    np.minimum.at(first, pair, place)
+    np.maximum.at(last, pair, place)
+    found = np.bincount(pair, minlength=gold.count)
+    none = found == 0
+    sentence = _sentence(answer)
+    in_first = sentence[places] == 0
+    # How much of the question the sentence says that has the first gold word.
+    which = np.full(gold.count, -1)
+    np.maximum.at(which, pair, np.where(place == first[pair], sentence[places], -1))
+    asked = pairs.answer_asked & pairs.answer_content & (sentence == which[answer.text])
+    content = ~pairs.question.has(Mark.FUNCTION)
+    spread = np.where(none, 0, last - first + 1 - found)
+    return {
+        "first_sentence": share(np.bincount(pair, in_first, gold.count), gold.per_text(new)),
+        "told_there": np.minimum(share(answer.per_text(asked), pairs.question.per_text(content)), 1.0),
+        "position": np.log1p(np.where(none, _FAR, np.minimum(first, _FAR))),
+        "spread": np.log1p(np.clip(spread, 0, _FAR)),
+    }
+
+
+def _of_numbers(pairs: Match) -> dict[str, Floats]:
+    gold, answer = pairs.gold, pairs.answer
+    number = gold.has(Mark.NUMBER) & ~(gold.has(Mark.WEAK) & (gold.per_text(~gold.has(Mark.WEAK)) > 0)[gold.text])
+    value = np.where(number, gold.value, np.nan)
+    month = gold.has(Mark.MONTH)
+    kind = _kind(value, month)
+    other = answer.has(Mark.NUMBER | Mark.MONTH) & ~pairs.answer_gold & ~pairs.answer_asked & ~answer.has(Mark.WEAK)
+    other_kind = np.where(other, _kind(answer.value, answer.has(Mark.MONTH)), 0)
+    found = pairs.credit == 1
+    against = np.zeros(gold.count)
+    same = np.zeros(gold.count)
+    state = {}
+    for code in (1, 2, 3):
+        mine = kind == code
+        others = answer.per_text(other_kind == code)
+        has, hit = gold.per_text(mine), gold.per_text(mine & found)
+        against += np.where((has > hit) & (others > 0), has - hit, 0)
+        same += np.where(has > 0, others, 0)
+        state[code] = np.where(has == 0, 0, np.where(hit == has, 1, np.where(others > 0, -1, -0.5)))
+    numbers, hits = gold.per_text(kind > 0), gold.per_text((kind > 0) & found)
+    return {
+        "numbers_found": np.where(numbers > 0, share(hits, numbers), 0.5),
+        "numbers_missing": np.minimum(numbers - hits, 4),
+        "numbers_contradicted": np.minimum(against, 4),
+        "number_off": _off(pairs, number & ~found),
+        "year": state[1],
+        "month": state[2],
+        "same_kind": np.log1p(same),
+        "gold_numbers": np.minimum(numbers, 4),
+        "gold_is_number": share(numbers, gold.per_text(pairs.content)),
+    }
+
+
+def _kind(value: Floats, month: Bools) -> Floats:
+    """0 is no number, 1 a year, 2 a month, 3 any other number."""
+    with np.errstate(invalid="ignore"):
+        year = (value >= 1000) & (value <= 2100) & (value == np.floor(value))
+    return np.where(month, 2, np.where(year, 1, np.where(np.isnan(value), 0, 3)))
+
+
+def _off(pairs: Match, missing: Bools) -> Floats:
+    """By how much of itself the nearest number of the answer is off the gold number; 1 where there is none near."""
+    gold, answer = pairs.gold, pairs.answer
+    off = np.zeros(gold.count)
+    number = answer.has(Mark.NUMBER)
+    for place in np.flatnonzero(missing).tolist():
+        pair = gold.text[place]
+        begin, end = answer.starts[pair], answer.starts[pair + 1]
+        values = answer.value[begin:end][number[begin:end]]
+        wanted = gold.value[place]
+        nearest = np.nanmin(np.abs(values - wanted) / max(abs(wanted), 1e-9)) if len(values) else 1.0
+        off[pair] = max(off[pair], min(float(nearest), 1.0))
+    return off
+
+
+def _of_logic(pairs: Match) -> dict[str, Floats]:
+    gold, answer = pairs.gold, pairs.answer
+    own = gold.per_text(gold.has(Mark.NEGATION)) > 0
+    hit = pairs.answer_gold & pairs.answer_content
+    hit &= ~pairs.answer_asked | (answer.per_text(hit & ~pairs.answer_asked) == 0)[answer.text]
+    negation = answer.has(Mark.NEGATION) & ~pairs.answer_gold
+    either = answer.has(Mark.EITHER) & ~pairs.answer_gold
+    stop = answer.has(Mark.SENTENCE)
+    negated = _share_beside(answer, hit, _near(answer, negation, stop | answer.has(Mark.CLAUSE)), stop)
+    asked = pairs.answer_asked
+    return {
+        "negated": np.where(own, 0, negated),
+        "negations": np.where(own, 0, np.minimum(answer.per_text(negation & ~asked), 4)),
+        "polarity": _polarity(gold, answer),
+        "either_near": _share_beside(answer, hit, _near(answer, either & ~asked, stop), stop),
+        "eithers": np.minimum(answer.per_text(either & ~asked), 4),
+        "hedges": np.minimum(answer.per_text(answer.has(Mark.HEDGE) & ~pairs.answer_gold), 4),
+    }
+
+
+def _share_beside(side: Texts, hit: Bools, near: Bools, stops: Bools) -> Floats:
+    """The share of hits that are near something, or in a run of hits of which one is: a negation holds for them all."""
+    places = np.flatnonzero(hit)
+    block: Ids = np.cumsum(stops) - stops
+    text = side.text[places]
+    apart = (np.diff(places) > _GAP) | (np.diff(text) > 0) | (np.diff(block[places]) > 0)
+    run = np.concatenate([[0], np.cumsum(apart)]) if len(places) else places
+    of_run = np.bincount(run, near[places]) > 0 if len(places) else np.zeros(0, bool)
+    return share(np.bincount(text, of_run[run], side.count), np.bincount(text, minlength=side.count))
+
+
+def _near(side: Texts, what: Bools, stops: Bools) -> Bools:
+    """Which items have one of `what` within reach before or after them, with no stop between."""
+    near = np.zeros(len(what), bool)
+    block: Ids = np.cumsum(stops) - stops
+    for step in range(1, min(_REACH, len(what) - 1) + 1):
+        same = (side.text[step:] == side.text[:-step]) & (block[step:] == block[:-step])
+        near[step:] |= what[:-step] & same
+        near[:-step] |= what[step:] & same
+    return near
+
+
+def _polarity(gold: Texts, answer: Texts) -> Floats:
+    """1 where both say yes or both say no, -1 where they differ, 0 where the gold answer says neither."""
+    said = []
+    for side in (gold, answer):
+        first = side.starts[:-1]
+        some = np.diff(side.starts) > 0
+        marks = np.zeros(side.count, np.int64)
+        marks[some] = side.marks[first[some]]
+        yes, no = marks & Mark.YES != 0, marks & Mark.NO != 0
+        said.append(np.where(no, -1, np.where(yes, 1, 0)))
+    told = (said[0] != 0) & (np.diff(gold.starts) == 1)
+    return np.where(told, np.where(said[1] == 0, 0, said[0] * said[1]), 0).astype(np.float64)

@@ -1,0 +1,199 @@
+"""Which words of a gold answer stand in an answer, letter for letter or nearly, and which in the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein, Prefix
+
+from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.values import Item
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
+
+#: From this similarity on, two words are taken for spellings of one: one letter in five may differ.
+_ALIKE = 0.8
+_STEM = 0.6  # of the longer word's letters, from the first on, make two words forms of one
+_SHORTEST = 4  # letters of a word that may be spelled differently
+_SQUASHED = 5  # letters of a gold answer that may be written in one word or in several
+_INITIAL = 0.7  # what an initial is worth where the gold answer has the name
+
+
+@dataclass(frozen=True)
+class Match:
+    """The texts of some pairs, and what they have in common. All arrays are per item of the side that they name."""
+
+    question: Texts
+    gold: Texts
+    answer: Texts
+    credit: Floats  # of gold items: 1 found, 0 missing, between: found in another spelling
+    where: Ids  # of gold items: at which item of the answer, or -1
+    gold_asked: Bools  # it stands in the question
+    answer_asked: Bools
+    answer_gold: Bools  # it is a gold item
+    question_answered: Bools
+    content: Bools  # of gold items: says something; where all are function words, all do
+    answer_content: Bools
+    exact: Bools  # of gold items: found letter for letter
+    squashed: Bools  # per pair: the gold answer stands in the answer once blanks are taken away
+    inside: Bools  # per pair: so it does, though perhaps in the midst of other letters
+    acronym: Bools  # per pair: one side has the other's initials
+
+
+def match(question: Texts, gold: Texts, answer: Texts, items: Sequence[Item]) -> Match:
+    """Compare gold answers with answers, pair by pair."""
+    kinds = 1 + max((int(side.root.max()) for side in (question, gold, answer) if len(side.root)), default=0)
+    keys = {name: side.text * kinds + side.root for name, side in (("q", question), ("g", gold), ("a", answer))}
+    order = np.argsort(keys["a"], kind="stable")
+    told = keys["a"][order]
+    found, first = look_up(told, keys["g"])
+    where = np.where(found, order[first] if len(order) else -1, -1)
+    asked, wanted = np.sort(keys["q"]), np.sort(keys["g"])
+    answer_gold = look_up(wanted, keys["a"])[0]
+    answer_asked = look_up(asked, keys["a"])[0]
+    answer_content = ~answer.has(Mark.FUNCTION)
+    content = ~gold.has(Mark.FUNCTION)
+    content |= (gold.per_text(content) == 0)[gold.text]
+    credit = found.astype(np.float64)
+    spelled = _other_spellings(gold, answer, credit, where, content, items)
+    answer_gold[where[spelled]] = True
+    acronym = _acronyms(gold, answer, credit, where, content, items)
+    _initials(gold, answer, credit, where, content, items)
+    squashed, inside = _squashed(gold, answer, credit, content, items)
+    credit[squashed[gold.text]] = 1.0
+    return Match(
+        question=question,
+        gold=gold,
+        answer=answer,
+        credit=credit,
+        where=where,
+        gold_asked=look_up(asked, keys["g"])[0],
+        answer_asked=answer_asked,
+        answer_gold=answer_gold,
+        question_answered=look_up(told, keys["q"])[0],
+        content=content,
+        answer_content=answer_content,
+        exact=found,
+        squashed=squashed,
+        inside=inside,
+        acronym=acronym,
+    )
+
+
+def look_up(known: Ids, wanted: Ids) -> tuple[Bools, Ids]:
+    """Which of the wanted are among the known, which are sorted, and where the first of each is."""
+    if not len(known):
+        return np.zeros(len(wanted), bool), np.zeros(len(wanted), np.int64)
+    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return known[place] == wanted, place
+
+
+def _other_spellings(
+    gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, items: Sequence[Item]
+) -> Ids:
+    """Give credit to missing gold words that the answer has in another spelling; returns them."""
+    no_word = Mark.NUMBER | Mark.MONTH | Mark.FUNCTION
+    missing = np.flatnonzero((credit == 0) & content & (gold.marks & no_word == 0) & (gold.length >= _SHORTEST))
+    counts = np.diff(answer.starts)[gold.text[missing]]
+    which = np.repeat(missing, counts)
+    candidate = ranges(answer.starts[gold.text[missing]], counts)
+    near = (gold.letter[which] == answer.letter[candidate]) & (answer.marks[candidate] & no_word == 0)
+    which, candidate = which[near], candidate[near]
+    one, other = gold.length[which], answer.length[candidate]
+    near = np.abs(one - other) <= (1 - _STEM) * np.maximum(one, other)
+    which, candidate = which[near], candidate[near]
+    if not len(which):
+        return np.asarray(which)
+    one_texts = [items[each].word for each in gold.ids[which].tolist()]
+    other_texts = [items[each].word for each in answer.ids[candidate].tolist()]
+    alike = process.cpdist(
+        one_texts, other_texts, scorer=Levenshtein.normalized_similarity, dtype=np.float64, workers=1
+    )
+    begin = process.cpdist(one_texts, other_texts, scorer=Prefix.similarity, dtype=np.float64, workers=1)
+    longer = np.maximum(gold.length[which], answer.length[candidate])
+    inflected = (begin >= _SHORTEST) & (begin >= _STEM * longer)
+    alike = np.where(alike >= _ALIKE, alike, np.where(inflected, begin / longer, 0.0))
+    good = alike > 0
+    which, candidate, alike = which[good], candidate[good], alike[good]
+    best = np.lexsort((candidate, -alike, which))
+    which, candidate, alike = which[best], candidate[best], alike[best]
+    first = np.concatenate([[True], which[1:] != which[:-1]]) if len(which) else np.zeros(0, bool)
+    credit[which[first]] = alike[first]
+    where[which[first]] = candidate[first]
+    return np.asarray(which[first])
+
+
+def _acronyms(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, items: Sequence[Item]) -> Bools:
+    """Where one side has an abbreviation in capitals, and the other the words that it stands for."""
+    found = np.zeros(gold.count, bool)
+    wanting = gold.per_text(content & (credit == 0)) > 0
+    in_answer = answer.per_text(answer.has(Mark.ACRONYM)) > 0
+    in_gold = gold.per_text(gold.has(Mark.ACRONYM) & (credit == 0)) > 0
+    for pair in np.flatnonzero(wanting & (in_answer | in_gold)).tolist():
+        golds, answers = slice(*gold.starts[pair : pair + 2]), slice(*answer.starts[pair : pair + 2])
+        if in_answer[pair]:
+            initials = {_initials_of(gold, golds, items, every) for every in (True, False)}
+            for place in range(answers.start, answers.stop):
+                word = items[answer.ids[place]].word
+                if answer.marks[place] & Mark.ACRONYM and len(word) > 1 and word in initials:
+                    found[pair] = True
+                    credit[golds] = 1.0
+                    where[golds] = np.where(where[golds] < 0, place, where[golds])
+        if in_gold[pair] and not found[pair]:
+            initials_of_answer = {every: _initials_of(answer, answers, items, every) for every in (True, False)}
+            for place in range(golds.start, golds.stop):
+                word = items[gold.ids[place]].word
+                if gold.marks[place] & Mark.ACRONYM and credit[place] == 0 and len(word) > 1:
+                    every = [text.find(word) for text in initials_of_answer.values()]
+                    if max(every) >= 0:
+                        found[pair], credit[place] = True, 1.0
+                        where[place] = answers.start + max(every[0], 0)
+    return found
+
+
+def _initials_of(side: Texts, of_text: slice, items: Sequence[Item], every: bool) -> str:
+    """The first letters of a text's words, of every one or of those that say something."""
+    return "".join(
+        items[each].word[:1]
+        for each, marks in zip(side.ids[of_text].tolist(), side.marks[of_text].tolist(), strict=True)
+        if every or not marks & Mark.FUNCTION
+    )
+
+
+def _initials(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, items: Sequence[Item]) -> None:
+    """`J. Smith` for `John Smith`: a missing name whose initial stands in the answer, where another name is found."""
+    with_letters = answer.per_text(answer.has(Mark.LETTER)) > 0
+    partly = gold.per_text(content & (credit > 0)) > 0
+    missing = np.flatnonzero((credit == 0) & content & gold.has(Mark.CAPITAL) & (with_letters & partly)[gold.text])
+    for place in missing.tolist():
+        begin, end = answer.starts[gold.text[place] : gold.text[place] + 2].tolist()
+        initial = items[gold.ids[place]].word[:1]
+        for candidate in range(begin, end):
+            if answer.marks[candidate] & Mark.LETTER and items[answer.ids[candidate]].word == initial:
+                credit[place], where[place] = _INITIAL, candidate
+                break
+
+
+def _squashed(gold: Texts, answer: Texts, credit: Floats, content: Bools, items: Sequence[Item]) -> tuple[Bools, Bools]:
+    """`Spider-Man` and `Spiderman`: the gold answer's letters in one piece, from where a word of the answer begins."""
+    found, inside = np.zeros(gold.count, bool), np.zeros(gold.count, bool)
+    letters = gold.per_text(gold.length)
+    fits = (letters >= _SQUASHED) & (letters <= answer.per_text(answer.length))
+    wanting = np.flatnonzero((gold.per_text(content & (credit < 1)) > 0) & fits)
+    for pair in wanting.tolist():
+        begin, end = gold.starts[pair : pair + 2].tolist()
+        wanted = "".join(items[each].word for each in gold.ids[begin:end].tolist())
+        if wanted.isdigit():
+            continue
+        begin, end = answer.starts[pair : pair + 2].tolist()
+        words = [items[each].word for each in answer.ids[begin:end].tolist()]
+        text = "".join(words)
+        place = text.find(wanted)
+        if place >= 0:
+            edges = {0, *np.cumsum([len(word) for word in words]).tolist()}
+            inside[pair] = True
+            found[pair] = place in edges and place + len(wanted) in edges
+    return found, inside

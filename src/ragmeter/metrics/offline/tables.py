@@ -1,0 +1,130 @@
+"""What `words.toml` says of each language's words, ready for looking up."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ragmeter.metrics.normalize import fold, strip_accents
+
+
+class Mark:
+    """What a word is, beside its letters: bits, as plain integers, since an enumeration is ten times as slow."""
+
+    FUNCTION = 1
+    NEGATION = 2
+    EITHER = 4
+    ALSO = 8
+    HEDGE = 16
+    SORRY = 32
+    YES = 64
+    NO = 128
+    NUMBER = 256
+    MONTH = 512
+    SPELLED = 1024  # a number in letters
+    SCALE = 2048  # a number that multiplies the one before it
+    WEAK = 4096  # a number that is often just a word: one, first, II
+    ACRONYM = 8192
+    CAPITAL = 16384
+    LETTER = 32768  # one letter: an initial
+    CLAUSE = 65536  # a comma or the like follows
+    SENTENCE = 131072  # a sentence ends after it
+    UNIT = 262144
+
+
+_FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
+
+#: The kinds of questions that are told apart; what is none of them is `what`.
+QUESTIONS = ("who", "when", "where", "count", "why")
+_MARKED = {
+    "function": Mark.FUNCTION,
+    "negation": Mark.NEGATION,
+    "either": Mark.EITHER,
+    "also": Mark.ALSO,
+    "hedge": Mark.HEDGE,
+    "sorry": Mark.SORRY,
+    "yes": Mark.YES,
+    "no": Mark.NO,
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One language's words."""
+
+    marks: dict[str, int]
+    numbers: dict[str, tuple[float, int]]
+    months: dict[str, int]
+    ambiguous: frozenset[str]
+    units: dict[str, str]
+    untitled: frozenset[str]
+    asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
+
+    def kind_of_question(self, words: list[str]) -> str:
+        """What the question asks for, told by its first word that says so, two or three words before one."""
+        for place, word in enumerate(words):
+            for phrase in self.asks_first.get(word, ()):
+                if words[place : place + len(phrase)] == list(phrase):
+                    return self.asks_first[word][phrase]
+        return "what"
+
+
+def plain(text: str) -> str:
+    """A text folded, without accents, and with the letters that no accent explains made plain."""
+    return strip_accents(fold(text)).translate(_FOLDED_LETTERS)
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """Every language that has a table."""
+    read = tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
+    return {code: _table(words) for code, words in read.items()}
+
+
+def table(language: str) -> Table:
+    """The table of a language, an empty one where it has none."""
+    return tables().get(language) or _table({})
+
+
+def _table(words: dict[str, Any]) -> Table:
+    marks: dict[str, int] = {}
+    for kind, mark in _MARKED.items():
+        for word in words.get(kind, "").split():
+            marks[word] = marks.get(word, 0) | mark
+    return Table(
+        marks=marks,
+        numbers=_numbers(words),
+        months={
+            name: number for number, names in enumerate(words.get("months", "").split(), 1) for name in names.split("|")
+        },
+        ambiguous=frozenset(words.get("ambiguous", "").split()),
+        units={name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")},
+        untitled=frozenset(words.get("untitled", "").split()),
+        asks_first=_asks(words),
+    )
+
+
+def _asks(words: dict[str, Any]) -> dict[str, dict[tuple[str, ...], str]]:
+    phrases = {tuple(each.split()): kind for kind in QUESTIONS for each in words.get(kind, "").split("|") if each}
+    found: dict[str, dict[tuple[str, ...], str]] = {}
+    for phrase in sorted(phrases, key=len, reverse=True):
+        found.setdefault(phrase[0], {})[phrase] = phrases[phrase]
+    return found
+
+
+def _numbers(words: dict[str, Any]) -> dict[str, tuple[float, int]]:
+    """Spelled numbers with their values. One is weak: it is mostly an article."""
+    spelled = Mark.NUMBER | Mark.SPELLED
+    found: dict[str, tuple[float, int]] = {}
+    for value, word in enumerate(words.get("ordinals", "").split(), 1):
+        found[word] = value, Mark.WEAK
+    for value, word in enumerate(words.get("numbers", "").split()):
+        found[word] = value, spelled | Mark.WEAK if value == 1 else spelled
+    for value, word in enumerate(words.get("tens", "").split(), 2):
+        found[word] = value * 10, spelled
+    for word, value in words.get("scales", {}).items():
+        found[word] = value, spelled | Mark.SCALE
+    return found

@@ -1,0 +1,262 @@
+"""One way to write a thing: numbers, dates, units, abbreviations and stems, chunk by chunk.
+
+A chunk is what stands between white space. It becomes items: the word as it is read, and its root, which is what is
+compared. `12`, `twelve`, `12th` and `XII` have one root, so have `May` and `mayo`, `km` and `kilometres`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import regex
+
+from ragmeter.metrics.normalize import UNSPACED, words
+from ragmeter.metrics.offline.tables import Mark, Table, plain
+
+_DATE = regex.compile(r"\D{0,2}(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\D{0,2}")
+_DOTTED = regex.compile(r"\W*((?:\p{L}\.){2,}\p{L}?)\W*(?:'s)?\W*")
+_NUMBER = regex.compile(r"(\p{Nd}+(?:[.,]\p{Nd}+)*)(\p{L}*)")
+_GROUPED = regex.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?")
+_ROMAN = regex.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
+_UPPER = regex.compile(r"\W*(\p{Lu}{2,6}s?|\p{Lu}(?:&\p{Lu})+)(?:'s|’s)?\W*")
+_ENDS = regex.compile(r"""[.!?…。！？][\])"'’”»*]*$""")
+_PAUSES = regex.compile(r"""[,;:)\]–—-]["'’”»]*$""")
+_PIECES = regex.compile(r"[^。！？；，、：,;]+[。！？；，、：,;]?")
+_IN_ALPHABET = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
+_IN_UNSPACED = regex.compile(rf"[{UNSPACED}]", regex.VERSION1)
+#: Words that were run together: bySonu, in1997.
+_GLUED = regex.compile(r"(?<=\p{Ll})(?=\p{Lu}\p{Ll})")
+_LETTERS_THEN_FIGURES = regex.compile(r"(\p{L}[\p{L}\p{M}']*)(\p{Nd}.*)")
+_YEARS = regex.compile(r"\D*(\d{2})\d\d[-–—/](\d\d)\D*")
+_ORDINAL_ENDINGS = frozenset(
+    ("st", "nd", "rd", "th", "s", "e", "er", "eme", "a", "o", "ª", "º", "ro", "do", "to", "mo")
+)
+_SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound_sterling", "¥": "yen", "°": "degree"}
+_PERCENT_SIGNS = {"٪": "%", "％": "%"}
+_FIRST_YEAR, _LAST_YEAR = 1000, 2100
+
+
+class Item(NamedTuple):
+    """A word: as it is read, what it is compared by, what it is, and its value if it is a number."""
+
+    word: str
+    root: str
+    marks: int
+    value: float = math.nan
+
+
+def items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
+    """The items of a chunk."""
+    quick = _quick(chunk, table, stem)
+    if quick is not None:
+        return quick
+    unspaced = len(chunk) > 3 and _IN_UNSPACED.search(chunk)
+    pieces = _PIECES.findall(chunk) if unspaced else _GLUED.split(chunk)
+    return [item for piece in pieces for item in _items(piece, table, stem)]
+
+
+def _quick(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item] | None:
+    """The short cut for a plain word with perhaps some punctuation after it, which most chunks are."""
+    bare = chunk.rstrip(".,;:!?")
+    if len(bare) < 2 or not (bare.isascii() and bare.isalpha() and bare[1:].islower()) or len(chunk) > len(bare) + 1:
+        return None
+    found = _item(bare.lower(), Mark.CAPITAL if bare[0].isupper() else 0, table, stem, False)
+    if len(chunk) > len(bare):
+        found[-1] = found[-1]._replace(marks=found[-1].marks | _after(chunk, found[-1], table))
+    return found
+
+
+def _items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
+    folded = plain(chunk)
+    found = _date(folded) or _dotted(chunk, folded, table) or _words(chunk, folded, table, stem)
+    if found:
+        around = _after(folded, found[-1], table)
+        if around:
+            found[-1] = found[-1]._replace(marks=found[-1].marks | around)
+    return found
+
+
+def number(value: float, word: str, marks: int = Mark.NUMBER) -> Item:
+    """A number. Equal values have one root, however they are written."""
+    return Item(word, f"#{value:.10g}", marks, value)
+
+
+def is_year(value: float) -> bool:
+    """Whether a number looks like a year."""
+    return _FIRST_YEAR <= value <= _LAST_YEAR and value == int(value)
+
+
+def _month(value: int, word: str) -> Item:
+    return Item(word, f"month:{value}", Mark.MONTH, value)
+
+
+def _date(folded: str) -> list[Item]:
+    """A date in figures. Where day and month could be either, the month may be both."""
+    match = _DATE.fullmatch(folded)
+    if match is None:
+        return []
+    first, middle, last = (int(match[group]) for group in (1, 3, 4))
+    if len(match[1]) == 4:
+        year, days = first, [(last, middle)]
+    elif len(match[4]) == 4:
+        year, days = last, [(first, middle), (middle, first)]
+    else:
+        return []
+    fitting = [(day, month) for day, month in dict.fromkeys(days) if 1 <= month <= 12 and 1 <= day <= 31]
+    if not fitting:
+        return []
+    word = match[0].strip("()[],;")
+    found = [item for day, month in fitting for item in (_month(month, word), number(day, word))]
+    return [*found, number(year, word)]
+
+
+def _dotted(chunk: str, folded: str, table: Table) -> list[Item]:
+    """`U.S.` and `J.K.`: letters with points are an abbreviation, written without them."""
+    match = _DOTTED.fullmatch(folded)
+    if match is None:
+        return []
+    word = match[1].replace(".", "")
+    return [Item(word, table.units.get(word, word), Mark.ACRONYM | Mark.CAPITAL if chunk.upper() == chunk else 0)]
+
+
+def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
+    upper = _UPPER.fullmatch(chunk)
+    found: list[Item] = []
+    if _IN_ALPHABET.search(folded):
+        return _threes(words(folded), table)
+    years = _YEARS.fullmatch(folded)
+    for place, word in enumerate(words(folded)):
+        if years is not None and place == 1:
+            word = years[1] + word  # 1951–52
+        capital = Mark.CAPITAL if _is_capital(chunk, folded, word) else 0
+        found += _item(word, capital, table, stem, upper is not None and place == 0)
+    if upper is not None and found:
+        letters = upper[1].rstrip("s").replace("&", "")
+        value = _roman(letters)
+        if value:
+            found[0] = number(value, found[0].word, Mark.WEAK | Mark.CAPITAL)
+        else:  # capitals make an abbreviation, and no small word: US is not us
+            marks = found[0].marks & ~(Mark.FUNCTION | Mark.NEGATION | Mark.EITHER) | Mark.ACRONYM | Mark.CAPITAL
+            found[0] = found[0]._replace(marks=marks)
+    if not folded.isalnum():
+        signs = dict.fromkeys(_PERCENT_SIGNS.get(each, each) for each in folded)
+        # before the number, so that "$3 million" is still a number in two words
+        found[:0] = [Item(sign, _SYMBOLS[sign], Mark.UNIT) for sign in signs if sign in _SYMBOLS]
+    return found
+
+
+def _threes(letters: list[str], table: Table) -> list[Item]:
+    """Words that nothing parts, letter by letter: three at a time say something, where one would stand anywhere."""
+    found = []
+    for place in range(max(1, len(letters) - 2)):
+        word = "".join(letters[place : place + 3])
+        match = _NUMBER.fullmatch(letters[place])
+        if match is not None:
+            found.append(number(_value(match[1]), letters[place]))
+            continue
+        marks = table.marks.get(word, 0) | table.marks.get("".join(letters[place : place + 2]), 0)
+        found.append(Item(word, word, marks))
+    return found
+
+
+def _is_capital(chunk: str, folded: str, word: str) -> bool:
+    if len(folded) != len(chunk):
+        return chunk[:1].isupper()
+    place = folded.find(word)
+    return chunk[place : place + 1].isupper()
+
+
+def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_upper: bool) -> list[Item]:
+    match = _NUMBER.fullmatch(word) if not word[0].isalpha() else None
+    if match is not None:
+        found = [number(_value(match[1]), word, Mark.NUMBER)]
+        if len(match[1]) in (5, 6) and match[1].isdecimal() and is_year(float(match[1][:4])):
+            found.insert(0, number(float(match[1][:4]), word, Mark.NUMBER | Mark.WEAK))  # a year and a footnote
+        if match[2] and match[2] not in _ORDINAL_ENDINGS:
+            found.append(Item(match[2], table.units.get(match[2], match[2]), Mark.UNIT))
+        return found
+    glued = None if word.isalpha() else _LETTERS_THEN_FIGURES.fullmatch(word)
+    if glued is not None:
+        return [
+            *_item(glued[1], capital, table, stem, False),
+            *(each._replace(marks=each.marks | Mark.WEAK) for each in _item(glued[2], 0, table, stem, False)),
+        ]
+    bare = word.removesuffix("'s") if word not in table.marks else word
+    if bare in table.months and (capital or bare not in table.ambiguous):
+        return [_month(table.months[bare], word)]
+    if bare in table.numbers:
+        value, marks = table.numbers[bare]
+        return [number(value, word, marks | capital)]
+    marks = table.marks.get(bare, 0) | capital
+    if len(bare) == 1 and bare.isalpha() and not _IN_UNSPACED.match(bare) and not marks & Mark.FUNCTION:
+        marks |= Mark.LETTER
+    if bare in table.units and not is_upper:
+        return [Item(word, table.units[bare], marks | Mark.UNIT)]
+    return [Item(bare, stem(bare), marks)]
+
+
+def _value(figures: str) -> float:
+    """A number in figures: points and commas part thousands where they can, and else decimals."""
+    if _GROUPED.fullmatch(figures):
+        separator = next(each for each in figures if not each.isdigit())
+        whole, _, rest = figures.rpartition(separator)
+        part = regex.split(r"[.,]", rest)
+        figures = whole.replace(separator, "") + part[0] + ("." + part[1] if len(part) > 1 else "")
+    elif figures.count(",") + figures.count(".") == 1:
+        figures = figures.replace(",", ".")
+    else:
+        figures = regex.sub(r"[.,]", "", figures)
+    try:
+        return float(figures)
+    except (OverflowError, ValueError):  # figures that float() does not know
+        return math.nan
+
+
+def _roman(letters: str) -> int:
+    """The value of a Roman numeral of at least two letters; one letter is mostly just that."""
+    if len(letters) < 2 or not _ROMAN.fullmatch(letters):
+        return 0
+    values = [_ROMAN_DIGITS[each] for each in letters]
+    return sum(
+        -value if value < following else value for value, following in zip(values, [*values[1:], 0], strict=True)
+    )
+
+
+def _after(folded: str, last: Item, table: Table) -> int:
+    """What punctuation follows the last word."""
+    if _ENDS.search(folded):
+        initial = bool(last.marks & Mark.ACRONYM) or (len(last.word) == 1 and last.word.isalpha())
+        return 0 if folded[-1:] == "." and (initial or last.word in table.untitled) else Mark.SENTENCE
+    return Mark.CLAUSE if _PAUSES.search(folded) else 0
+
+
+def together(parts: Sequence[Item]) -> list[Item]:
+    """Consecutive numbers as one where that is how they are meant: `3 million`, `twenty one`, `nineteen ninety`."""
+    parts = [each for each in parts if bool(each.marks & Mark.NUMBER)]
+    values = [each.value for each in parts]
+    spelled = [bool(each.marks & Mark.SPELLED) for each in parts]
+    scale = [bool(each.marks & Mark.SCALE) for each in parts]
+    word = " ".join(each.word for each in parts)
+    around = parts[-1].marks & (Mark.CLAUSE | Mark.SENTENCE)
+    if not any(scale):
+        if len(parts) == 2 and all(spelled):
+            first, second = values
+            if first % 10 == 0 and first >= 20 and 0 < second < 10:
+                return [number(first + second, word, Mark.NUMBER | around)]
+            if 10 <= first < 100 and 10 <= second < 100:
+                return [number(first * 100 + second, word, Mark.NUMBER | around)]
+        return parts
+    if not all(spelled[1:]) or (len(parts) > 1 and not spelled[0] and not scale[1]):
+        return parts
+    total = current = 0.0
+    for value, multiplies in zip(values, scale, strict=True):
+        if multiplies and value >= 1000:
+            total, current = total + max(current, 1) * value, 0.0
+        elif multiplies and value in (100, 12):
+            current = max(current, 1) * value
+        else:
+            current += value
+    return [number(total + current, word, Mark.NUMBER | around)]

@@ -1,0 +1,300 @@
+"""Texts as arrays of items. Each distinct chunk is looked at once; everything after that is arithmetic over arrays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+import regex
+
+from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.normalize import known_languages, stemmer
+from ragmeter.metrics.offline.tables import Mark, Table, plain, table, tables
+from ragmeter.metrics.offline.values import Item, items, together
+from ragmeter.metrics.tokens import text_array
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+#: Above this many distinct chunks a vocabulary starts afresh, so that memory stays flat.
+_MOST_CHUNKS = 200_000
+#: Of a longer text only the beginning is looked at: no answer to a question is longer, and a judge has to end.
+LONGEST = 20_000
+DEFAULT = "en"
+_LONGEST_FUNCTION_WORD = 14
+#: Scripts that tell a language of themselves, by one of its function words.
+_SCRIPTS = ((regex.compile(r"\p{Han}"), "的"), (regex.compile(r"\p{Arabic}"), "في"), (regex.compile(r"\p{Thai}"), "ที่"))
+
+
+@dataclass(frozen=True)
+class Chunked:
+    """Texts split at white space: which of the distinct chunks stand where."""
+
+    distinct: list[str]
+    which: Ids
+    starts: Ids
+
+    def rows(self, rows: Ids) -> Chunked:
+        """Some of the texts, in this order, as often as they are named."""
+        counts = np.diff(self.starts)[rows]
+        which = self.which[ranges(self.starts[rows], counts)]
+        return Chunked(self.distinct, which, np.concatenate([[0], np.cumsum(counts)]))
+
+    def without_idle(self) -> Chunked:
+        """The same texts, with only those chunks that stand in them."""
+        used, which = np.unique(self.which, return_inverse=True)
+        return Chunked([self.distinct[each] for each in used.tolist()], which, self.starts)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Some texts' items: their ids, where each text begins, which text each item is of, and the items' properties."""
+
+    ids: Ids
+    starts: Ids
+    text: Ids
+    root: Ids
+    marks: Ids
+    value: Floats
+    length: Ids  # of the word, in letters
+    letter: Ids  # the word's first
+
+    @property
+    def count(self) -> int:
+        """How many texts there are."""
+        return len(self.starts) - 1
+
+    @property
+    def place(self) -> Ids:
+        """Each item's place in its text."""
+        return np.arange(len(self.ids)) - self.starts[self.text]
+
+    def has(self, mark: int) -> Bools:
+        """Which items are marked so, in one way or another."""
+        return np.asarray(self.marks & mark != 0)
+
+    def per_text(self, values: npt.NDArray[np.generic]) -> Floats:
+        """The sum over each text's items."""
+        return np.asarray(np.bincount(self.text, np.asarray(values, np.float64), self.count), np.float64)
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What is known of a vocabulary's items, in the order of their ids."""
+
+    roots: Ids
+    marks: Ids
+    values: Floats
+    lengths: Ids
+    letters: Ids
+
+    @classmethod
+    def of(cls, items: Sequence[Item], roots: Mapping[str, int]) -> Properties:
+        """The properties of some items."""
+        count = len(items)
+        return cls(
+            np.fromiter((roots[each.root] for each in items), np.int64, count),
+            np.fromiter((each.marks for each in items), np.int64, count),
+            np.fromiter((each.value for each in items), np.float64, count),
+            np.fromiter((len(each.word) for each in items), np.int64, count),
+            np.fromiter((ord(each.word[0]) for each in items), np.int64, count),
+        )
+
+    def and_of(self, items: Sequence[Item], roots: Mapping[str, int]) -> Properties:
+        """These, and those of more items after them."""
+        more = Properties.of(items, roots)
+        return Properties(*(np.concatenate([getattr(each, name) for each in (self, more)]) for name in _PROPERTIES))
+
+
+_PROPERTIES = ("roots", "marks", "values", "lengths", "letters")
+
+
+def chunked(texts: Sequence[str]) -> Chunked:
+    """Split texts at white space, natively, and each text once however often it stands there."""
+    known = dict.fromkeys(texts)
+    if len(known) < len(texts):
+        once = chunked(list(known))
+        number = dict(zip(known, range(len(known)), strict=True))
+        return once.rows(np.fromiter(map(number.__getitem__, texts), np.int64, len(texts)))
+    # Arrow looks one character past the end of a text that ends in white space: none does, and one more text follows.
+    split = pc.utf8_split_whitespace(text_array([*(text[:LONGEST].strip() for text in texts), "."]))
+    starts = split.offsets.to_numpy()[:-1].astype(np.int64)
+    encoded = split.flatten().dictionary_encode()
+    return Chunked(encoded.dictionary.to_pylist(), encoded.indices.to_numpy()[: starts[-1]].astype(np.int64), starts)
+
+
+class Vocabulary:
+    """One language's chunks, items and roots, grown as texts come by and shared by all threads."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.table: Table = table(language)
+        self._lock = threading.Lock()
+        self._stem = _stemming(language)
+        self._of_chunk: dict[str, tuple[int, ...]] = {}
+        self._ids: dict[Item, int] = {}
+        self._roots: dict[str, int] = {}
+        self.items: list[Item] = []
+        self._properties = Properties.of([], self._roots)
+
+    @property
+    def size(self) -> int:
+        """How many distinct chunks it holds."""
+        return len(self._of_chunk)
+
+    def texts(self, split: Chunked) -> Texts:
+        """The items of texts, with numbers of several words made one."""
+        with self._lock:
+            of_chunk = self._of_chunk
+            for chunk in split.distinct:
+                if chunk not in of_chunk:
+                    of_chunk[chunk] = tuple(map(self._id, items(chunk, self.table, self._stem)))
+            found = [of_chunk[chunk] for chunk in split.distinct]
+        counts = np.fromiter(map(len, found), np.int64, len(found))
+        flat = np.fromiter(chain.from_iterable(found), np.int64, int(counts.sum()))
+        firsts = np.cumsum(counts) - counts
+        per_chunk = counts[split.which]
+        ends = np.zeros(len(per_chunk) + 1, np.int64)
+        np.cumsum(per_chunk, out=ends[1:])
+        ids = flat[ranges(firsts[split.which], per_chunk)]
+        return self._texts(*self._merged(ids, ends[split.starts]))
+
+    @property
+    def properties(self) -> Properties:
+        """What is known of each item, as arrays. They only grow, so what was handed out stays right."""
+        with self._lock:
+            held = self._properties
+            if len(held.marks) < len(self.items):
+                held = self._properties = held.and_of(self.items[len(held.marks) :], self._roots)
+            return held
+
+    def _texts(self, ids: Ids, starts: Ids) -> Texts:
+        known = self.properties
+        text = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        lengths, letters = known.lengths[ids], known.letters[ids]
+        return Texts(ids, starts, text, known.roots[ids], known.marks[ids], known.values[ids], lengths, letters)
+
+    def _id(self, item: Item) -> int:
+        found = self._ids.get(item)
+        if found is None:
+            found = self._ids[item] = len(self.items)
+            self.items.append(item)
+            self._roots.setdefault(item.root, len(self._roots))
+        return found
+
+    def _merged(self, ids: Ids, starts: Ids) -> tuple[Ids, Ids]:
+        """Runs of numbers that mean one number, made one item."""
+        known = self.properties
+        mark, value = known.marks[ids], known.values[ids]
+        open_end = mark & (Mark.CLAUSE | Mark.SENTENCE) == 0
+        spelled = mark & Mark.SPELLED != 0
+        joined = np.zeros(len(ids), bool)  # with the item before it
+        if len(ids) > 1:
+            scale = mark & Mark.SCALE != 0
+            joined[1:] = spelled[1:] & (mark[:-1] & Mark.NUMBER != 0) & open_end[:-1] & (spelled[:-1] | scale[1:])
+        if len(ids) > 2:  # one hundred and five, treinta y uno
+            round_number = spelled[:-2] & open_end[:-2] & (value[:-2] >= 20) & (value[:-2] % 10 == 0)
+            bridge = round_number & (mark[1:-1] & Mark.ALSO != 0) & spelled[2:] & (value[2:] < value[:-2])
+            joined[1:-1] |= bridge
+            joined[2:] |= bridge
+        first = starts[:-1][starts[:-1] < len(ids)]
+        joined[first] = False
+        if not joined.any():
+            return ids, starts
+        begins = np.flatnonzero(np.append(joined[1:], False) & ~joined)
+        replaced, dropped = ids.copy(), np.zeros(len(ids), bool)
+        for begin in begins.tolist():
+            end = begin + 1
+            while end < len(ids) and joined[end]:
+                end += 1
+            parts = together([self.items[each] for each in ids[begin:end].tolist()])
+            if len(parts) == 1:
+                with self._lock:
+                    replaced[begin] = self._id(parts[0])
+                dropped[begin + 1 : end] = True
+        kept = np.concatenate([[0], np.cumsum(~dropped)])
+        return replaced[~dropped], kept[starts]
+
+
+_vocabularies: dict[str, Vocabulary] = {}
+_growing = threading.Lock()
+
+
+def vocabulary(language: str) -> Vocabulary:
+    """The vocabulary of a language; who began with one keeps it, even if it has become too large for others."""
+    with _growing:
+        found = _vocabularies.get(language)
+        if found is None or found.size > _MOST_CHUNKS:
+            found = _vocabularies[language] = Vocabulary(language)
+        return found
+
+
+def _stemming(language: str) -> Callable[[str], str]:
+    stem = stemmer(language) if language in known_languages() else None
+    if stem is None:
+        return lambda word: word
+    return lambda word: str(stem.stemWord(word))
+
+
+def languages_of(*sides: Chunked) -> list[str]:
+    """Each row's language, told by the function words of its texts; the first side that has some decides."""
+    codes = list(tables())
+    found = np.full(len(sides[0].starts) - 1, -1)
+    hits_of = np.array([[False] * len(codes), *_function_words().values()], np.float64)
+    number = _numbers_of_function_words()
+    for side in sides:
+        open_rows = np.flatnonzero(found < 0)
+        if not len(open_rows):
+            break
+        part = side if len(open_rows) == len(found) else side.rows(open_rows).without_idle()
+        which = np.fromiter(map(number.of, part.distinct), np.int64, len(part.distinct))[part.which]
+        row = np.repeat(np.arange(len(open_rows)), np.diff(part.starts))[which > 0]
+        hits = hits_of[which[which > 0]]
+        sums = np.stack([np.bincount(row, each, len(open_rows)) for each in hits.T], axis=1)
+        # The default comes first among the tables, so that it wins where two languages have the same words.
+        found[open_rows] = np.where(sums.max(axis=1) > 0, sums.argmax(axis=1), -1)
+    return [DEFAULT if each < 0 else codes[each] for each in found.tolist()]
+
+
+@cache
+def _function_words() -> dict[str, list[bool]]:
+    """Each function word, and in which languages it is one."""
+    known = tables()
+    words = dict.fromkeys(
+        word for each in known.values() for word, marks in each.marks.items() if marks & Mark.FUNCTION
+    )
+    return {word: [bool(each.marks.get(word, 0) & Mark.FUNCTION) for each in known.values()] for word in words}
+
+
+@cache
+def _numbers_of_function_words() -> _Numbered:
+    return _Numbered({word: number for number, word in enumerate(_function_words(), 1)})
+
+
+class _Numbered:
+    """Numbers of function words by how they stand in a text: with a capital, an accent, a question mark."""
+
+    def __init__(self, folded: dict[str, int]) -> None:
+        self._folded = folded
+        self._seen: dict[str, int] = {}
+
+    def of(self, chunk: str) -> int:
+        """The word's number, 0 where it is no function word."""
+        found = self._seen.get(chunk)
+        if found is None:
+            found = 0 if len(chunk) > _LONGEST_FUNCTION_WORD else self._folded.get(_bare(chunk), 0)
+            if not found and not chunk.isascii():
+                found = next((self._folded[word] for script, word in _SCRIPTS if script.search(chunk)), 0)
+            if len(self._seen) < _MOST_CHUNKS:
+                self._seen[chunk] = found
+        return found
+
+
+def _bare(chunk: str) -> str:
+    return plain(chunk).strip(".,;:!?¿¡\"'()")

@@ -1,0 +1,80 @@
+"""`ragmeter explain`, run as a person runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ragmeter as package
+from ragmeter.errors import InputError, UnknownNameError, UsageError
+from tests.conftest import Run
+
+ROWS = [
+    {"qid": "q1", "question": "when was it built", "reference": ["1889"], "answer": "It was built in 1890."},
+    {
+        "qid": "q2",
+        "question": "who built it",
+        "reference": ["Gustave Eiffel", "Eiffel"],
+        "answer": "G. Eiffel built it.",
+    },
+    {"qid": "q3", "question": "where is it", "reference": ["Paris"], "answer": "It is \u001b[31mnot in Paris."},
+    {"qid": "q4", "question": "where is it", "reference": ["Paris"], "answer": None},
+]
+
+
+@pytest.fixture(autouse=True)
+def _run(tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    done = ragmeter("evaluate", "--metrics", "offline_correct", "--results", "results.jsonl", "--run", "tower")
+    assert done.returncode == 0, done.stderr
+
+
+def test_says_what_decided(ragmeter: Run) -> None:
+    done = ragmeter("explain", "tower", "q1")
+    assert done.returncode == 0, done.stderr
+    assert "q1: wrong, probability of being right 0." in done.stdout
+    assert "compared with: 1889" in done.stdout
+    shown = " ".join(done.stdout.split())
+    assert "missing: 1889; the answer has: 1890" in shown
+    assert "q2: right" in ragmeter("explain", "runs/tower", "q2").stdout
+
+
+def test_for_scripts(ragmeter: Run) -> None:
+    (found,) = json.loads(ragmeter("explain", "tower", "q2", "--json").stdout)
+    assert found["qid"] == "q2"
+    assert found["correct"] is True
+    assert found["reference"] in ("Gustave Eiffel", "Eiffel")
+    assert found["language"] == "en"
+    assert {"about", "says", "weight"} == set(found["evidence"][0])
+
+
+def test_nothing_from_the_data_steers_the_terminal(ragmeter: Run) -> None:
+    assert "\u001b[31m" not in ragmeter("explain", "tower", "q3").stdout
+
+
+def test_what_can_t_be_explained_says_why(tmp_path: Path, ragmeter: Run) -> None:
+    done = ragmeter("explain", "tower", "q22")
+    assert done.returncode == 2
+    assert "did you mean" in done.stderr
+    done = ragmeter("explain", "nowhere", "q1")
+    assert done.returncode == 2
+    assert "not a run folder" in done.stderr
+    runs = tmp_path / "runs"
+    with pytest.raises(InputError, match="no answer"):
+        package.explain("tower", "q4", output_dir=runs)
+    with pytest.raises(UnknownNameError):
+        package.explain("tower", "q5", output_dir=runs)
+    (tmp_path / "bare.jsonl").write_text(json.dumps({"qid": "1", "answer": "a", "reference": ["a"]}))
+    done = ragmeter("evaluate", "--metrics", "token_f1", "--results", "bare.jsonl", "--run", "bare")
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(UsageError, match="no column 'question'"):
+        package.explain("bare", "1", output_dir=runs)
+
+
+def test_the_score_of_a_run_is_the_one_that_is_explained(tmp_path: Path) -> None:
+    rows = package.RunFolder(tmp_path / "runs" / "tower").rows().to_pylist()
+    for row in rows[:3]:
+        (found,) = package.explain(tmp_path / "runs" / "tower", row["qid"])
+        assert row["offline_correct"] == found.correct

@@ -1,0 +1,211 @@
+"""The model card: docs/offline-judge.md, with every figure computed here."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from judged import Judged, is_held_out
+from learning import Bools, Floats, Ids, agreement, best_threshold, calibration, calibration_error, kappa
+
+from ragmeter import get_metric
+from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline.tables import plain, table
+from ragmeter.metrics.offline.trees import trees
+from ragmeter.stats.cascade import by_labels
+
+CONTROLLED = Path(__file__).parent.parent / "tests" / "data" / "controlled.jsonl.gz"
+TEXT = Path(__file__).with_name("card.md")
+_RESAMPLED = 100
+_SYSTEMS = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4", "newbing": "New Bing"}
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the training found: cross-validated log-odds of every judged answer, and those without each system."""
+
+    rows: Sequence[Judged]
+    right: Bools
+    scores: Floats
+    folds: Ids
+    unseen: dict[str, Floats]
+
+    def probabilities(self) -> Floats:
+        """Calibrated on the other folds, so that no row has a part in its own."""
+        found = np.zeros(len(self.right))
+        for each in np.unique(self.folds).tolist():
+            slope, intercept = calibration(self.scores[self.folds != each], self.right[self.folds != each])
+            inside = self.folds == each
+            found[inside] = 1 / (1 + np.exp(-(slope * self.scores[inside] + intercept)))
+        return found
+
+
+def write_card(figures: Figures) -> str:
+    """The card's text with its tables filled in."""
+    probability = figures.probabilities()
+    held = np.array([is_held_out(row.question) for row in figures.rows])
+    filled = {
+        "rows": f"{len(figures.rows):,}",
+        "questions": f"{len({row.number for row in figures.rows}):,}",
+        "trees": f"{len(trees().feature):,}",
+        "overall": _overall(figures, probability),
+        "systems": _systems(figures, probability),
+        "questions_table": _questions(figures, probability),
+        "calibration": _calibration(probability, figures.right),
+        "error": f"{calibration_error(probability, figures.right):.3f}",
+        "coverage": _coverage(probability, figures.right),
+        "cascade": _cascade(figures, probability),
+        "held": _held_out([row for row, each in zip(figures.rows, held, strict=True) if each]),
+        "languages": _languages(),
+    }
+    text = TEXT.read_text(encoding="utf-8")
+    for name, value in filled.items():
+        text = text.replace("{{" + name + "}}", value)
+    return text
+
+
+def _table(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    rows = [titles, ["---", *["---:"] * (len(titles) - 1)], *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _of(probability: Floats, right: Bools) -> list[str]:
+    said = probability >= 0.5
+    return [f"{len(right):,}", f"{right.mean():.3f}", f"{agreement(said, right):.3f}", f"{kappa(said, right):.3f}"]
+
+
+def baselines(rows: Sequence[Judged]) -> dict[str, Floats]:
+    """What people use today, on the same answers: exact match, token F1, and whether the gold answer is contained."""
+    references, answers = [list(row.golds) for row in rows], [row.answer for row in rows]
+    contained = [any(f" {_spaced(gold)} " in f" {_spaced(row.answer)} " for gold in row.golds) for row in rows]
+    return {
+        "exact match": get_metric("exact_match")(references, answers),
+        "token F1": get_metric("token_f1")(references, answers),
+        "token recall": get_metric("token_recall")(references, answers),
+        "gold answer contained": np.array(contained, np.float64),
+    }
+
+
+def _spaced(text: str) -> str:
+    return " ".join(words(plain(text)))
+
+
+def _overall(figures: Figures, probability: Floats) -> str:
+    lines = [["offline judge, cross-validated", *_of(probability, figures.right)]]
+    for name, scores in baselines(figures.rows).items():
+        threshold = best_threshold(scores, figures.right)
+        said = scores >= threshold
+        shown = f"{name} ≥ {threshold:.2f}, the best threshold" if 0 < threshold < 1 else name
+        lines.append(
+            [shown, f"{len(said):,}", f"{figures.right.mean():.3f}", f"{agreement(said, figures.right):.3f}",
+             f"{kappa(said, figures.right):.3f}"]
+        )  # fmt: skip
+    return _table(("judge", "answers", "right by people", "agreement", "kappa"), lines)
+
+
+def _systems(figures: Figures, probability: Floats) -> str:
+    lines = []
+    system = np.array([row.system for row in figures.rows])
+    slope, intercept = calibration(figures.scores, figures.right)
+    for name, scores in figures.unseen.items():
+        own = system == name
+        right = figures.right[own]
+        unseen = 1 / (1 + np.exp(-(slope * scores + intercept)))
+        again = _of(unseen, right)
+        lines.append(
+            [_SYSTEMS[name], *_of(probability[own], right), *again[2:], f"{calibration_error(unseen, right):.3f}"]
+        )
+    titles = ("system", "answers", "right", "agreement", "kappa", "agreement, unseen", "kappa, unseen", "ECE, unseen")
+    return _table(titles, lines)
+
+
+def _questions(figures: Figures, probability: Floats) -> str:
+    kinds = np.array([table("en").kind_of_question(words(plain(row.question))) for row in figures.rows])
+    names = {"who": "who", "when": "when", "where": "where", "count": "how many, how long …", "why": "why, how"}
+    names |= {"what": "what, which, other"}
+    return _table(
+        ("question", "answers", "right", "agreement", "kappa"),
+        [[shown, *_of(probability[kinds == kind], figures.right[kinds == kind])] for kind, shown in names.items()],
+    )
+
+
+def _calibration(probability: Floats, right: Bools) -> str:
+    lines = []
+    for low in np.arange(10) / 10:
+        inside = (probability >= low) & (probability < low + 0.1 + (low == 0.9))
+        if inside.any():
+            mean, share = probability[inside].mean(), right[inside].mean()
+            lines.append([f"{low:.1f} – {low + 0.1:.1f}", f"{inside.sum():,}", f"{mean:.3f}", f"{share:.3f}"])
+    return _table(("probability", "answers", "its mean", "right by people"), lines)
+
+
+def _coverage(probability: Floats, right: Bools) -> str:
+    order = np.argsort(-np.abs(probability - 0.5), kind="stable")
+    same = ((probability >= 0.5) == right)[order]
+    lines = []
+    for share in (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0):
+        count = round(share * len(right))
+        lines.append([f"{share:.0%}", f"{count:,}", f"{same[:count].mean():.3f}"])
+    return _table(("the surest", "answers", "agreement"), lines)
+
+
+def _cascade(figures: Figures, probability: Floats) -> str:
+    """Thresholds chosen on some questions and held to others, with people in the place of the slower judge."""
+    number = np.array([row.number for row in figures.rows])
+    chance = np.random.default_rng(1)
+    lines = []
+    for target in (0.95, 0.97, 0.98):
+        kept, asked, held = [], [], 0
+        for _ in range(_RESAMPLED):
+            seen = np.isin(number, chance.permutation(np.unique(number))[: len(np.unique(number)) // 2])
+            right = figures.right[seen].astype(np.float64)
+            asks = ~by_labels(probability[seen], right, target, groups=number[seen]).sure(probability[~seen])
+            kept.append(float((asks | ((probability[~seen] >= 0.5) == figures.right[~seen])).mean()))
+            asked.append(float(asks.mean()))
+            held += kept[-1] >= target
+        lines.append([f"{target:.2f}", f"{np.mean(kept):.4f}", f"{np.mean(asked):.1%}", f"{held} of {_RESAMPLED}"])
+    return _table(("promised", "agreement on the others", "share asked", "promise held"), lines)
+
+
+def _held_out(rows: Sequence[Judged]) -> str:
+    metric = get_metric("offline_correct_probability")
+    found = metric([row.question for row in rows], [list(row.golds) for row in rows], [row.answer for row in rows])
+    right = np.array([row.right for row in rows])
+    return _table(
+        ("answers", "right", "agreement", "kappa", "ECE"),
+        [[*_of(found, right), f"{calibration_error(found, right, 10):.3f}"]],
+    )
+
+
+def controlled() -> dict[str, list[dict[str, str]]]:
+    """The right and wrong answers made of XQuAD, by language."""
+    found: dict[str, list[dict[str, str]]] = {}
+    with gzip.open(CONTROLLED, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            found.setdefault(row["language"], []).append(row)
+    return found
+
+
+def _languages() -> str:
+    lines = []
+    for language, rows in controlled().items():
+        questions, golds, answers = ([row[name] for row in rows] for name in ("question", "gold", "answer"))
+        right = np.array([bool(row["right"]) for row in rows])
+        chance = get_metric("offline_correct_probability")(questions, golds, answers)
+        f1 = get_metric("token_f1")(golds, answers)
+        threshold = best_threshold(f1, right)
+        kinds = np.array([row["kind"] for row in rows])
+        worst = min(
+            np.unique(kinds).tolist(), key=lambda kind: agreement(chance[kinds == kind] >= 0.5, right[kinds == kind])
+        )
+        share = agreement(chance[kinds == worst] >= 0.5, right[kinds == worst])
+        lines.append(
+            [language, *_of(chance, right), f"{agreement(f1 >= threshold, right):.3f} (≥ {threshold:.2f})",
+             f"{worst} ({share:.2f})"]
+        )  # fmt: skip
+    return _table(("language", "answers", "right", "agreement", "kappa", "token F1, best threshold", "worst at"), lines)

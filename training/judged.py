@@ -1,0 +1,135 @@
+"""The answers that people have judged, those that are made up beside them, and how both are split."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+DATA = Path(__file__).with_name("evouna_nq.jsonl.gz")
+#: What a made-up answer counts beside a person's verdict: little, and least where people's verdicts say enough already.
+_WEIGHTS = {"negated": 0.1, "either": 0.05, "echo": 0.1, "declined": 0.05, "all at once": 0.03, "heap": 0.03}
+_OTHER_WEIGHT = 0.01
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An answer with its verdict."""
+
+    number: int  # of the question
+    system: str
+    question: str
+    golds: tuple[str, ...]
+    answer: str
+    right: bool
+    weight: float = 1.0
+
+
+def judged() -> list[Judged]:
+    """Every answer that a person has judged."""
+    found = []
+    with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            row = json.loads(line)
+            for system, (answer, right) in row["answers"].items():
+                found.append(Judged(number, system, row["question"], tuple(row["golds"]), answer, right))
+    return found
+
+
+def is_held_out(question: str) -> bool:
+    """One question in ten is kept from the packaged model, so that a test can hold it to answers it has never seen."""
+    return _hash(question) % 10 == 0
+
+
+def fold(question: str, folds: int = 5) -> int:
+    """Which fold of the cross-validation a question is in."""
+    return _hash(f"fold {question}") % folds
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+
+
+def made_up(rows: Sequence[Judged], seed: int = 0) -> list[Judged]:
+    """Answers whose verdict is plain, of kinds that systems rarely write and judges must not fall for."""
+    chance = random.Random(seed)
+    by_question = {row.number: row for row in rows}
+    golds = [gold for row in by_question.values() for gold in row.golds[:1]]
+    texts = [row.answer for row in rows if len(row.answer) > 100]
+    found: list[Judged] = []
+    for row in by_question.values():
+        for kind, answer, right in _about(row, golds, texts, chance):
+            weight = _WEIGHTS.get(kind, _OTHER_WEIGHT)
+            found.append(replace(row, system=f"made up: {kind}", answer=answer, right=right, weight=weight))
+    return found
+
+
+_FORMS = {
+    "right": (
+        "{gold}",
+        "{gold}.",
+        "The answer is {gold}.",
+        "It is {gold}",
+        "{question}? {gold}",
+        "I believe it was {gold}.",
+    ),
+    "wrong": ("{other}", "The answer is {other}.", "{question}? {other}", "It was {other}, I think."),
+    "negated": (
+        "It is not {gold}.",
+        "not {gold}",
+        "The answer is not {gold}, but {other}.",
+        "{gold} is not the answer.",
+        "It was never {gold}.",
+        "No, it isn't {gold}; it is {other}.",
+        "It can't be {gold}.",
+    ),
+    "either": (
+        "{gold} or {other}",
+        "{other} or {gold}",
+        "The answer is {other} or {gold} or {third}.",
+        "either {gold} or {other}",
+        "It is {gold}, {other} or {third}.",
+        "Possibly {other}, {third}, or {gold}",
+    ),
+    "declined": (
+        "",
+        "I don't know.",
+        "I'm sorry, I can't answer that.",
+        "There is no information about this.",
+    ),
+    "echo": ("{question}", "{question}?", "{question}? {question}"),
+}
+
+
+def _about(
+    row: Judged, golds: Sequence[str], texts: Sequence[str], chance: random.Random
+) -> Iterator[tuple[str, str, bool]]:
+    gold = chance.choice(row.golds)
+    other, third = (_unlike(row, golds, chance) for _ in range(2))
+    words = {"gold": gold, "other": other, "third": third, "question": row.question}
+    for kind, forms in _FORMS.items():
+        yield kind, chance.choice(forms).format(**words), kind == "right"
+    if chance.random() < 0.5:  # everything that could be right, all at once
+        many = [_unlike(row, golds, chance) for _ in range(int(20 * 1.3 ** chance.randrange(12)))] + [gold]
+        chance.shuffle(many)
+        yield "all at once", chance.choice((", ", " ", "; ", "\n", " or ")).join(many), False
+    if chance.random() < 0.1:  # somewhere in a heap of text about other things
+        heap = [chance.choice(texts) for _ in range(chance.randrange(30, 80))]
+        heap[chance.randrange(len(heap))] += f" {gold}."
+        yield "heap", " ".join(heap), False
+
+
+def _unlike(row: Judged, golds: Sequence[str], chance: random.Random) -> str:
+    """Another question's gold answer of about the same kind, without a word of this one's."""
+    own = {word for gold in row.golds for word in gold.casefold().split()}
+    number = any(c.isdigit() for c in row.golds[0])
+    found = chance.choice(golds)
+    for _ in range(50):
+        if any(c.isdigit() for c in found) == number and not own & set(found.casefold().split()):
+            break
+        found = chance.choice(golds)
+    return found

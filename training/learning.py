@@ -1,0 +1,162 @@
+"""Fitting the trees, and the figures that tell how good they are."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from judged import Judged
+
+from ragmeter.metrics.offline.features import FEATURES, NAMES, features
+from ragmeter.metrics.offline.trees import Trees
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ids = npt.NDArray[np.int64]
+
+SETTINGS: dict[str, Any] = {
+    "iterations": 500,
+    "depth": 5,
+    "learning_rate": 0.03,
+    "l2_leaf_reg": 10,
+    "rsm": 0.4,  # of the features are looked at for each split
+    "bootstrap_type": "Bernoulli",
+    "subsample": 0.7,
+    "border_count": 64,
+    "random_seed": 7,
+    "thread_count": 1,  # the same file each time
+    "allow_writing_files": False,
+    "verbose": False,
+}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows with the features of their pairs: a row has as many pairs as gold answers."""
+
+    features: Floats
+    row: Ids  # of each pair
+    right: Bools
+    weight: Floats
+
+    @classmethod
+    def of(cls, rows: Sequence[Judged]) -> Rows:
+        """Compute the features of all pairs."""
+        pairs = [(place, gold) for place, row in enumerate(rows) for gold in row.golds]
+        found = features(
+            [rows[place].question for place, _ in pairs],
+            [gold for _, gold in pairs],
+            [rows[place].answer for place, _ in pairs],
+        )
+        which = np.array([place for place, _ in pairs], np.int64)
+        return cls(found, which, np.array([row.right for row in rows]), np.array([row.weight for row in rows]))
+
+    def some(self, which: Bools) -> Rows:
+        """The rows of this mask."""
+        kept = which[self.row]
+        numbers = np.cumsum(which) - 1
+        return Rows(self.features[kept], numbers[self.row[kept]], self.right[which], self.weight[which])
+
+    def best(self, scores: Floats) -> Floats:
+        """Each row's greatest score."""
+        found = np.full(len(self.right), -np.inf)
+        np.maximum.at(found, self.row, scores)
+        return found
+
+    def best_pairs(self, scores: Floats) -> Ids:
+        """Where each row's pair with the greatest score is."""
+        order = np.lexsort((-scores, self.row))
+        first = np.concatenate([[True], np.diff(self.row[order]) > 0])
+        return np.asarray(order[first])
+
+
+def fit(rows: Rows, **settings: Any) -> dict[str, Any]:
+    """Train on each row's best pair, the one with the most of the gold answer in it; the trees as plain arrays."""
+    from catboost import CatBoostClassifier
+
+    most = {"recall_new": 1.0, "precision": 0.1, "in_order": 0.01}
+    pairs = rows.best_pairs(rows.features @ np.array([most.get(name, 0.0) for name in NAMES]))
+    settings = {**SETTINGS, "monotone_constraints": [each.direction for each in FEATURES], **settings}
+    model = CatBoostClassifier(**settings)
+    model.fit(rows.features[pairs], rows.right.astype(int), sample_weight=rows.weight)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json")
+        grown = json.loads(path.read_text(encoding="utf-8"))
+    scale, (bias,) = grown["scale_and_bias"]
+    trees = [tree for tree in grown["oblivious_trees"] if tree["splits"]]
+    depth, leaves = settings["depth"], 1 << settings["depth"]
+    return {
+        "features": list(NAMES),
+        "bias": round(bias, 6),
+        "calibration": [1.0, 0.0],
+        "feature": [_filled([each["float_feature_index"] for each in tree["splits"]], depth, 0) for tree in trees],
+        "threshold": [_filled([round(each["border"], 5) for each in tree["splits"]], depth, 1e9) for tree in trees],
+        "value": [_filled([round(value * scale, 5) for value in tree["leaf_values"]], leaves, 0.0) for tree in trees],
+        "weight": [_filled([round(value, 1) for value in tree["leaf_weights"]], leaves, 0.0) for tree in trees],
+    }
+
+
+def _filled(values: list[Any], length: int, blank: Any) -> list[Any]:
+    """A tree that stopped early, as deep as the others: what is never reached has no value."""
+    return values + [blank] * (length - len(values))
+
+
+def cross_validated(rows: Rows, fold: Ids, is_real: Bools, **settings: Any) -> Floats:
+    """The log-odds of each row from trees that saw no row of its fold. Made-up rows are only ever learnt from."""
+    scores = np.zeros(len(rows.right))
+    for each in np.unique(fold[is_real]).tolist():
+        inside = fold == each
+        fitted = Trees.read(fit(rows.some(~inside), **settings))
+        held = rows.some(inside)
+        scores[inside] = held.best(fitted.scores(held.features))
+    return scores
+
+
+def calibration(scores: Floats, right: Bools) -> tuple[float, float]:
+    """Slope and intercept that make log-odds of these scores (Platt's scaling, by Newton's method)."""
+    slope, intercept = 1.0, 0.0
+    for _ in range(50):
+        probability = 1 / (1 + np.exp(-(slope * scores + intercept)))
+        weight = probability * (1 - probability)
+        error = probability - right
+        gradient = np.array([(error * scores).sum(), error.sum()])
+        inside = (weight * scores).sum()
+        curvature = np.array([[(weight * scores**2).sum(), inside], [inside, weight.sum()]])
+        step = np.linalg.solve(curvature, gradient)
+        slope, intercept = slope - step[0], intercept - step[1]
+        if np.abs(step).max() < 1e-12:
+            break
+    return round(float(slope), 6), round(float(intercept), 6)
+
+
+def agreement(predicted: Bools, right: Bools) -> float:
+    """The share of rows on which the two say the same."""
+    return float((predicted == right).mean())
+
+
+def kappa(predicted: Bools, right: Bools) -> float:
+    """Cohen's kappa: agreement beyond what chance would give."""
+    chance = predicted.mean() * right.mean() + (1 - predicted.mean()) * (1 - right.mean())
+    return float((agreement(predicted, right) - chance) / (1 - chance)) if chance < 1 else 1.0
+
+
+def calibration_error(probability: Floats, right: Bools, bins: int = 15) -> float:
+    """The expected calibration error over bins of equal size."""
+    parts = np.array_split(np.argsort(probability, kind="stable"), bins)
+    gaps = [abs(probability[part].mean() - right[part].mean()) * len(part) for part in parts if len(part)]
+    return float(sum(gaps) / len(right))
+
+
+def best_threshold(scores: Floats, right: Bools) -> float:
+    """The threshold on a score that agrees with people most often, chosen on these rows."""
+    order = np.argsort(-scores, kind="stable")
+    gained = np.cumsum(np.where(right[order], 1, -1))
+    ends = np.append(np.diff(scores[order]) != 0, True)
+    return float(scores[order][np.argmax(np.where(ends, gained, -len(right)))])

@@ -1,0 +1,71 @@
+"""Trains the offline judge: `make train`. The same data and the same packages give the same file, byte for byte.
+
+Writes the model into the package and its card into docs/. Every figure of the card comes from here. Nothing but data of
+this repository is read, and nothing is asked of other machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+from card import Figures, write_card
+from judged import Judged, fold, is_held_out, judged, made_up
+from learning import Rows, calibration, cross_validated, fit
+
+from ragmeter.metrics.offline.trees import Trees
+
+ROOT = Path(__file__).parent.parent
+MODEL = ROOT / "src" / "ragmeter" / "metrics" / "offline" / "model.json.gz"
+CARD = ROOT / "docs" / "offline-judge.md"
+
+
+def main() -> None:
+    """Train, and say how good it is; or only train, with --model."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--model", type=Path, default=MODEL, help="where the model goes")
+    parser.add_argument("--no-card", action="store_true", help="leave the card, whose figures take some minutes more")
+    chosen = parser.parse_args()
+    real = judged()
+    every = [*real, *made_up(real)]
+    rows = Rows.of(every)
+    is_real = np.arange(len(every)) < len(real)
+    seen = np.array([not is_held_out(each.question) for each in every])
+    folds = np.array([fold(each.question) for each in every])
+
+    print("cross-validation, of which the calibration is made ...", flush=True)
+    scores = cross_validated(rows, folds, is_real)
+    model = fit(rows.some(seen))
+    fitted = is_real & seen
+    model["calibration"] = calibration(scores[fitted], rows.right[fitted])
+    text = json.dumps(model, separators=(",", ":"))
+    chosen.model.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+    print(f"{chosen.model}: {len(model['feature'])} trees, {chosen.model.stat().st_size:,} bytes", flush=True)
+    if not chosen.no_card:
+        print("leave one system out ...", flush=True)
+        figures = Figures(real, rows.right[is_real], scores[is_real], folds[is_real], _without_each_system(rows, every))
+        CARD.write_text(write_card(figures), encoding="utf-8")
+        print(f"{CARD}", flush=True)
+
+
+def _without_each_system(rows: Rows, every: list[Judged]) -> dict[str, np.ndarray]:
+    """For each system its answers' log-odds, from trees that saw neither the system nor the questions."""
+    system = np.array([each.system for each in every])
+    halves = np.array([fold(f"half {each.question}", 2) for each in every])
+    found = {}
+    for name in dict.fromkeys(each.system for each in every if each.weight == 1):
+        scores = np.zeros(len(every))
+        for half in (0, 1):
+            trees = Trees.read(fit(rows.some((system != name) & (halves != half))))
+            held = (system == name) & (halves == half)
+            part = rows.some(held)
+            scores[held] = part.best(trees.scores(part.features))
+        found[name] = scores[system == name]
+    return found
+
+
+if __name__ == "__main__":
+    main()
