@@ -43,8 +43,8 @@ def offline(folder: Path, *, quick: bool) -> None:
         ("judge", "threshold", "agreement", "kappa", "answers/s"),
         lines,
     )
-    if float(lines[0][2]) < 0.91:
-        raise BenchmarkError(f"offline_correct agrees with people on {lines[0][2]} of the answers, and should on 0.91")
+    if float(lines[0][2]) < 0.9:
+        raise BenchmarkError(f"offline_correct agrees with people on {lines[0][2]} of the answers, and should on 0.90")
     _speed(folder, answers, 1 if quick else _REPEATED)
 
 

@@ -97,7 +97,8 @@ def _spaced(text: str) -> str:
 def _overall(figures: Figures, probability: Floats) -> str:
     lines = [["offline judge, cross-validated", *_of(probability, figures.right)]]
     for name, scores in baselines(figures.rows).items():
-        threshold = best_threshold(scores, figures.right)
+        plain_verdict = set(np.unique(scores).tolist()) <= {0.0, 1.0}
+        threshold = 1.0 if plain_verdict else best_threshold(scores, figures.right)
         said = scores >= threshold
         shown = f"{name} ≥ {threshold:.2f}, the best threshold" if 0 < threshold < 1 else name
         lines.append(
@@ -154,21 +155,25 @@ def _coverage(probability: Floats, right: Bools) -> str:
 
 
 def _cascade(figures: Figures, probability: Floats) -> str:
-    """Thresholds chosen on some questions and held to others, with people in the place of the slower judge."""
+    """Thresholds chosen on resampled questions, with people in the place of the slower judge."""
     number = np.array([row.number for row in figures.rows])
+    of_question = [np.flatnonzero(number == each) for each in np.unique(number)]
+    same = (probability >= 0.5) == figures.right
     chance = np.random.default_rng(1)
     lines = []
     for target in (0.95, 0.97, 0.98):
-        kept, asked, held = [], [], 0
+        kept, asked = [], []
         for _ in range(_RESAMPLED):
-            seen = np.isin(number, chance.permutation(np.unique(number))[: len(np.unique(number)) // 2])
+            drawn = chance.integers(len(of_question), size=len(of_question)).tolist()
+            seen = np.concatenate([of_question[each] for each in drawn])
+            groups = np.repeat(np.arange(len(drawn)), [len(of_question[each]) for each in drawn])
             right = figures.right[seen].astype(np.float64)
-            asks = ~by_labels(probability[seen], right, target, groups=number[seen]).sure(probability[~seen])
-            kept.append(float((asks | ((probability[~seen] >= 0.5) == figures.right[~seen])).mean()))
+            asks = ~by_labels(probability[seen], right, target, groups=groups).sure(probability)
+            kept.append(float((asks | same).mean()))
             asked.append(float(asks.mean()))
-            held += kept[-1] >= target
+        held = sum(each >= target for each in kept)
         lines.append([f"{target:.2f}", f"{np.mean(kept):.4f}", f"{np.mean(asked):.1%}", f"{held} of {_RESAMPLED}"])
-    return _table(("promised", "agreement on the others", "share asked", "promise held"), lines)
+    return _table(("promised", "agreement", "share asked", "promise held"), lines)
 
 
 def _held_out(rows: Sequence[Judged]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 DATA = Path(__file__).with_name("evouna_nq.jsonl.gz")
 #: What a made-up answer counts beside a person's verdict: little, and least where people's verdicts say enough already.
-_WEIGHTS = {"negated": 0.1, "either": 0.05, "echo": 0.1, "declined": 0.05, "all at once": 0.03, "heap": 0.03}
+_WEIGHTS = {"negated": 0.07, "either": 0.04, "echo": 0.1, "declined": 0.05, "all at once": 0.03, "heap": 0.03}
 _OTHER_WEIGHT = 0.01
 
 
