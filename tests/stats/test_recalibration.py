@@ -10,15 +10,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from ragmeter.errors import InputError
-from ragmeter.stats.recalibration import (
-    Isotonic,
-    Platt,
-    calibration_error,
-    cross_validated,
-    curve_from,
-    fit,
-    log_odds,
-)
+from ragmeter.metrics.offline.curves import Isotonic, Platt, curve_from, fit, log_odds
+from ragmeter.stats.recalibration import calibration_error, cross_validated
 
 
 def overconfident(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

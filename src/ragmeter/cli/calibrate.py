@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.cli.options import Parser, command_parser, json_option
+from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ragmeter.io.source import Reading
     from ragmeter.people.calibration import Calibration
     from ragmeter.stats.agreement import Estimate
+    from ragmeter.store import RunFolder
 
 _DESCRIPTION = """\
 Compare a run's verdicts with people's labels: agreement, kappa, sensitivity and specificity; and estimate the accuracy
@@ -31,6 +35,8 @@ def run(argv: Sequence[str]) -> int:
 
     folder = find_run(chosen.run, chosen.output_dir)
     delimiter = "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter
+    if chosen.offline_judge:
+        return _recalibrate(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
     found = calibrate(
         folder,
         chosen.labels,
@@ -50,6 +56,41 @@ def run(argv: Sequence[str]) -> int:
     return 0
 
 
+def _recalibrate(chosen: argparse.Namespace, folder: RunFolder, reading: Reading) -> int:
+    """Bend the offline judge's chances by the labels; the exit code is 1 where that would make it worse."""
+    from ragmeter.cli.show import console, interval, printable
+    from ragmeter.people.offline import recalibrate
+
+    for name in ("metric", "threshold"):
+        if getattr(chosen, name) is not None:
+            raise UsageError(f"--{name} has no effect with --offline-judge", hint="leave it out")
+    found = recalibrate(folder, chosen.labels, reading=reading)
+    output = chosen.output or folder.path / "offline-judge.json"
+    if found.helps:
+        found.write(output)
+    if chosen.json:
+        print(dumps({**found.as_dict(), "output": str(output) if found.helps else None}, indent=2))
+        return 0 if found.helps else 1
+    gain, out = found.gain, console()
+    out.print(
+        f"labels: {gain.n:,} on {gain.n_groups:,} questions; on questions that had no part in it, by cross-validation:",
+        soft_wrap=True,
+    )
+    for what, before, after in (
+        ("log loss", gain.log_loss_before, gain.log_loss_after),
+        ("calibration error", gain.calibration_error_before, gain.calibration_error_after),
+        ("agreement with people", gain.agreement_before, gain.agreement_after),
+    ):
+        out.print(f"  {what}: {before:.4f} as it is, {after:.4f} adapted")
+    out.print(f"  gain in log loss: {gain.gain:.4f} ({interval(gain.interval)})")
+    if not found.helps:
+        out.print("adapting makes it worse, so nothing was written; more labels may help", style="red")
+        return 1
+    out.print(printable(f"written: {output}"), soft_wrap=True)
+    out.print(printable(f"use it: --metrics 'offline_correct[calibration=\"{output}\"]'"), soft_wrap=True)
+    return 0
+
+
 def _parser() -> Parser:
     parser = command_parser("ragmeter calibrate", _DESCRIPTION)
     add = parser.add_argument
@@ -65,6 +106,11 @@ def _parser() -> Parser:
     add("--metric", metavar="NAME", help="what is compared with people; default: the run's only metric of 0 and 1")
     add("--threshold", metavar="SCORE", type=float, help="from this score on (or down) an answer counts as correct")
     add("--level", metavar="SHARE", type=float, default=0.95, help="of the intervals; default: 0.95")
+    add(
+        "--offline-judge",
+        action="store_true",
+        help="adapt the offline judge to these labels instead, if that helps, and write --output for calibration=",
+    )
     add("--delimiter", metavar="CHARACTER", help="between the labels' columns; TAB for a tab")
     add("--encoding", help="the labels' encoding, if it is not UTF-8")
     output = parser.add_argument_group("output")

@@ -158,6 +158,11 @@ def _cascade_options(parser: Parser) -> None:
         type=float,
         help="of the sure verdicts, ask the model about these as well; default: 0.05, and 30 at the least",
     )
+    add(
+        "--offline-calibration",
+        metavar="FILE",
+        help="as `ragmeter calibrate --offline-judge` writes it; for --judge offline too",
+    )
 
 
 def _shared_options(parser: Parser, what: str) -> None:
@@ -278,6 +283,8 @@ def _refuse_idle(chosen: argparse.Namespace) -> None:
     for name in ("target_agreement", "llm_share", "labels", "audit_share"):
         if chosen.judge != "cascade" and getattr(chosen, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
+    if chosen.judge == "llm" and chosen.offline_calibration is not None:
+        raise UsageError("--offline-calibration has no effect with --judge llm", hint="leave it out")
     if chosen.judge == "cascade" and chosen.judge_model.lower() == "none":
         raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
 
@@ -290,14 +297,21 @@ def _cascade(chosen: argparse.Namespace, turns: Sequence[Mapping[str, Any]]) -> 
     from ragmeter.people.matching import random_labels
 
     if chosen.judge != "cascade":
-        return Cascade() if chosen.judge == "offline" else None
+        return Cascade(calibration=chosen.offline_calibration) if chosen.judge == "offline" else None
     labels: dict[str, float] = {}
     if chosen.labels:
         held = [each for conversation in group(turns) for each in conversation]
         answers = [each.row.get("agent_response") for each in held]
         labels = random_labels(read_labels(chosen.labels), [each.qid for each in held], answers)
     audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}
-    return Cascade(chosen.target_agreement, chosen.llm_share, labels, seed=chosen.seed, **audit)
+    return Cascade(
+        chosen.target_agreement,
+        chosen.llm_share,
+        labels,
+        seed=chosen.seed,
+        calibration=chosen.offline_calibration,
+        **audit,
+    )
 
 
 def _check_output(chosen: argparse.Namespace) -> None:

@@ -20,7 +20,7 @@ CHANCES = "ragmeter.evaluators.crag.cascade.chances_of"
 
 @pytest.fixture(autouse=True)
 def _chances(monkeypatch: pytest.MonkeyPatch) -> None:
-    def chances_of(rows: Sequence[Mapping[str, Any]]) -> Any:
+    def chances_of(rows: Sequence[Mapping[str, Any]], calibration: str | None) -> Any:
         return np.array([float(row["agent_response"].split("%")[0]) / 100 for row in rows])
 
     monkeypatch.setattr(CHANCES, chances_of)

@@ -44,6 +44,7 @@ class Cascade:
         labels: people's verdicts by qid, 1 and 0, on turns drawn at random: with them the target is a promise.
         audit: the share of the sure turns to ask the language model about as well.
         seed: draws the audited turns.
+        calibration: a file that `ragmeter calibrate --offline-judge` made of labels of one's own.
     """
 
     target_agreement: float | None = None
@@ -51,6 +52,7 @@ class Cascade:
     labels: Mapping[str, float] = field(default_factory=dict)
     audit: float = 0.05
     seed: int = 0
+    calibration: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("target_agreement", "llm_share", "audit"):
@@ -65,7 +67,7 @@ class Cascade:
     def share(self, judged: Judged, judge: LLMJudge | None, budget: float | None) -> Shared:
         """Decide the sure turns, but for those that are audited. Without a language model all are sure."""
         doubtful = [each for conversation in judged.conversations for each in conversation if each.turn is None]
-        chances = chances_of([each.row for each in doubtful])
+        chances = chances_of([each.row for each in doubtful], self.calibration)
         warnings: list[str] = []
         if judge is None:
             threshold, basis = Threshold(0.5), "no language model"
@@ -129,7 +131,7 @@ class Cascade:
         return float(paid) / max(len(doubtful), 1)
 
 
-def chances_of(rows: Sequence[Mapping[str, Any]]) -> Scores:
+def chances_of(rows: Sequence[Mapping[str, Any]], calibration: str | None = None) -> Scores:
     """The offline judge's chance that each answer is right; even where it has none."""
     if not rows:
         return np.array([], dtype=np.float64)
@@ -138,7 +140,7 @@ def chances_of(rows: Sequence[Mapping[str, Any]]) -> Scores:
         "reference": [[row["ground_truth"]] for row in rows],
         "answer": [row["agent_response"] for row in rows],
     }
-    metric = registry.get(METRIC)
+    (metric,) = registry.get_all(METRIC, calibration=calibration)
     return np.nan_to_num(np.asarray(metric(*(columns[name] for name in metric.needs))), nan=0.5)
 
 

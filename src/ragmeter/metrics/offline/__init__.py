@@ -13,6 +13,7 @@ import numpy as np
 
 from ragmeter.definition import column, metric
 from ragmeter.metrics.normalize import AUTO, Language
+from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.features import features
 from ragmeter.metrics.offline.trees import trees
 from ragmeter.metrics.offline.vocabulary import Floats
@@ -30,14 +31,17 @@ def offline_evidence(
 
 
 @metric(direction="higher")
-def offline_correct_probability(offline_evidence: Floats, *, language: Language | None = None) -> Scores:
+def offline_correct_probability(
+    offline_evidence: Floats, *, language: Language | None = None, calibration: str | None = None
+) -> Scores:
     """The probability that a person would call the answer right, judged offline from the texts alone.
 
     **Formula.** Question, gold answer and answer are written in one way (numbers, dates, units, abbreviations, stems),
     compared, and turned into evidence: which gold words are there, missing or spelled otherwise, which numbers agree
     or contradict, negations, refusals, alternatives, where and among what else the gold answer stands. Trees trained
     on people's verdicts weigh it, with the direction of each piece of evidence fixed; the result is calibrated.
-    Without a language, it is told from the function words.
+    Without a language, it is told from the function words. `calibration` is a file that `ragmeter calibrate
+    --offline-judge` made of your own labels.
 
     **Edge cases.** Several references: the best one counts. An empty answer is hardly ever right. Of a text beyond
     20,000 characters only the beginning is read.
@@ -46,11 +50,14 @@ def offline_correct_probability(offline_evidence: Floats, *, language: Language 
     with a gold answer. `ragmeter explain` says what decided. **Not** for long free answers, or where a right answer
     shares no word with the gold one.
     """
-    return trees().probabilities(offline_evidence)
+    found = trees().probabilities(offline_evidence)
+    return found if calibration is None else read_curve(calibration)(found)
 
 
 @metric(direction="higher", binary=True)
-def offline_correct(offline_correct_probability: Scores, *, language: Language | None = None) -> Scores:
+def offline_correct(
+    offline_correct_probability: Scores, *, language: Language | None = None, calibration: str | None = None
+) -> Scores:
     """1 if the offline judge holds the answer for right, else 0.
 
     **Formula.** 1 where `offline_correct_probability` is at least 0.5.
