@@ -49,13 +49,13 @@ def offline(folder: Path, *, quick: bool) -> None:
 
 
 def _speed(folder: Path, answers: list[Answer], times: int) -> None:
-    """The whole command, from a file to a run folder, on answers that are all different."""
+    """The whole command, from a file to a run folder. Repeated answers get their row's number as one more word."""
     file = folder / "offline.jsonl"
     with file.open("w", encoding="utf-8") as out:
         for turn in range(times):
             for place, (question, golds, answer, _) in enumerate(answers):
                 row = {"qid": f"{turn}-{place}", "question": question, "reference": golds}
-                row["answer"] = f"{answer} {turn}x{place}" if turn else answer
+                row["answer"] = f"{answer} {turn * len(answers) + place}" if turn else answer
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
     count = times * len(answers)
     progress(f"offline: the command on {count:,} answers")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragmeter.metrics.bags import Ids, share
+from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.offline.comparing import matches
 from ragmeter.metrics.offline.matching import Match, look_up
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
@@ -292,14 +292,16 @@ def _off(pairs: Match, missing: Bools) -> Floats:
     """By how much of itself the nearest number of the answer is off the gold number; 1 where there is none near."""
     gold, answer = pairs.gold, pairs.answer
     off = np.zeros(gold.count)
-    number = answer.has(Mark.NUMBER)
-    for place in np.flatnonzero(missing).tolist():
-        pair = gold.text[place]
-        begin, end = answer.starts[pair], answer.starts[pair + 1]
-        values = answer.value[begin:end][number[begin:end]]
-        wanted = gold.value[place]
-        nearest = np.nanmin(np.abs(values - wanted) / max(abs(wanted), 1e-9)) if len(values) else 1.0
-        off[pair] = max(off[pair], min(float(nearest), 1.0))
+    numbers = np.flatnonzero(answer.has(Mark.NUMBER) & ~np.isnan(answer.value))
+    first = np.searchsorted(numbers, answer.starts)  # of each answer among the numbers
+    places = np.flatnonzero(missing & ~np.isnan(gold.value))
+    pair = gold.text[places]
+    counts = np.diff(first)[pair]
+    wanted = np.repeat(gold.value[places], counts)
+    apart = np.abs(answer.value[numbers[ranges(first[pair], counts)]] - wanted) / np.maximum(np.abs(wanted), 1e-9)
+    nearest = np.ones(len(places))
+    np.minimum.at(nearest, np.repeat(np.arange(len(places)), counts), apart)
+    np.maximum.at(off, pair, nearest)
     return off
 
 

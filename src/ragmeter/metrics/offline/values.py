@@ -59,9 +59,11 @@ def items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
 
 
 def _quick(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item] | None:
-    """The short cut for a plain word with perhaps some punctuation after it, which most chunks are."""
+    """The short cut for a plain word or number with perhaps a mark after it, which most chunks are."""
     bare = chunk.rstrip(".,;:!?")
-    if len(bare) < 2 or not (bare.isascii() and bare.isalpha() and bare[1:].islower()) or len(chunk) > len(bare) + 1:
+    is_number = bare.isascii() and bare.isdecimal()
+    is_word = len(bare) > 1 and bare.isascii() and bare.isalpha() and bare[1:].islower()
+    if not (is_number or is_word) or len(chunk) > len(bare) + 1:
         return None
     found = _item(bare.lower(), Mark.CAPITAL if bare[0].isupper() else 0, table, stem, False)
     if len(chunk) > len(bare):
