@@ -130,37 +130,51 @@ def _acronyms(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: B
     """Where one side has an abbreviation in capitals, and the other the words that it stands for."""
     found = np.zeros(gold.count, bool)
     wanting = gold.per_text(content & (credit == 0)) > 0
-    in_answer = answer.per_text(answer.has(Mark.ACRONYM)) > 0
-    in_gold = gold.per_text(gold.has(Mark.ACRONYM) & (credit == 0)) > 0
+    short, short_gold = answer.has(Mark.ACRONYM), gold.has(Mark.ACRONYM)
+    in_answer = answer.per_text(short) > 0
+    in_gold = gold.per_text(short_gold & (credit == 0)) > 0
+    gold_initials, answer_initials = _initials_of(gold), _initials_of(answer)
     for pair in np.flatnonzero(wanting & (in_answer | in_gold)).tolist():
-        golds, answers = slice(*gold.starts[pair : pair + 2]), slice(*answer.starts[pair : pair + 2])
+        golds, answers = slice(*gold.starts[pair : pair + 2].tolist()), slice(*answer.starts[pair : pair + 2].tolist())
         if in_answer[pair]:
-            initials = {_initials_of(gold, golds, items, every) for every in (True, False)}
-            for place in range(answers.start, answers.stop):
+            initials = {texts[pair] for texts in gold_initials}
+            for place in (answers.start + np.flatnonzero(short[answers])).tolist():
                 word = items[answer.ids[place]].word
-                if answer.marks[place] & Mark.ACRONYM and len(word) > 1 and word in initials:
+                if len(word) > 1 and word in initials:
                     found[pair] = True
                     credit[golds] = 1.0
                     where[golds] = np.where(where[golds] < 0, place, where[golds])
         if in_gold[pair] and not found[pair]:
-            initials_of_answer = {every: _initials_of(answer, answers, items, every) for every in (True, False)}
-            for place in range(golds.start, golds.stop):
+            for place in (golds.start + np.flatnonzero(short_gold[golds])).tolist():
                 word = items[gold.ids[place]].word
-                if gold.marks[place] & Mark.ACRONYM and credit[place] == 0 and len(word) > 1:
-                    every = [text.find(word) for text in initials_of_answer.values()]
+                if credit[place] == 0 and len(word) > 1:
+                    every = [texts[pair].find(word) for texts in answer_initials]
                     if max(every) >= 0:
                         found[pair], credit[place] = True, 1.0
                         where[place] = answers.start + max(every[0], 0)
     return found
 
 
-def _initials_of(side: Texts, of_text: slice, items: Sequence[Item], every: bool) -> str:
-    """The first letters of a text's words, of every one or of those that say something."""
-    return "".join(
-        items[each].word[:1]
-        for each, marks in zip(side.ids[of_text].tolist(), side.marks[of_text].tolist(), strict=True)
-        if every or not marks & Mark.FUNCTION
-    )
+def _initials_of(side: Texts) -> tuple[_Slices, _Slices]:
+    """The first letters of each text's words: of every one, and of those that say something."""
+    says = ~side.has(Mark.FUNCTION)
+    before = np.concatenate([[0], np.cumsum(says)])
+    return _Slices(_letters(side.letter), side.starts), _Slices(_letters(side.letter[says]), before[side.starts])
+
+
+@dataclass(frozen=True)
+class _Slices:
+    """One long text, and where each part of it begins."""
+
+    text: str
+    starts: Ids
+
+    def __getitem__(self, place: int) -> str:
+        return self.text[self.starts[place] : self.starts[place + 1]]
+
+
+def _letters(code_points: Ids) -> str:
+    return code_points.astype("<u4").tobytes().decode("utf-32-le", "replace")
 
 
 def _initials(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, items: Sequence[Item]) -> None:
@@ -183,15 +197,14 @@ def _squashed(gold: Texts, answer: Texts, credit: Floats, content: Bools, items:
     letters = gold.per_text(gold.length)
     fits = (letters >= _SQUASHED) & (letters <= answer.per_text(answer.length))
     wanting = np.flatnonzero((gold.per_text(content & (credit < 1)) > 0) & fits)
+    gold_ids, answer_ids = gold.ids.tolist(), answer.ids.tolist()
+    gold_starts, answer_starts = gold.starts.tolist(), answer.starts.tolist()
     for pair in wanting.tolist():
-        begin, end = gold.starts[pair : pair + 2].tolist()
-        wanted = "".join(items[each].word for each in gold.ids[begin:end].tolist())
+        wanted = "".join([items[each].word for each in gold_ids[gold_starts[pair] : gold_starts[pair + 1]]])
         if wanted.isdigit():
             continue
-        begin, end = answer.starts[pair : pair + 2].tolist()
-        words = [items[each].word for each in answer.ids[begin:end].tolist()]
-        text = "".join(words)
-        place = text.find(wanted)
+        words = [items[each].word for each in answer_ids[answer_starts[pair] : answer_starts[pair + 1]]]
+        place = "".join(words).find(wanted)
         if place >= 0:
             edges = {0, *np.cumsum([len(word) for word in words]).tolist()}
             inside[pair] = True
