@@ -65,3 +65,26 @@ def test_a_reader_that_has_had_enough(tmp_path: Path) -> None:
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+SCORER = """
+import pandas
+from ragmeter import BaseScorer
+
+class Longer(BaseScorer):
+    def calculate_score(self, reference, candidate):
+        return float(pandas.Series([len(reference), len(candidate)]).max())
+
+    def get_score_name(self):
+        return "longer"
+"""
+
+
+def test_arrow_leaves_pandas_alone_and_scorers_have_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(SCORER, encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("question,reference,answer\nq,a,bc\n", encoding="utf-8")
+    for metric, there in (("token_f1", False), ("mine.Longer", True)):
+        command = f"['evaluate', '--metrics', '{metric}', '--results', 'rows.csv', '--run', 'r']"
+        code = f"import sys; from ragmeter.cli.main import main; print(main({command}), 'pandas' in sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+        assert done.stdout.splitlines()[-1] == f"0 {there}", done.stderr

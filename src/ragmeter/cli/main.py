@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import ragmeter
+from ragmeter.cli.pandas_apart import keep_pandas_apart
 from ragmeter.errors import Interrupted, RagmeterError, UsageError, did_you_mean
 
 _COMMANDS = {
@@ -73,6 +74,7 @@ def _drop_output() -> None:
 
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in _COMMANDS:
+        keep_pandas_apart()
         code: int = import_module(f"ragmeter.cli.{arguments[0]}").run(arguments[1:])
         return code
     parser = argparse.ArgumentParser(
