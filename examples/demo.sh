@@ -68,5 +68,10 @@ run ragmeter report english tuned --output demo-output/report.html --output-dir 
 run ragmeter gate tuned --fail-under token_f1=0.6 --no-worse-than english:ndcg@10:0.05 --output-dir demo-output/runs
 
 echo
+echo "10. Right or wrong, as a person would say, without a language model; and why"
+run ragmeter evaluate --run english --metrics offline_correct --language en --output-dir demo-output/runs
+run ragmeter explain english 3 --output-dir demo-output/runs
+
+echo
 echo "Files written:"
 find demo-output -type f | sort

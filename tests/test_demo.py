@@ -45,6 +45,11 @@ def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
         "semantic_similarity        0.6705",
         "response_coverage_rate ↑   0.8824",
         "rouge_l_score[language=en] ↑   0.6614",
+        "english and tuned: on token_f1 and ndcg@10 there is no evidence either way",
+        "a true difference in token_f1 of",
+        "written: demo-output/report.html",
+        "worse by more than 5 points is ruled out",
+        "offline_correct[language=en]",
     ):
         assert part in shown
 
@@ -53,7 +58,7 @@ def test_the_files_are_written(demo: tuple[str, Path]) -> None:
     shown, folder = demo
     written = sorted(str(path.relative_to(folder.parent)) for path in folder.rglob("*") if path.is_file())
     assert shown.split("Files written:\n")[1].splitlines() == written
-    assert len(written) == 23
+    assert len(written) == 27
     rows = (folder / "evaluation_results" / "spanish_chat.ResponseEvaluator.evaluation.rows.csv").read_text()
     assert rows.splitlines()[0] == (
         "query,ground_truth,actual_response,cosine_similarity,rouge_l_score,exact_match,token_f1,meteor_score,average_score"
