@@ -49,7 +49,7 @@ def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
         "a true difference in token_f1 of",
         "written: demo-output/report.html",
         "worse by more than 5 points is ruled out",
-        "offline_correct[language=en]",
+        "probability of being right",
     ):
         assert part in shown
 

@@ -248,7 +248,7 @@ def _no_worse(rule: Rule, run: StoredRun, gate: Gate) -> tuple[Check, _Unscored,
         n=found.n,
         baseline=rule.baseline,
     )
-    return check, _without_partner(rule, run, baseline), f"{pair.a} → {pair.b}: {pair.sentence}"
+    return check, _without_partner(rule, run, baseline), pair.sentence
 
 
 def _difference(rule: Rule, found: MetricDifference, a: str, b: str, level: float, passed: bool) -> str:
