@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragmeter.stats.intervals import SMALL, Interval
+from ragmeter.stats.intervals import SMALL, Interval, within
 from ragmeter.stats.summary import MetricSummary
 
 
@@ -17,11 +17,7 @@ def figure(value: float | None) -> str:
 
 def clipped(summary: MetricSummary) -> Interval | None:
     """The interval as far as the metric can go; Student's knows no limits."""
-    if summary.interval is None:
-        return None
-    low, high = summary.interval
-    least, most = summary.range
-    return max(low, low if least is None else least), min(high, high if most is None else most)
+    return within(summary.interval, summary.range)
 
 
 def between(interval: Interval | None, level: float) -> str:
