@@ -179,6 +179,15 @@ def test_the_element_that_was_found_is_told(site: str) -> None:
     assert web.found_selector == "div.message.bot"
 
 
+def test_a_list_of_sources_beside_the_answer_is_no_part_of_it(site: str) -> None:
+    plain, told = (ask_all(target(site, "rich", sources_selector=each), "x")[0] for each in (None, "a.source"))
+    assert isinstance(plain, Answer)
+    assert isinstance(told, Answer)
+    assert plain.answer.endswith("https://example.org/two)")
+    assert told.answer.endswith("See [the doc](https://example.org/doc) [1].")
+    assert told.retrieved == ["https://example.org/one", "https://example.org/two"]
+
+
 def test_rich_text_comes_back_readable(site: str) -> None:
     (found,) = ask_all(target(site, "rich", answer_selector=".bot", sources_selector="a.source"), "x")
     assert isinstance(found, Answer)

@@ -330,11 +330,20 @@
     }));
   };
 
+  // Whether an element holds sources and nothing else: such a list beside an answer is no part of it.
+  const isList = (element, listed) => {
+    const held = listed.filter((each) => within(each, element));
+    const text = (each) => each.textContent.replace(/\s+/g, "");
+    return held.length > 0 && text(element) === held.map(text).join("");
+  };
+
   // One look: the text and the signals are of the same moment. Nothing if this page knows of no question.
   const look = () => {
     if (!state.mark) return null;
     const { answer, ready, sources, shown } = state.mark;
-    const elements = locate(answer), now = count(ready), at = working();
+    const found = locate(answer), now = count(ready), at = working();
+    const listed = sources && !answer ? all(sources) : [];
+    const elements = found.length > 1 ? found.filter((element) => !isList(element, listed)) : found;
     return {
       text: elements.map(readable).filter(Boolean).join("\n\n"),
       selector: elements.length ? path(elements[0]) : null,
