@@ -7,10 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 
 from ragmeter.errors import InputError, UnknownNameError, UsageError
-from ragmeter.store import ROWS, RunFolder
+from ragmeter.store import ROWS, RunFolder, opened_rows
 from ragmeter.stored import StoredRun
 from ragmeter.table import Scores
 
@@ -57,18 +56,15 @@ def read_columns(run: RunFolder, names: Sequence[str], places: Sequence[int] | N
 
 def columns_of(run: RunFolder) -> list[str]:
     """The names of the run's columns."""
-    try:
-        with (run.path / ROWS).open("rb") as file:
-            names: list[str] = pq.read_schema(file).names
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror or error}", file=str(run.path / ROWS)) from None
+    with opened_rows(run.path / ROWS) as opened:
+        names: list[str] = opened.schema_arrow.names
     return names
 
 
 def metrics_of(run: RunFolder) -> list[str]:
     """The names of the run's metrics that have a score for each row; a conversation's own score is not among them."""
     present = set(columns_of(run))
-    return [name for name in run.summary()["metrics"] if name in present]
+    return [name for name in run.metrics() if name in present]
 
 
 def metric_named(run: RunFolder, name: str) -> str:
@@ -99,7 +95,7 @@ def verdicts(run: RunFolder, metric: str | None, threshold: float | None) -> tup
     """The metric that is judged against people, and its verdict on each row: 1, 0, or NaN where there is none."""
     name = _chosen(run) if metric is None else metric_named(run, metric)
     scores = run.scores(name)
-    direction = run.summary()["metrics"][name]["direction"]
+    direction = run.metrics()[name]["direction"]
     if threshold is not None:
         passed = scores <= threshold if direction == "lower" else scores >= threshold
         return name, np.where(np.isnan(scores), np.nan, passed.astype(np.float64))
