@@ -26,6 +26,7 @@ from ragmeter.people.runs import (
     metrics_of,
     read_columns,
 )
+from ragmeter.stats.confidence import check_seed
 from ragmeter.store import RunFolder
 from ragmeter.stored import find_run
 from ragmeter.table import LIST_COLUMNS, Scores
@@ -87,6 +88,7 @@ def choose_sample(
         )
     if n < 1:
         raise UsageError(f"--n must be at least 1, and is {n}")
+    check_seed(seed)
     named = [metric_named(folder, name) for name in metrics]
     if by == "disagreement":
         named = named or binary_metrics(folder)
