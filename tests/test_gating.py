@@ -137,7 +137,7 @@ def test_the_same_rule_twice_is_one() -> None:
         ({"fail_under": "exact_match=60"}, UsageError, "60 points are 0.6"),
         ({"fail_over": "latency_ms=-1"}, UsageError, "from 0 on"),
         ({"no_worse_than": "other:exact_match:2"}, UsageError, "2 points are 0.02"),
-        ({"no_worse_than": "other:exact_match:-0.1"}, UsageError, "between 0 and 1"),
+        ({"no_worse_than": "other:exact_match:-0.1"}, UsageError, "a margin is 0 or more"),
         ({"fail_under": "exact_mach=0.5"}, UnknownNameError, "did you mean exact_match"),
         ({"fail_under": "rouge_l_score=0.5"}, UsageError, "language=en] or rouge_l_score[language=es]"),
         ({"no_worse_than": "othr:exact_match:0.1"}, UnknownNameError, "did you mean other"),
@@ -296,9 +296,7 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
     assert found is not None, check.reason
     # Five differences of 1 and -1: a variance of (5 - 1/100) / 99, (1.96 + 0.8416)² times that over 0.02².
     assert int(found[1].replace(",", "")) == pytest.approx(7.849 * 0.0504 / 0.0004, rel=0.02)
-    assert verdict.sentences == [
-        "main → new: " + ragmeter.compare([tmp_path / "main", tmp_path / "new"]).pairs[0].sentence
-    ]
+    assert verdict.sentences == [ragmeter.compare([tmp_path / "main", tmp_path / "new"]).pairs[0].sentence]
     assert gate("new", no_worse_than="main:exact_match:0.1", output_dir=tmp_path).passed
     one = gate("new", no_worse_than="main:exact_match:0.01", output_dir=tmp_path)
     assert "worse by more than 1 point can't" in one.checks[0].reason
@@ -434,7 +432,7 @@ def test_markdown_shows_every_text_as_it_stands(text: str) -> None:
     rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(table)
     assert set(re.findall(r"<(\w+)", rendered)) == {"table", "thead", "tbody", "tr", "th", "td"}
     assert rendered.count("<td>") == 2
-    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", " ", text)
+    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", " ", text)
     assert shown(table).replace("\u200b", "") == re.sub(r"\s+", "", f"ab{plain}end").replace("\u200b", "")
 
 

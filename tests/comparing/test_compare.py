@@ -220,3 +220,46 @@ def test_the_same_run_twice_is_no_evidence(tmp_path: Path) -> None:
     assert {each.verdict for each in pair.metrics.values()} == {"no evidence"}
     assert pair.metrics["right"].interval is not None
     assert pair.metrics["right"].interval[1] > 0.1  # twenty alike rows don't prove that the systems are alike
+
+
+def test_clusters_are_those_of_whichever_run_has_them(tmp_path: Path) -> None:
+    """A baseline that was kept without its session_id does not make turns independent."""
+    turns = {"session_id": [f"s{row // 10}" for row in range(200)]}
+    make_run(tmp_path / "plain", {"score": A})
+    make_run(tmp_path / "turns", {"score": B}, turns)
+    one, other = (
+        compare(runs, output_dir=tmp_path).pairs[0].metrics["score"]
+        for runs in (["plain", "turns"], ["turns", "plain"])
+    )
+    assert one.n_clusters == other.n_clusters == 20
+    assert one.interval is not None
+    assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+    made = compare(["plain", "plain", "turns"], output_dir=tmp_path).pairs
+    assert [pair.metrics["score"].n_clusters for pair in made] == [None, 20, 20]
+
+
+def test_what_a_system_made_is_no_slice(tmp_path: Path) -> None:
+    """Where the first was wrong the second looks better, and the other way round, even if they are alike."""
+    columns = {"kind": ["x", "y"] * 100, "note": [str(value > 0.5) for value in A]}
+    make_run(tmp_path / "a", {"score": A}, columns)
+    make_run(tmp_path / "b", {"score": B}, {**columns, "note": [str(value > 0.5) for value in B]})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    assert {each.column for each in pair.slices} == {"kind"}
+    (pair,) = compare(["a", "b"], slices=["note"], output_dir=tmp_path).pairs
+    assert {each.column for each in pair.slices} == {"note"}
+
+
+@pytest.mark.parametrize("asked", [{"draws": 0}, {"draws": -5}, {"seed": -1}, {"draws": 998}])
+def test_draws_and_seeds_that_are_none(tmp_path: Path, asked: dict[str, int]) -> None:
+    """Minus five draws made every p negative, and every verdict sure."""
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B})
+    with pytest.raises(UsageError):
+        compare(["a", "b"], output_dir=tmp_path, **asked)  # type: ignore[arg-type]
+
+
+def test_a_run_by_the_folder_that_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B})
+    monkeypatch.chdir(tmp_path / "a")
+    assert compare([".", "../b"]).runs == ["a", "b"]

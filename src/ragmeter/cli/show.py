@@ -17,6 +17,7 @@ from rich.text import Text
 
 from ragmeter.evaluators.base import EvaluationResult
 from ragmeter.reporting.words import failures
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import SMALL, within
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     table.add_column("metric", overflow="fold", min_width=20)
     level = next((each.get("level", 0.95) for each in metrics.values()), 0.95)
-    for title in ("mean", f"{level:.0%} interval", "median", "n"):
+    for title in ("mean", f"{percent(level)} interval", "median", "n"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, each in metrics.items():
         scored, total = each["n_scored"], each["n_total"]
@@ -93,7 +94,7 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Table:
     table.add_column(printable(column), overflow="fold")
     table.add_column("metric", overflow="fold")
     level = next((each.level for one in slices for each in one.metrics.values()), 0.95)
-    for title in ("mean", f"{level:.0%} interval", "n"):
+    for title in ("mean", f"{percent(level)} interval", "n"):
         table.add_column(title, justify="right", no_wrap=True)
     for one in slices:
         value = printable(one.value)

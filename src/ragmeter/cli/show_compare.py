@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ragmeter.cli import show
 from ragmeter.comparing import Comparison, MetricDifference, Mover, Pair
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import SMALL
 
 _STYLES = {"better": "bold green", "worse": "bold red", "no evidence": ""}
@@ -43,7 +44,7 @@ def show_comparison(comparison: Comparison) -> None:
 def _table(pair: Pair, level: float) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("metric", overflow="fold", min_width=14)
-    for title in ("A", "B", f"B − A ({level:.0%})", "p", "better/worse"):
+    for title in ("A", "B", f"B − A ({percent(level)})", "p", "better/worse"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, each in pair.metrics.items():
         table.add_row(

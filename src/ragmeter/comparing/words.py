@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ragmeter.comparing.comparison import BETTER, NO_EVIDENCE, WORSE, MetricDifference, Pair
+from ragmeter.stats.confidence import percent
 
 
 def sentence(pair: Pair, level: float) -> str:
@@ -35,7 +36,7 @@ def _by_how_much(each: MetricDifference, level: float) -> str:
     between = ""
     if each.interval is not None:
         low, high = each.interval if difference > 0 else (-each.interval[1], -each.interval[0])
-        between = f" ({level:.0%}: {_figure(low * scale)} to {_figure(high * scale)})"
+        between = f" ({percent(level)}: {_figure(low * scale)} to {_figure(high * scale)})"
     return f"{_figure(abs(difference) * scale)}{unit}{between}"
 
 

@@ -136,6 +136,8 @@ def _check_size(rule: Rule, measure: Measure) -> None:
         low, high = 0.0, high - low
     if low <= rule.value <= high:
         return
+    if rule.kind == NO_WORSE_THAN and rule.value < 0:
+        raise UsageError(f"{rule}: a margin is 0 or more", hint="0.02 allows a loss of two points")
     span = f"between {measure.bounds[0]:g} and {measure.bounds[1]:g}" if math.isfinite(high) else f"from {low:g} on"
     points = f"; {rule.value:g} points are {rule.value / 100:g}" if measure.bounds == (0.0, 1.0) else ""
     raise UsageError(f"{rule}: {measure.name} lies {span}{points}")
@@ -151,7 +153,7 @@ def _bounds(kind: str, given: Bounds | None) -> Iterator[Rule]:
         if not equals:
             raise _unreadable(kind, text)
         number = _number(kind, text, value)
-        yield Rule(kind, _metric(kind, metric), number)
+        yield Rule(kind, _metric(kind, metric, text), number)
 
 
 def _margins(given: Margins | None) -> Iterator[Rule]:
@@ -182,9 +184,9 @@ def _texts(kind: str, given: str | Iterable[str] | None) -> list[str]:
     return texts
 
 
-def _metric(kind: str, text: str) -> str:
+def _metric(kind: str, text: str, given: str = "") -> str:
     if not text.strip():
-        raise _unreadable(kind, text)
+        raise _unreadable(kind, given or text)
     naming.parse(text)  # says what is wrong with it
     return text.strip()
 
