@@ -99,7 +99,7 @@ def test_a_rule_reads_back_as_it_is_printed(baseline: str, metric: str, value: f
     ("asked", "said"),
     [
         ({"fail_under": "token_f1"}, "METRIC=VALUE"),
-        ({"fail_under": "=0.6"}, "METRIC=VALUE"),
+        ({"fail_under": "=0.6"}, "can't read --fail-under =0.6"),
         ({"fail_under": "token_f1="}, "METRIC=VALUE"),
         ({"fail_under": "rouge_l_score[language=es]"}, "METRIC=VALUE"),
         ({"fail_under": "token_f1=high"}, "METRIC=VALUE"),
@@ -109,6 +109,9 @@ def test_a_rule_reads_back_as_it_is_printed(baseline: str, metric: str, value: f
         ({"fail_under": {"token_f1": None}}, "METRIC=VALUE"),
         ({"fail_under": {"token_f1": True}}, "no value"),
         ({"fail_under": [0.6]}, "METRIC=VALUE"),
+        ({"fail_under": 0.6}, "METRIC=VALUE"),
+        ({"fail_over": {3: 0.6}}, "METRIC=VALUE"),
+        ({"no_worse_than": 0.02}, "BASELINE:METRIC:MARGIN"),
         ({"no_worse_than": "accuracy:0.02"}, "BASELINE:METRIC:MARGIN"),
         ({"no_worse_than": "main:accuracy"}, "BASELINE:METRIC:MARGIN"),
         ({"no_worse_than": "main::0.02"}, "BASELINE:METRIC:MARGIN"),

@@ -140,3 +140,12 @@ def test_a_level_is_shown_as_it_is(ragmeter: Run, runs: Path) -> None:
 def test_a_seed_that_is_none(ragmeter: Run, runs: Path) -> None:
     done = ragmeter("summary", "old", "--interval", "bootstrap", "--seed", "-1")
     assert (done.returncode, done.stderr) == (2, "ragmeter: a seed is 0 or more, and not -1\n")
+
+
+def test_a_long_name_is_broken_where_its_settings_begin(ragmeter: Run, tmp_path: Path) -> None:
+    for name, value in (("a", 0.1), ("b", 0.2)):
+        make_run(tmp_path / "runs" / name, {"rouge_l_score[language=en]": [value, 0.3, 0.4]})
+    lines = ragmeter("compare", "a", "b", "--alpha", "0.01").stdout.splitlines()
+    (place,) = (number for number, line in enumerate(lines) if line.startswith(" rouge_l_score ↑ "))
+    assert lines[place + 1].rstrip() == "   [language=en]"
+    assert lines[-1].endswith("* alone below 0.01")

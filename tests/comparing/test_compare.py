@@ -263,3 +263,12 @@ def test_a_run_by_the_folder_that_one_is_in(tmp_path: Path, monkeypatch: pytest.
     make_run(tmp_path / "b", {"score": B})
     monkeypatch.chdir(tmp_path / "a")
     assert compare([".", "../b"]).runs == ["a", "b"]
+
+
+def test_a_sentence_names_no_more_than_can_be_read(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {f"m{number}": A for number in range(30)})
+    make_run(tmp_path / "b", {f"m{number}": B for number in range(30)})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    assert "on m7 by" in pair.sentence
+    assert "m8" not in pair.sentence
+    assert ", and on 22 more, n = 200" in pair.sentence

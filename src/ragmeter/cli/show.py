@@ -79,7 +79,7 @@ def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:
     for name, each in metrics.items():
         scored, total = each["n_scored"], each["n_total"]
         table.add_row(
-            Text(f"{_broken(name)} {ARROWS[each['direction']]}"),
+            Text(titled(name, each["direction"])),
             figure(each["mean"]),
             interval(within(each["interval"], each["range"])),
             figure(each["median"]),
@@ -106,9 +106,11 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Table:
     return table
 
 
-def _broken(name: str) -> str:
-    """A long name, broken where its settings begin."""
-    return name if len(name) <= 26 else name.replace("[", "\n  [", 1)
+def titled(name: str, direction: str, longest: int = 26) -> str:
+    """A metric's name with its arrow; a long name is broken where its settings begin."""
+    base, bracket, settings = name.partition("[")
+    whole = f"{base} {ARROWS[direction]}"
+    return f"{whole}\n  [{settings}" if bracket and len(name) > longest else f"{name} {ARROWS[direction]}"
 
 
 def numbers(found: Mapping[str, Mapping[str, float]]) -> list[str]:

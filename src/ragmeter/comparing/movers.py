@@ -45,7 +45,8 @@ def _rows(run: StoredRun, wanted: Sequence[int]) -> list[dict[str, Any]]:
     """Some rows' texts, in the order asked for."""
     found: dict[int, dict[str, Any]] = {}
     with opened_rows(run.folder.path / ROWS) as opened:
-        columns = [name for name in (QID, "question", "reference", "answer") if name in opened.schema_arrow.names]
+        there = opened.schema_arrow.names
+        columns = [name for name in (QID, "question", "reference", "answer") if name in there]
         begin = 0
         for group in range(opened.num_row_groups):
             end = begin + opened.metadata.row_group(group).num_rows

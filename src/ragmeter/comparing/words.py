@@ -7,6 +7,9 @@ import math
 from ragmeter.comparing.comparison import BETTER, NO_EVIDENCE, WORSE, MetricDifference, Pair
 from ragmeter.stats.confidence import percent
 
+#: A sentence that names more metrics is no sentence any more; the table has them all.
+_NAMED = 8
+
 
 def sentence(pair: Pair, level: float) -> str:
     """What two runs' differences come to: where b is better, where it is worse, and what can't be told."""
@@ -19,7 +22,10 @@ def sentence(pair: Pair, level: float) -> str:
             if each.verdict == verdict
         ]
         if found:
-            said.append(f"{'it' if said else pair.b} is {verdict} than {pair.a} on {', on '.join(found)}")
+            more = f", and on {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+            said.append(
+                f"{'it' if said else pair.b} is {verdict} than {pair.a} on {', on '.join(found[:_NAMED])}{more}"
+            )
     if said and same_n:
         said[-1] += f", n = {next(iter(pair.metrics.values())).n:,}"
     unknown = {name: each for name, each in pair.metrics.items() if each.verdict == NO_EVIDENCE}

@@ -177,6 +177,8 @@ def _margins(given: Margins | None) -> Iterator[Rule]:
 
 
 def _texts(kind: str, given: str | Iterable[str] | None) -> list[str]:
+    if given is not None and not isinstance(given, Iterable):
+        raise UsageError(f"{kind} can't be {given!r}", hint=f"write it as {_EXAMPLES[kind]}")
     texts = [] if given is None else [given] if isinstance(given, str) else list(given)
     for text in texts:
         if not isinstance(text, str):
@@ -185,7 +187,7 @@ def _texts(kind: str, given: str | Iterable[str] | None) -> list[str]:
 
 
 def _metric(kind: str, text: str, given: str = "") -> str:
-    if not text.strip():
+    if not isinstance(text, str) or not text.strip():
         raise _unreadable(kind, given or text)
     naming.parse(text)  # says what is wrong with it
     return text.strip()
