@@ -104,7 +104,7 @@ def plan_from_pilot(
         raise UsageError(f"a correlation lies between -1 and 1, and is {correlation:g}")
     first = held[0]
     for each in held:
-        each.measure(metric)
+        metric = each.measure(metric).name
     how = Confidence(cluster=cluster)
     column, codes = first.clusters(how)
     questions = cluster_codes(first.column(QID))

@@ -68,7 +68,7 @@ def summarise_run(
     how = Confidence(interval, cluster, level, seed)
     column, codes = held.clusters(how)
     how = replace(how, cluster=column)
-    names = chosen_names(metrics) or list(held.measures)
+    names = [held.measure(name).name for name in chosen_names(metrics)] or list(held.measures)
     columns = [_Column(held.measure(name), held.scores(name), *held.outcomes(name)) for name in names]
     groups = [(each, *held.groups(held.columns_of(each))) for each in slices]
     everything = np.ones(held.n_rows, dtype=bool)

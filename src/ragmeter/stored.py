@@ -17,7 +17,7 @@ from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, opened_rows, outcome_column
-from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, SCORED, Measure, Scores
+from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_NAMES, SCORED, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
 _MOST_VALUES, _LONGEST = 50, 100
@@ -125,9 +125,10 @@ class StoredRun:
 
     def measure(self, name: str) -> Measure:
         """One measure by its name, or an error that says which there are."""
-        if name not in self.measures:
-            raise UnknownNameError("metric", name, self.measures, hint=f"{self.name} has {', '.join(self.measures)}")
-        return self.measures[name]
+        for each in (name, OTHER_NAMES.get(name)):
+            if each in self.measures:
+                return self.measures[each]
+        raise UnknownNameError("metric", name, self.measures, hint=f"{self.name} has {', '.join(self.measures)}")
 
     @cached_property
     def n_rows(self) -> int:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragmeter import compare, evaluate
+from ragmeter import compare, evaluate, gate
 from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.planning import plan_from_pilot
+from ragmeter.slicing import summarise_run
 from ragmeter.stats.paired import McNemar, randomisation_p
 from tests.runs import make_run
 
@@ -272,3 +274,16 @@ def test_a_sentence_names_no_more_than_can_be_read(tmp_path: Path) -> None:
     assert "on m7 by" in pair.sentence
     assert "m8" not in pair.sentence
     assert ", and on 22 more, n = 200" in pair.sentence
+
+
+def test_conversations_scores_by_the_names_of_their_table(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"is_correct": A})
+    make_run(tmp_path / "b", {"is_correct": B})
+    assert list(compare(["a", "b"], metrics="accuracy", output_dir=tmp_path).pairs[0].metrics) == ["is_correct"]
+    assert list(summarise_run("a", metrics="accuracy", output_dir=tmp_path).metrics) == ["is_correct"]
+    assert plan_from_pilot(["a", "b"], "accuracy", output_dir=tmp_path).metric == "is_correct"
+    verdict = gate("b", fail_under={"accuracy": 0.1}, no_worse_than="a:accuracy:0.02", output_dir=tmp_path)
+    assert verdict.passed
+    assert {check.metric for check in verdict.checks} == {"is_correct"}
+    with pytest.raises(UnknownNameError, match="unknown metric 'missing'"):
+        gate("b", fail_under={"missing": 0.1}, output_dir=tmp_path)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
+from ragmeter.table import OTHER_NAMES
 
 if TYPE_CHECKING:
     from ragmeter.table import Measure
@@ -105,7 +106,8 @@ class Gate:
 
 
 def _on_measure(rule: Rule, run: str, measures: Mapping[str, Measure]) -> Rule:
-    found = naming.matching(rule.metric, measures)
+    other = OTHER_NAMES.get(rule.metric, rule.metric)
+    found = naming.matching(rule.metric, measures) or naming.matching(other, measures)
     if not found:
         raise UnknownNameError("metric", rule.metric, measures, hint=f"{run} has {', '.join(measures)}")
     if len(found) > 1:

@@ -11,10 +11,8 @@ import numpy.typing as npt
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.store import ROWS, RunFolder, opened_rows
 from ragmeter.stored import StoredRun
-from ragmeter.table import Scores
+from ragmeter.table import OTHER_NAMES, Scores
 
-#: What conversations call a score in their results file, and in the run's rows.
-_OTHER_NAMES = {"accuracy": "is_correct", "exact_match": "is_exact_match"}
 #: The metric that holds a judge's verdict, where a run has others of 0 and 1 beside it.
 _VERDICT = "is_correct"
 
@@ -70,7 +68,7 @@ def metrics_of(run: RunFolder) -> list[str]:
 def metric_named(run: RunFolder, name: str) -> str:
     """The run's metric of this name, which may be the one that conversations use for it."""
     held = metrics_of(run)
-    for each in (name, _OTHER_NAMES.get(name, name)):
+    for each in (name, OTHER_NAMES.get(name, name)):
         if each in held:
             return each
     raise UnknownNameError("metric", name, held, hint=f"the run has {', '.join(held)}")
