@@ -53,7 +53,7 @@ def summarise_run(
     run: str | Path | RunFolder,
     *,
     metrics: str | Iterable[str] | None = None,
-    slices: Iterable[str] = (),
+    slices: str | Iterable[str] = (),
     interval: str = AUTO,
     cluster: str | None = AUTO,
     level: float = 0.95,
@@ -70,7 +70,7 @@ def summarise_run(
     how = replace(how, cluster=column)
     names = [held.measure(name).name for name in chosen_names(metrics)] or list(held.measures)
     columns = [_Column(held.measure(name), held.scores(name), *held.outcomes(name)) for name in names]
-    groups = [(each, *held.groups(held.columns_of(each))) for each in slices]
+    groups = [(each, *held.groups(held.columns_of(each))) for each in as_list(slices)]
     everything = np.ones(held.n_rows, dtype=bool)
     return RunSummary(
         held.name,
@@ -85,10 +85,14 @@ def summarise_run(
     )
 
 
+def as_list(given: str | Iterable[str]) -> list[str]:
+    """One text, or several."""
+    return [given] if isinstance(given, str) else list(given)
+
+
 def chosen_names(metrics: str | Iterable[str] | None) -> list[str]:
     """Names of metrics, as a list or with commas."""
-    given = [metrics] if isinstance(metrics, str) else metrics or []
-    return [name for each in given for name in naming.split(each)]
+    return [name for each in as_list(metrics or []) for name in naming.split(each)]
 
 
 @dataclass(frozen=True)

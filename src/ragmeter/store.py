@@ -213,6 +213,9 @@ class RunFolder:
         found = self.summary().get("metrics")
         if not isinstance(found, dict):
             raise InputError("it has no metrics", file=str(self.path / SUMMARY), hint=_NOT_WHOLE)
+        for name, each in found.items():
+            if not isinstance(each, dict) or not MetricSummary.required() <= each.keys():
+                raise InputError(f"{name} is not all there", file=str(self.path / SUMMARY), hint=_NOT_WHOLE)
         return found
 
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:

@@ -149,3 +149,18 @@ def test_a_long_name_is_broken_where_its_settings_begin(ragmeter: Run, tmp_path:
     (place,) = (number for number, line in enumerate(lines) if line.startswith(" rouge_l_score ↑ "))
     assert lines[place + 1].rstrip() == "   [language=en]"
     assert lines[-1].endswith("* alone below 0.01")
+
+
+def test_a_summary_of_another_version(ragmeter: Run, runs: Path) -> None:
+    """More than is known is left alone, less than is needed is said."""
+    place = runs / "runs" / "new" / "summary.json"
+    found = json.loads(place.read_text(encoding="utf-8"))
+    found["metrics"]["score"]["of_the_future"] = 1
+    place.write_text(json.dumps(found), encoding="utf-8")
+    assert ragmeter("gate", "new", "--fail-under", "score=0.1").returncode == 0
+    del found["metrics"]["score"]["range"]
+    place.write_text(json.dumps(found), encoding="utf-8")
+    for call in (["gate", "new", "--fail-under", "score=0.1"], ["compare", "old", "new"], ["summary", "new"]):
+        done = ragmeter(*call)
+        assert done.returncode == 2
+        assert "summary.json: score is not all there" in done.stderr

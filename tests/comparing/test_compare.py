@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragmeter import compare, evaluate, gate
+from ragmeter import choose_sample, compare, evaluate, gate
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.planning import plan_from_pilot
 from ragmeter.slicing import summarise_run
@@ -287,3 +287,15 @@ def test_conversations_scores_by_the_names_of_their_table(tmp_path: Path) -> Non
     assert {check.metric for check in verdict.checks} == {"is_correct"}
     with pytest.raises(UnknownNameError, match="unknown metric 'missing'"):
         gate("b", fail_under={"missing": 0.1}, output_dir=tmp_path)
+
+
+def test_one_text_where_several_may_stand(tmp_path: Path) -> None:
+    """A text is not its letters."""
+    make_run(tmp_path / "a", {"score": A}, {"kind": ["x", "y"] * 100, "answer": ["a"] * 200})
+    make_run(tmp_path / "b", {"score": B}, {"kind": ["x", "y"] * 100})
+    assert compare(["a", "b"], slices="kind", output_dir=tmp_path).pairs[0].slices
+    assert [each.column for each in summarise_run("a", slices="kind", output_dir=tmp_path).slices] == ["kind", "kind"]
+    drawn = choose_sample("a", 10, by="stratified", strata="kind", metrics="score", output_dir=tmp_path)
+    assert {row.stratum for row in drawn.rows} == {"x", "y"}
+    with pytest.raises(UsageError, match="two runs or more"):
+        compare("a", output_dir=tmp_path)

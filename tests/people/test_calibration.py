@@ -265,3 +265,10 @@ def test_zeros_that_a_spreadsheet_dropped(tmp_path: Path) -> None:
     run = evaluate(rows, metrics="exact_match", run="demo", output_dir=tmp_path / "runs").folder
     with pytest.raises(InputError, match="the run has '007': a spreadsheet has dropped the zeros"):
         calibrate(run, [{"qid": "7", "label": 1}])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
+def test_a_threshold_that_is_none(tmp_path: Path, threshold: float) -> None:
+    run = make_run(tmp_path)
+    with pytest.raises(UsageError, match="a threshold of"):
+        calibrate(run, labelled(run, 20), metric="exact_match", threshold=threshold)

@@ -16,7 +16,7 @@ from ragmeter.comparing.slices import slice_differences
 from ragmeter.comparing.words import sentence
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.slicing import chosen_names
+from ragmeter.slicing import as_list, chosen_names
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
 from ragmeter.stats.differences import difference_interval
@@ -48,7 +48,7 @@ def compare(
     test: str = RANDOMISATION,
     interval: str = AUTO,
     cluster: str | None = AUTO,
-    slices: Iterable[str] | None = None,
+    slices: str | Iterable[str] | None = None,
     level: float = 0.95,
     alpha: float = 0.05,
     seed: int = 0,
@@ -67,9 +67,9 @@ def compare(
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
     if not 0 < alpha < 1:
         raise UsageError(f"an alpha of {alpha:g} is none", hint="it lies between 0 and 1: 0.05 is usual")
-    held = [StoredRun(find_run(run, output_dir)) for run in runs]
-    if len(held) < 2:
+    if isinstance(runs, str | Path | RunFolder) or len(runs) < 2:
         raise UsageError("a comparison needs two runs or more", hint="ragmeter compare RUN_A RUN_B")
+    held = [StoredRun(find_run(run, output_dir)) for run in runs]
     confidence = Confidence(interval, cluster, level, seed, draws)
     column = next((by for run in held if (by := run.clusters(confidence)[0]) is not None), None)
     if column is not None and test == MCNEMAR:
@@ -79,7 +79,8 @@ def compare(
         )
     how = _How(replace(confidence, cluster=column), test, alpha, movers)
     names = chosen_names(metrics) or None
-    found = [_compared(a, b, names, slices, how) for a, b in combinations(held, 2)]
+    columns = None if slices is None else as_list(slices)
+    found = [_compared(a, b, names, columns, how) for a, b in combinations(held, 2)]
     labels = _labels(held)
     return Comparison(labels, level, alpha, test, column, seed, draws, _judged(_named(found, labels), alpha, level))
 

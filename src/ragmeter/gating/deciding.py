@@ -139,7 +139,7 @@ def _stored(run: Evaluation | RunFolder | str | Path, output_dir: Path) -> Itera
 
 def _summaries(run: StoredRun, names: Sequence[str]) -> dict[str, MetricSummary]:
     """The run's own summaries, and those of latency and the like where they are asked for."""
-    found = {name: MetricSummary(**each) for name, each in run.folder.metrics().items()}
+    found = {name: MetricSummary.of(each) for name, each in run.folder.metrics().items()}
     missing = [name for name in names if name not in found]
     return found | summarise_run(run.folder, metrics=missing).metrics if missing else found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -92,6 +93,8 @@ def binary_metrics(run: RunFolder) -> list[str]:
 def verdicts(run: RunFolder, metric: str | None, threshold: float | None) -> tuple[str, Scores]:
     """The metric that is judged against people, and its verdict on each row: 1, 0, or NaN where there is none."""
     name = _chosen(run) if metric is None else metric_named(run, metric)
+    if threshold is not None and not math.isfinite(threshold):
+        raise UsageError(f"a threshold of {threshold:g} is none", hint="it is a score: 0.5 for one")
     scores = run.scores(name)
     direction = run.metrics()[name]["direction"]
     if threshold is not None:

@@ -26,6 +26,7 @@ from ragmeter.people.runs import (
     metrics_of,
     read_columns,
 )
+from ragmeter.slicing import as_list, chosen_names
 from ragmeter.stats.confidence import check_seed
 from ragmeter.store import RunFolder
 from ragmeter.stored import find_run
@@ -68,8 +69,8 @@ def choose_sample(
     n: int = 100,
     *,
     by: str = "random",
-    strata: Sequence[str] = (),
-    metrics: Sequence[str] = (),
+    strata: str | Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
     seed: int = 0,
     output_dir: str | Path = RUNS,
 ) -> Sample:
@@ -89,7 +90,8 @@ def choose_sample(
     if n < 1:
         raise UsageError(f"--n must be at least 1, and is {n}")
     check_seed(seed)
-    named = [metric_named(folder, name) for name in metrics]
+    strata = as_list(strata)
+    named = [metric_named(folder, name) for name in chosen_names(metrics)]
     if by == "disagreement":
         named = named or binary_metrics(folder)
         if len(named) < 2:
