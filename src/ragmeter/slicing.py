@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter import naming
 from ragmeter.io.write import RUNS
+from ragmeter.naming import chosen_names, several
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.intervals import SMALL
@@ -70,7 +70,7 @@ def summarise_run(
     how = replace(how, cluster=column)
     names = [held.measure(name).name for name in chosen_names(metrics)] or list(held.measures)
     columns = [_Column(held.measure(name), held.scores(name), *held.outcomes(name)) for name in names]
-    groups = [(each, *held.groups(held.columns_of(each))) for each in as_list(slices)]
+    groups = [(each, *held.groups(held.columns_of(each))) for each in several(slices)]
     everything = np.ones(held.n_rows, dtype=bool)
     return RunSummary(
         held.name,
@@ -83,16 +83,6 @@ def summarise_run(
             for number, value in enumerate(values)
         ],
     )
-
-
-def as_list(given: str | Iterable[str]) -> list[str]:
-    """One text, or several."""
-    return [given] if isinstance(given, str) else list(given)
-
-
-def chosen_names(metrics: str | Iterable[str] | None) -> list[str]:
-    """Names of metrics, as a list or with commas."""
-    return [name for each in as_list(metrics or []) for name in naming.split(each)]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ragmeter.comparing.slices import slice_differences
 from ragmeter.comparing.words import sentence
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.slicing import as_list, chosen_names
+from ragmeter.naming import chosen_names, several
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
 from ragmeter.stats.differences import difference_interval
@@ -79,7 +79,7 @@ def compare(
         )
     how = _How(replace(confidence, cluster=column), test, alpha, movers)
     names = chosen_names(metrics) or None
-    columns = None if slices is None else as_list(slices)
+    columns = None if slices is None else several(slices)
     found = [_compared(a, b, names, columns, how) for a, b in combinations(held, 2)]
     labels = _labels(held)
     return Comparison(labels, level, alpha, test, column, seed, draws, _judged(_named(found, labels), alpha, level))

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
+from ragmeter.naming import chosen_names, several
 from ragmeter.people.runs import (
     Answers,
     binary_metrics,
@@ -26,7 +27,6 @@ from ragmeter.people.runs import (
     metrics_of,
     read_columns,
 )
-from ragmeter.slicing import as_list, chosen_names
 from ragmeter.stats.confidence import check_seed
 from ragmeter.store import RunFolder
 from ragmeter.stored import find_run
@@ -90,7 +90,7 @@ def choose_sample(
     if n < 1:
         raise UsageError(f"--n must be at least 1, and is {n}")
     check_seed(seed)
-    strata = as_list(strata)
+    strata = several(strata)
     named = [metric_named(folder, name) for name in chosen_names(metrics)]
     if by == "disagreement":
         named = named or binary_metrics(folder)
