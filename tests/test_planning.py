@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ragmeter.errors import UsageError
 from ragmeter.planning import plan, plan_from_pilot
@@ -82,3 +83,33 @@ def test_a_pilot_without_variance(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"score": [0.5, 0.5]})
     with pytest.raises(UsageError, match="nothing varies"):
         plan_from_pilot([tmp_path / "a"], "score")
+
+
+def test_of_other_scales_a_plan_is_for_shares_of_the_mean(tmp_path: Path) -> None:
+    """A hundredth of a millisecond is nothing that anybody asks for."""
+    values = list(np.linspace(100, 300, 50))
+    make_run(tmp_path / "a", {"score": A[:50]}, {"latency_ms": values})
+    found = plan_from_pilot([tmp_path / "a"], "latency_ms")
+    assert list(found.needed) == [2, 4, 6, 10, 20]
+
+
+def test_nothing_scored_is_said(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"score": [float("nan")] * 3})
+    make_run(tmp_path / "b", {"score": [0.1, 0.2, 0.3]})
+    with pytest.raises(UsageError, match=r"a: no question has a score of score$"):
+        plan_from_pilot([tmp_path / "a"], "score")
+    with pytest.raises(UsageError, match="a and b: no question has a score of score in both"):
+        plan_from_pilot([tmp_path / "a", tmp_path / "b"], "score")
+
+
+@pytest.mark.parametrize(
+    ("variance", "difference"), [(float("inf"), 0.1), (float("nan"), 0.1), (1.0, float("inf")), (1.0, 1e-200)]
+)
+def test_numbers_without_an_end_are_refused(variance: float, difference: float) -> None:
+    with pytest.raises(UsageError):
+        plan(Variances(variance), differences=[difference])
+
+
+def test_a_tiny_alpha() -> None:
+    found = plan(Variances(1.0), differences=[0.1], alpha=1e-30)
+    assert found.needed[0.1] == pytest.approx(((stats.norm.isf(5e-31) + stats.norm.ppf(0.8)) / 0.1) ** 2, abs=1)

@@ -138,7 +138,7 @@ def add_metrics(
     with Embedders() as embedders:
         folder = extend(RunFolder.at(Path(output_dir) / run), chosen, _described(chosen), embedders.used)
     summary = folder.summary()
-    found = {name: MetricSummary(**each) for name, each in summary["metrics"].items()}
+    found = {name: MetricSummary.of(each) for name, each in summary["metrics"].items()}
     return Evaluation(found, summary, folder, embeddings=embedders.used())
 
 

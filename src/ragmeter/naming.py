@@ -82,3 +82,13 @@ def matching(wanted: str, names: Iterable[str]) -> list[str]:
         for name in held
         if (full := parse(name)).base == short.base and short.settings.items() <= full.settings.items()
     ]
+
+
+def several(given: str | Iterable[str]) -> list[str]:
+    """One text, or several."""
+    return [given] if isinstance(given, str) else list(given)
+
+
+def chosen_names(metrics: str | Iterable[str] | None) -> list[str]:
+    """Names of metrics, as a list or with commas."""
+    return [name for each in several(metrics or []) for name in split(each)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 from ragmeter.store import RunFolder
 from ragmeter.stored import StoredRun, find_run
-from ragmeter.table import QID, Scores
+from ragmeter.table import QID, Measure, Scores
 
 #: Differences that a plan is made for where none is asked for, on a scale from 0 to 1.
 _USUAL = (0.01, 0.02, 0.03, 0.05, 0.1)
@@ -57,6 +58,7 @@ def plan(
     metric: str | None = None,
     basis: str = "given",
     n_pilot: int | None = None,
+    usual: Sequence[float] = _USUAL,
 ) -> Plan:
     """Plan for given variances. Without a difference and a number, for the usual ones."""
     for name, share in (("alpha", alpha), ("power", power)):
@@ -66,22 +68,19 @@ def plan(
         raise UsageError(f"repeats must be at least 1, and is {repeats}")
     if any(not each > 0 for each in differences) or any(each < 1 for each in numbers):
         raise UsageError("a difference is above 0, and a number of questions at least 1")
+    if not all(map(math.isfinite, (*differences, variances.per_question(repeats)))):
+        raise UsageError("a variance and a difference are numbers, and none is endless")
     if min(variances.between, variances.within_a, variances.within_b) < 0 or not variances.per_question(repeats) > 0:
         raise UsageError("the variances are 0: nothing varies, or the pilot is too small to see it")
     if not differences and not numbers:
-        differences, numbers = _USUAL, (n_pilot,) if n_pilot else ()
+        differences, numbers = usual, (n_pilot,) if n_pilot else ()
     settings: dict[str, Any] = {"repeats": repeats, "alpha": alpha, "power": power}
-    return Plan(
-        metric,
-        basis,
-        variances,
-        repeats,
-        alpha,
-        power,
-        n_pilot,
-        {each: questions_needed(variances, each, **settings) for each in differences},
-        {each: smallest_difference(variances, each, **settings) for each in numbers},
-    )
+    try:
+        needed = {each: questions_needed(variances, each, **settings) for each in differences}
+    except OverflowError:
+        raise UsageError("such a difference takes more questions than can be counted") from None
+    smallest = {each: smallest_difference(variances, each, **settings) for each in numbers}
+    return Plan(metric, basis, variances, repeats, alpha, power, n_pilot, needed, smallest)
 
 
 def plan_from_pilot(
@@ -105,7 +104,7 @@ def plan_from_pilot(
         raise UsageError(f"a correlation lies between -1 and 1, and is {correlation:g}")
     first = held[0]
     for each in held:
-        each.measure(metric)
+        metric = each.measure(metric).name
     how = Confidence(cluster=cluster)
     column, codes = first.clusters(how)
     questions = cluster_codes(first.column(QID))
@@ -121,12 +120,26 @@ def plan_from_pilot(
         variances, n = _of_one(first.scores(metric), questions, codes, correlation)
         guess = f"a correlation of {correlation:g} with the system to come"
         basis = f"{first.name}, and {guess}"
+    if not n:
+        names = " and ".join(each.name for each in held)
+        raise UsageError(f"{names}: no question has a score of {metric}{' in both' if len(held) == 2 else ''}")
     clustered = f", clustered by {column}" if column else ""
-    return plan(variances, metric=metric, basis=basis + clustered, n_pilot=n, **settings)
+    usual = _usual(first.measure(metric), first.scores(metric))
+    return plan(variances, metric=metric, basis=basis + clustered, n_pilot=n, usual=usual, **settings)
+
+
+def _usual(measure: Measure, scores: Scores) -> Sequence[float]:
+    """Differences worth a look: points of a scale from 0 to 1, of any other the same shares of the pilot's mean."""
+    mean = abs(float(np.nanmean(scores)))
+    if measure.bounds == (0.0, 1.0) or not mean:
+        return _USUAL
+    return [float(f"{share * mean:.2g}") for share in _USUAL]
 
 
 def _of_two(a: Scores, b: Scores, questions: Codes, codes: Codes | None) -> tuple[Variances, int]:
     there = ~np.isnan(a) & ~np.isnan(b)
+    if not there.any():
+        return Variances(0.0), 0
     a, b, questions = a[there], b[there], questions[there]
     codes = None if codes is None else codes[there]
     within_a, within_b = _within(a, questions), _within(b, questions)
@@ -138,6 +151,8 @@ def _of_two(a: Scores, b: Scores, questions: Codes, codes: Codes | None) -> tupl
 
 def _of_one(scores: Scores, questions: Codes, codes: Codes | None, correlation: float) -> tuple[Variances, int]:
     there = ~np.isnan(scores)
+    if not there.any():
+        return Variances(0.0), 0
     scores, questions = scores[there], questions[there]
     within = _within(scores, questions)
     means = Clustered.of(scores, questions)

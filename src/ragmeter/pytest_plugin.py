@@ -114,7 +114,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     try:
         verdicts = [decide(gate, each) for each in evaluated for gate in gates]
     except RagmeterError as error:
-        pytest.fail(f"@pytest.mark.ragmeter: {error}", pytrace=False)
+        raise pytest.fail.Exception(f"@pytest.mark.ragmeter: {error}", pytrace=False) from None
     failed = [_reasons(verdict) for verdict in verdicts if not verdict.passed]
     if failed:
         pytest.fail("\n".join(failed), pytrace=False)
@@ -161,7 +161,7 @@ def _gates(item: pytest.Item) -> list[Gate]:
         try:
             gates.append(Gate.of(**keywords))
         except RagmeterError as error:
-            pytest.fail(f"@pytest.mark.ragmeter: {error}", pytrace=False)
+            raise pytest.fail.Exception(f"@pytest.mark.ragmeter: {error}", pytrace=False) from None
     return gates
 
 

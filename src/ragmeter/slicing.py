@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter import naming
 from ragmeter.io.write import RUNS
+from ragmeter.naming import chosen_names, several
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.intervals import SMALL
@@ -53,7 +53,7 @@ def summarise_run(
     run: str | Path | RunFolder,
     *,
     metrics: str | Iterable[str] | None = None,
-    slices: Iterable[str] = (),
+    slices: str | Iterable[str] = (),
     interval: str = AUTO,
     cluster: str | None = AUTO,
     level: float = 0.95,
@@ -68,9 +68,9 @@ def summarise_run(
     how = Confidence(interval, cluster, level, seed)
     column, codes = held.clusters(how)
     how = replace(how, cluster=column)
-    names = chosen_names(metrics) or list(held.measures)
+    names = [held.measure(name).name for name in chosen_names(metrics)] or list(held.measures)
     columns = [_Column(held.measure(name), held.scores(name), *held.outcomes(name)) for name in names]
-    groups = [(each, *held.groups(held.columns_of(each))) for each in slices]
+    groups = [(each, *held.groups(held.columns_of(each))) for each in several(slices)]
     everything = np.ones(held.n_rows, dtype=bool)
     return RunSummary(
         held.name,
@@ -83,12 +83,6 @@ def summarise_run(
             for number, value in enumerate(values)
         ],
     )
-
-
-def chosen_names(metrics: str | Iterable[str] | None) -> list[str]:
-    """Names of metrics, as a list or with commas."""
-    given = [metrics] if isinstance(metrics, str) else metrics or []
-    return [name for each in given for name in naming.split(each)]
 
 
 @dataclass(frozen=True)

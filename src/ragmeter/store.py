@@ -30,6 +30,7 @@ _LISTS = pa.list_(pa.large_string())
 #: The types of a column of single texts.
 TEXTS = (pa.large_string(), pa.string())
 _OUTCOME = pa.dictionary(pa.int32(), pa.string())
+_NOT_WHOLE = "the run is damaged, or was not copied whole: evaluate again"
 
 
 def outcome_column(metric: str) -> str:
@@ -107,7 +108,7 @@ class RowsWriter:
     def numbers(self) -> dict[str, dict[str, float]]:
         """What the table's own numbers come to, latency for one: how many, their mean, and percentiles."""
         found = {}
-        with self._path.open("rb") as opened, pq.ParquetFile(opened) as file:
+        with opened_rows(self._path) as file:
             for name in NUMBER_COLUMNS:
                 if name in file.schema_arrow.names:
                     values = file.read(columns=[name])[name].drop_null().to_numpy()
@@ -121,7 +122,7 @@ class RowsWriter:
         With them, how their intervals were made after all: by which column rows belong together.
         """
         cluster, codes = clusters_in(self._path, how)
-        with self._path.open("rb") as opened, pq.ParquetFile(opened) as file:
+        with opened_rows(self._path) as file:
             found = {
                 metric.name: summarise(
                     file.read(columns=[metric.name])[metric.name].to_numpy(),
@@ -137,9 +138,21 @@ class RowsWriter:
         return replace(how, cluster=cluster), found
 
 
+@contextmanager
+def opened_rows(path: Path) -> Iterator[Any]:
+    """A run's table, to be read from. One that is not there, or not whole, is said in our words."""
+    try:
+        # Not by its path, for one with a colon would be taken for an address.
+        with path.open("rb") as file, pq.ParquetFile(file) as opened:
+            yield opened
+    except (OSError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"can't be read: {reason}", file=str(path), hint=_NOT_WHOLE) from None
+
+
 def clusters_in(rows: Path, how: Confidence) -> tuple[str | None, Codes | None]:
     """By which column the rows of a file belong together, if they do, and for each row the number of its cluster."""
-    with rows.open("rb") as opened, pq.ParquetFile(opened) as file:
+    with opened_rows(rows) as file:
         texts = [field.name for field in file.schema_arrow if field.type in TEXTS]
         if how.cluster != AUTO:
             if how.cluster is None:
@@ -184,8 +197,8 @@ class RunFolder:
 
     @property
     def name(self) -> str:
-        """The folder's name is the run's."""
-        return self.path.name
+        """The folder's name is the run's; `.` and `..` don't say it."""
+        return self.path.name if self.path.name not in ("", "..") else self.path.resolve().name
 
     def manifest(self) -> dict[str, Any]:
         """What was run."""
@@ -195,16 +208,25 @@ class RunFolder:
         """What came out."""
         return self._json(SUMMARY)
 
+    def metrics(self) -> dict[str, dict[str, Any]]:
+        """What came out, for each metric."""
+        found = self.summary().get("metrics")
+        if not isinstance(found, dict):
+            raise InputError("it has no metrics", file=str(self.path / SUMMARY), hint=_NOT_WHOLE)
+        for name, each in found.items():
+            if not isinstance(each, dict) or not MetricSummary.required() <= each.keys():
+                raise InputError(f"{name} is not all there", file=str(self.path / SUMMARY), hint=_NOT_WHOLE)
+        return found
+
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The table, or some of its columns."""
-        # Not by its path, for one with a colon would be taken for an address; and not by Arrow's threads, which now and
-        # then abort a short process when it ends.
-        with (self.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
+        # Not by Arrow's threads, which now and then abort a short process when it ends.
+        with opened_rows(self.path / ROWS) as opened:
             return opened.read(columns=columns, use_threads=False)
 
     def batches(self, size: int) -> Iterator[Any]:
         """The table, some rows at a time, as Arrow has them."""
-        with (self.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
+        with opened_rows(self.path / ROWS) as opened:
             yield from opened.iter_batches(batch_size=size)
 
     def scores(self, metric: str) -> Scores:
@@ -215,7 +237,9 @@ class RunFolder:
         try:
             content: dict[str, Any] = json.loads((self.path / name).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise InputError(f"can't be read: {error}", file=str(self.path / name)) from None
+            raise InputError(f"can't be read: {error}", file=str(self.path / name), hint=_NOT_WHOLE) from None
+        if not isinstance(content, dict):
+            raise InputError("can't be read: it is no JSON object", file=str(self.path / name), hint=_NOT_WHOLE)
         return content
 
 

@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, outcome_column
-from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, SCORED, Measure, Scores
+from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, opened_rows, outcome_column
+from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_NAMES, SCORED, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
 _MOST_VALUES, _LONGEST = 50, 100
@@ -49,14 +48,14 @@ class StoredRun:
 
     @cached_property
     def _schema(self) -> pa.Schema:
-        with (self.folder.path / ROWS).open("rb") as file:
-            return pq.read_schema(file)
+        with opened_rows(self.folder.path / ROWS) as opened:
+            return opened.schema_arrow
 
     @cached_property
     def measures(self) -> dict[str, Measure]:
         """The columns of numbers: metrics in the order of the summary, then latency and the like."""
         found = {}
-        for name, each in self.folder.summary()["metrics"].items():
+        for name, each in self.folder.metrics().items():
             if name in self._schema.names:
                 low, high = each["range"]
                 binary = each.get("binary", each["interval_method"] == "wilson")
@@ -98,7 +97,7 @@ class StoredRun:
         """Whether a column is there and its values are short, as the file's own books say: nothing of it is read."""
         if name not in self.texts:
             return False
-        with (self.folder.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
+        with opened_rows(self.folder.path / ROWS) as opened:
             books = opened.metadata
             place = [books.schema.column(i).path for i in range(len(books.schema))].index(name)
             sizes = sum(books.row_group(i).column(place).total_uncompressed_size for i in range(books.num_row_groups))
@@ -126,15 +125,16 @@ class StoredRun:
 
     def measure(self, name: str) -> Measure:
         """One measure by its name, or an error that says which there are."""
-        if name not in self.measures:
-            raise UnknownNameError("metric", name, self.measures, hint=f"{self.name} has {', '.join(self.measures)}")
-        return self.measures[name]
+        for each in (name, OTHER_NAMES.get(name)):
+            if each in self.measures:
+                return self.measures[each]
+        raise UnknownNameError("metric", name, self.measures, hint=f"{self.name} has {', '.join(self.measures)}")
 
     @cached_property
     def n_rows(self) -> int:
         """How many rows there are."""
-        with (self.folder.path / ROWS).open("rb") as file:
-            return int(pq.read_metadata(file).num_rows)
+        with opened_rows(self.folder.path / ROWS) as opened:
+            return int(opened.metadata.num_rows)
 
     def outcomes(self, name: str) -> tuple[Codes, list[str]]:
         """For each row the number of its outcome of a measure, and the outcomes' names, `scored` among them."""

@@ -22,6 +22,14 @@ QID = "qid"
 TEXT_COLUMNS = ("qid", "question", "answer", "error", "session_id", "system_name")
 LIST_COLUMNS = ("reference", "relevant", "retrieved", "contexts")
 NUMBER_COLUMNS = ("latency_ms", "time_to_first_token_ms")
+#: What conversations call a score in their results file, and in the run's rows.
+OTHER_NAMES = {
+    "accuracy": "is_correct",
+    "exact_match": "is_exact_match",
+    "missing": "is_miss",
+    "hallucination_rate": "is_hallucination",
+    "mean_multi_turn_conversation_score": "multi_turn_conversation_score",
+}
 #: What a judge leaves beside a row.
 JUDGE_COLUMNS = ("verdict", "reason", "judged_by")
 NAMED_COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS, *NUMBER_COLUMNS)

@@ -98,3 +98,69 @@ def test_evaluate_takes_other_intervals(ragmeter: Run, tmp_path: Path) -> None:
     assert manifest["statistics"]["seed"] == 5
     added = ragmeter("evaluate", "--run", "r", "--metrics", "exact_match", "--json")
     assert json.loads(added.stdout)["metrics"]["exact_match"]["interval_method"] == "bca"
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("rows.parquet", None),
+        ("rows.parquet", b""),
+        ("rows.parquet", b"PAR1 and no more"),
+        ("summary.json", None),
+        ("summary.json", b"{"),
+        ("summary.json", b"[]"),
+        ("summary.json", b'{"metrics": 3}'),
+    ],
+)
+def test_a_damaged_run_is_named(ragmeter: Run, runs: Path, file: str, content: bytes | None) -> None:
+    """One error with the file, and never exit code 1, which says that a gate failed."""
+    place = runs / "runs" / "new" / file
+    place.unlink()
+    if content is not None:
+        place.write_bytes(content)
+    for call in (
+        ["compare", "old", "new"],
+        ["summary", "new"],
+        ["power", "new", "--metric", "score"],
+        ["gate", "new", "--fail-under", "score=0.1"],
+        ["gate", "old", "--no-worse-than", "new:score:0.1"],
+        ["report", "new"],
+    ):
+        done = ragmeter(*call)
+        assert done.returncode == 2, call
+        assert file in done.stderr or "the run has no metrics" in done.stderr, done.stderr
+        assert len(done.stderr.splitlines()) <= 2, done.stderr
+
+
+def test_a_level_is_shown_as_it_is(ragmeter: Run, runs: Path) -> None:
+    assert "99.9% interval" in ragmeter("summary", "old", "--level", "0.999").stdout
+    assert "(99.5%: " in ragmeter("compare", "old", "new", "--level", "0.995").stdout
+
+
+def test_a_seed_that_is_none(ragmeter: Run, runs: Path) -> None:
+    done = ragmeter("summary", "old", "--interval", "bootstrap", "--seed", "-1")
+    assert (done.returncode, done.stderr) == (2, "ragmeter: a seed is 0 or more, and not -1\n")
+
+
+def test_a_long_name_is_broken_where_its_settings_begin(ragmeter: Run, tmp_path: Path) -> None:
+    for name, value in (("a", 0.1), ("b", 0.2)):
+        make_run(tmp_path / "runs" / name, {"rouge_l_score[language=en]": [value, 0.3, 0.4]})
+    lines = ragmeter("compare", "a", "b", "--alpha", "0.01").stdout.splitlines()
+    (place,) = (number for number, line in enumerate(lines) if line.startswith(" rouge_l_score ↑ "))
+    assert lines[place + 1].rstrip() == "   [language=en]"
+    assert lines[-1].endswith("* alone below 0.01")
+
+
+def test_a_summary_of_another_version(ragmeter: Run, runs: Path) -> None:
+    """More than is known is left alone, less than is needed is said."""
+    place = runs / "runs" / "new" / "summary.json"
+    found = json.loads(place.read_text(encoding="utf-8"))
+    found["metrics"]["score"]["of_the_future"] = 1
+    place.write_text(json.dumps(found), encoding="utf-8")
+    assert ragmeter("gate", "new", "--fail-under", "score=0.1").returncode == 0
+    del found["metrics"]["score"]["range"]
+    place.write_text(json.dumps(found), encoding="utf-8")
+    for call in (["gate", "new", "--fail-under", "score=0.1"], ["compare", "old", "new"], ["summary", "new"]):
+        done = ragmeter(*call)
+        assert done.returncode == 2
+        assert "summary.json: score is not all there" in done.stderr

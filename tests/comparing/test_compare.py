@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragmeter import compare, evaluate
+from ragmeter import choose_sample, compare, evaluate, gate
 from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.planning import plan_from_pilot
+from ragmeter.slicing import summarise_run
 from ragmeter.stats.paired import McNemar, randomisation_p
 from tests.runs import make_run
 
@@ -220,3 +222,80 @@ def test_the_same_run_twice_is_no_evidence(tmp_path: Path) -> None:
     assert {each.verdict for each in pair.metrics.values()} == {"no evidence"}
     assert pair.metrics["right"].interval is not None
     assert pair.metrics["right"].interval[1] > 0.1  # twenty alike rows don't prove that the systems are alike
+
+
+def test_clusters_are_those_of_whichever_run_has_them(tmp_path: Path) -> None:
+    """A baseline that was kept without its session_id does not make turns independent."""
+    turns = {"session_id": [f"s{row // 10}" for row in range(200)]}
+    make_run(tmp_path / "plain", {"score": A})
+    make_run(tmp_path / "turns", {"score": B}, turns)
+    one, other = (
+        compare(runs, output_dir=tmp_path).pairs[0].metrics["score"]
+        for runs in (["plain", "turns"], ["turns", "plain"])
+    )
+    assert one.n_clusters == other.n_clusters == 20
+    assert one.interval is not None
+    assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+    made = compare(["plain", "plain", "turns"], output_dir=tmp_path).pairs
+    assert [pair.metrics["score"].n_clusters for pair in made] == [None, 20, 20]
+
+
+def test_what_a_system_made_is_no_slice(tmp_path: Path) -> None:
+    """Where the first was wrong the second looks better, and the other way round, even if they are alike."""
+    columns = {"kind": ["x", "y"] * 100, "note": [str(value > 0.5) for value in A]}
+    make_run(tmp_path / "a", {"score": A}, columns)
+    make_run(tmp_path / "b", {"score": B}, {**columns, "note": [str(value > 0.5) for value in B]})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    assert {each.column for each in pair.slices} == {"kind"}
+    (pair,) = compare(["a", "b"], slices=["note"], output_dir=tmp_path).pairs
+    assert {each.column for each in pair.slices} == {"note"}
+
+
+@pytest.mark.parametrize("asked", [{"draws": 0}, {"draws": -5}, {"seed": -1}, {"draws": 998}])
+def test_draws_and_seeds_that_are_none(tmp_path: Path, asked: dict[str, int]) -> None:
+    """Minus five draws made every p negative, and every verdict sure."""
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B})
+    with pytest.raises(UsageError):
+        compare(["a", "b"], output_dir=tmp_path, **asked)  # type: ignore[arg-type]
+
+
+def test_a_run_by_the_folder_that_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B})
+    monkeypatch.chdir(tmp_path / "a")
+    assert compare([".", "../b"]).runs == ["a", "b"]
+
+
+def test_a_sentence_names_no_more_than_can_be_read(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {f"m{number}": A for number in range(30)})
+    make_run(tmp_path / "b", {f"m{number}": B for number in range(30)})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    assert "on m7 by" in pair.sentence
+    assert "m8" not in pair.sentence
+    assert ", and on 22 more, n = 200" in pair.sentence
+
+
+def test_conversations_scores_by_the_names_of_their_table(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"is_correct": A})
+    make_run(tmp_path / "b", {"is_correct": B})
+    assert list(compare(["a", "b"], metrics="accuracy", output_dir=tmp_path).pairs[0].metrics) == ["is_correct"]
+    assert list(summarise_run("a", metrics="accuracy", output_dir=tmp_path).metrics) == ["is_correct"]
+    assert plan_from_pilot(["a", "b"], "accuracy", output_dir=tmp_path).metric == "is_correct"
+    verdict = gate("b", fail_under={"accuracy": 0.1}, no_worse_than="a:accuracy:0.02", output_dir=tmp_path)
+    assert verdict.passed
+    assert {check.metric for check in verdict.checks} == {"is_correct"}
+    with pytest.raises(UnknownNameError, match="unknown metric 'missing'"):
+        gate("b", fail_under={"missing": 0.1}, output_dir=tmp_path)
+
+
+def test_one_text_where_several_may_stand(tmp_path: Path) -> None:
+    """A text is not its letters."""
+    make_run(tmp_path / "a", {"score": A}, {"kind": ["x", "y"] * 100, "answer": ["a"] * 200})
+    make_run(tmp_path / "b", {"score": B}, {"kind": ["x", "y"] * 100})
+    assert compare(["a", "b"], slices="kind", output_dir=tmp_path).pairs[0].slices
+    assert [each.column for each in summarise_run("a", slices="kind", output_dir=tmp_path).slices] == ["kind", "kind"]
+    drawn = choose_sample("a", 10, by="stratified", strata="kind", metrics="score", output_dir=tmp_path)
+    assert {row.stratum for row in drawn.rows} == {"x", "y"}
+    with pytest.raises(UsageError, match="two runs or more"):
+        compare("a", output_dir=tmp_path)

@@ -212,3 +212,63 @@ def test_it_is_kept(tmp_path: Path) -> None:
     assert held["corrected"]["value"] == found.corrected.value
     assert held["labels"]["labelled"] == 50
     assert held == json.loads(json.dumps(found.as_dict()))
+
+
+@pytest.mark.parametrize("more", [{}, {"by": "stratified", "strata": ["domain"]}])
+@pytest.mark.parametrize("n", [6, 60])
+def test_labels_that_all_say_the_same_promise_no_certainty(tmp_path: Path, more: dict[str, Any], n: int) -> None:
+    """All correct, so the judge can't be weighed: 100% was said here, with an interval of no width."""
+    run = make_run(tmp_path)
+    labels = [{**row, "label": True} for row in labelled(run, n, **more)]
+    found = calibrate("demo", labels, output_dir=tmp_path / "runs")
+    assert found.corrected == found.labels_alone
+    assert found.corrected.interval is not None
+    assert found.corrected.interval[0] < 0.99
+    assert found.judge_weight is None
+    assert found.judge.kappa.interval is None
+    assert any("people call no labelled answer wrong" in warning for warning in found.warnings)
+    one = calibrate("demo", labels[:1] if not more else labels, output_dir=tmp_path / "runs").corrected
+    assert one.interval is not None
+    assert one.interval[0] < one.interval[1]
+
+
+def test_huge_weights(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    labels = [
+        {"qid": row["qid"], "label": row["label"], "weight": 1e308 if place % 2 else 5e307}
+        for place, row in enumerate(labelled(run, 80))
+    ]
+    small = [{**row, "weight": row["weight"] / 5e307} for row in labels]
+    found, same = (calibrate("demo", each, output_dir=tmp_path / "runs") for each in (labels, small))
+    assert found.design == "weighted"
+    assert found.corrected.value == pytest.approx(same.corrected.value)
+    assert found.judge.agreement.interval == pytest.approx(same.judge.agreement.interval)
+
+
+def test_rows_without_a_score_are_not_spoken_for(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"qid": str(i), "question": "q", "reference": "a", "answer": "a" if i % 3 else "b"} for i in range(40)
+    ]
+    rows += [{"qid": f"none{i}", "question": "q", "reference": "a", "answer": None} for i in range(10)]
+    run = evaluate(rows, metrics="exact_match", run="demo", output_dir=tmp_path / "runs").folder
+    assert run is not None
+    labels = [
+        {"qid": row.qid, "label": row.index % 2, "stratum": row.stratum, "stratum_rows": row.stratum_rows}
+        for row in choose_sample(run, 20).rows
+    ]
+    warnings = calibrate(run, labels).warnings
+    assert "10 of the run's 50 rows have no score of exact_match: they are not spoken for" in warnings
+
+
+def test_zeros_that_a_spreadsheet_dropped(tmp_path: Path) -> None:
+    rows = [{"qid": f"{i:03}", "question": "q", "reference": "a", "answer": "a"} for i in range(40)]
+    run = evaluate(rows, metrics="exact_match", run="demo", output_dir=tmp_path / "runs").folder
+    with pytest.raises(InputError, match="the run has '007': a spreadsheet has dropped the zeros"):
+        calibrate(run, [{"qid": "7", "label": 1}])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
+def test_a_threshold_that_is_none(tmp_path: Path, threshold: float) -> None:
+    run = make_run(tmp_path)
+    with pytest.raises(UsageError, match="a threshold of"):
+        calibrate(run, labelled(run, 20), metric="exact_match", threshold=threshold)

@@ -21,7 +21,7 @@ from tests.reporting.helpers import METRICS, PAYLOAD, PAYLOADS, keep, keep_hosti
 
 @given(st.text(max_size=60) | st.sampled_from(PAYLOADS))
 def test_markdown_shows_a_text_as_it_is(text: str) -> None:
-    shown = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]+", " ", text).split())
+    shown = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff]+", " ", text).split())
     for before in ("", "- "):
         tokens = MarkdownIt("commonmark").enable("table").parse(f"{before}x {plain(text)}")
         inline = [each for token in tokens for each in token.children or []]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +12,8 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from ragmeter.stats.clusters import Clustered
-from ragmeter.stats.confidence import BOOTSTRAP, MCNEMAR, RANDOMISATION, STUDENT
-from ragmeter.stats.differences import newcombe_interval
+from ragmeter.stats.confidence import BOOTSTRAP, MCNEMAR, RANDOMISATION, STUDENT, Confidence
+from ragmeter.stats.differences import difference_interval, newcombe_interval
 from ragmeter.stats.paired import McNemar, paired_p, randomisation_p
 
 
@@ -104,3 +106,29 @@ def test_newcombe_turns_with_its_sides() -> None:
     assert newcombe_interval(b, a) == pytest.approx((-high, -low), abs=1e-12)
     student = stats.ttest_1samp(b - a, 0).confidence_interval()
     assert (low, high) == pytest.approx((student.low, student.high), abs=0.003)
+
+
+def test_what_no_draw_reaches_is_seen_among_many_tests() -> None:
+    """The draws alone could say no less than 1 / (1 + draws), and after the correction of 600 tests nothing at all."""
+    values = np.random.default_rng(3).normal(1.0, 0.5, 300)
+    p = randomisation_p(values, draws=999)
+    assert p == pytest.approx(2 * math.exp(-(values.sum() ** 2) / (2 * (values**2).sum())), rel=1e-6)
+    assert p < 1e-20
+
+
+def test_the_bound_is_one() -> None:
+    """Never below the exact p: all signs of 16 differences, looked at one by one."""
+    random = np.random.default_rng(8)
+    for _ in range(50):
+        sizes = random.random(16)
+        exact = randomisation_p(sizes)
+        assert exact <= 2 * math.exp(-(sizes.sum() ** 2) / (2 * (sizes**2).sum()))
+
+
+def test_clustered_rates_that_agree_promise_no_certainty() -> None:
+    """Ten conversations of four turns, both systems wrong on all: no more is known than of ten questions."""
+    zeros, codes = np.zeros(40), np.repeat(np.arange(10), 4)
+    found, method = difference_interval(zeros, zeros, Confidence(), binary=True, codes=codes)
+    assert method == "newcombe_clustered"
+    assert found == newcombe_interval(np.zeros(10), np.zeros(10))
+    assert difference_interval(zeros, zeros, Confidence(), binary=True, codes=np.zeros(40, dtype=np.int64))[0] is None

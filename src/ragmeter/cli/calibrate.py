@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ragmeter.cli.options import Parser, command_parser, json_option
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
+from ragmeter.stats.confidence import percent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -176,7 +177,7 @@ def _confusion(found: Calibration) -> Table:
 
 
 def _rates(found: Calibration) -> Table:
-    table = _table("judge against people", "value", f"{found.level:.0%} interval", "n")
+    table = _table("judge against people", "value", f"{percent(found.level)} interval", "n")
     judge = found.judge
     for name, each in (
         ("agreement", judge.agreement),
@@ -189,7 +190,7 @@ def _rates(found: Calibration) -> Table:
 
 
 def _accuracy(found: Calibration) -> Table:
-    table = _table("accuracy", "value", f"{found.level:.0%} interval", "n")
+    table = _table("accuracy", "value", f"{percent(found.level)} interval", "n")
     table.add_row("judge, as it is", *_cells(found.raw))
     table.add_row("labels alone", *_cells(found.labels_alone))
     table.add_row("corrected (PPI++)", *_cells(found.corrected))

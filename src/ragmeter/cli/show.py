@@ -17,6 +17,7 @@ from rich.text import Text
 
 from ragmeter.evaluators.base import EvaluationResult
 from ragmeter.reporting.words import failures
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import SMALL, within
 
 if TYPE_CHECKING:
@@ -73,12 +74,12 @@ def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     table.add_column("metric", overflow="fold", min_width=20)
     level = next((each.get("level", 0.95) for each in metrics.values()), 0.95)
-    for title in ("mean", f"{level:.0%} interval", "median", "n"):
+    for title in ("mean", f"{percent(level)} interval", "median", "n"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, each in metrics.items():
         scored, total = each["n_scored"], each["n_total"]
         table.add_row(
-            Text(f"{_broken(name)} {ARROWS[each['direction']]}"),
+            Text(titled(name, each["direction"])),
             figure(each["mean"]),
             interval(within(each["interval"], each["range"])),
             figure(each["median"]),
@@ -93,7 +94,7 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Table:
     table.add_column(printable(column), overflow="fold")
     table.add_column("metric", overflow="fold")
     level = next((each.level for one in slices for each in one.metrics.values()), 0.95)
-    for title in ("mean", f"{level:.0%} interval", "n"):
+    for title in ("mean", f"{percent(level)} interval", "n"):
         table.add_column(title, justify="right", no_wrap=True)
     for one in slices:
         value = printable(one.value)
@@ -105,9 +106,11 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Table:
     return table
 
 
-def _broken(name: str) -> str:
-    """A long name, broken where its settings begin."""
-    return name if len(name) <= 26 else name.replace("[", "\n  [", 1)
+def titled(name: str, direction: str, longest: int = 26) -> str:
+    """A metric's name with its arrow; a long name is broken where its settings begin."""
+    base, bracket, settings = name.partition("[")
+    whole = f"{base} {ARROWS[direction]}"
+    return f"{whole}\n  [{settings}" if bracket and len(name) > longest else f"{name} {ARROWS[direction]}"
 
 
 def numbers(found: Mapping[str, Mapping[str, float]]) -> list[str]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ragmeter.cli import show
 from ragmeter.comparing import Comparison, MetricDifference, Mover, Pair
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import SMALL
 
 _STYLES = {"better": "bold green", "worse": "bold red", "no evidence": ""}
@@ -21,7 +22,7 @@ def show_comparison(comparison: Comparison) -> None:
     out = show.console()
     for pair in comparison.pairs:
         out.print(show.printable(pair.sentence), style="bold")
-        out.print(_table(pair, comparison.level))
+        out.print(_table(pair, comparison.level, comparison.alpha))
         out.print(show.printable(f"A: {pair.a}, B: {pair.b}"), soft_wrap=True)
         for line in _cautions(pair):
             out.print(show.printable(line), style="red", soft_wrap=True)
@@ -34,24 +35,25 @@ def show_comparison(comparison: Comparison) -> None:
     cluster = f", clustered by {comparison.cluster}" if comparison.cluster else ""
     out.print(
         show.printable(
-            f"test: {comparison.test}{cluster}; p: corrected (Holm) over {number} tests; * alone below 0.05"
+            f"test: {comparison.test}{cluster}; p: corrected (Holm) over {number} tests; "
+            f"* alone below {comparison.alpha:g}"
         ),
         soft_wrap=True,
     )
 
 
-def _table(pair: Pair, level: float) -> Table:
+def _table(pair: Pair, level: float, alpha: float) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("metric", overflow="fold", min_width=14)
-    for title in ("A", "B", f"B − A ({level:.0%})", "p", "better/worse"):
+    for title in ("A", "B", f"B − A ({percent(level)})", "p", "better/worse"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, each in pair.metrics.items():
         table.add_row(
-            Text(f"{name} {show.ARROWS[each.direction]}"),
+            Text(show.titled(name, each.direction, 14)),
             _figure(each.mean_a),
             _figure(each.mean_b),
             Text(_difference(each), style=_STYLES[each.verdict]),
-            _p(each),
+            _p(each, alpha),
             f"{each.better:,}/{each.worse:,}",
         )
     return table
@@ -72,11 +74,11 @@ def _signed(value: float) -> str:
     return f"{value:+.3f}" if abs(value) < 10 else f"{value:+,.1f}"
 
 
-def _p(each: MetricDifference) -> str:
+def _p(each: MetricDifference, alpha: float) -> str:
     if each.p is None or each.p_holm is None:
         return "–"
     shown = "<0.0001" if each.p_holm < 0.0001 else f"{each.p_holm:.4f}"
-    return shown + ("*" if each.p < 0.05 <= each.p_holm else "")
+    return shown + ("*" if each.p < alpha <= each.p_holm else "")
 
 
 def _cautions(pair: Pair) -> Iterator[str]:

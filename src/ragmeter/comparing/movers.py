@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from ragmeter.comparing.comparison import Mover
 from ragmeter.comparing.pairing import Pairing
-from ragmeter.store import ROWS
+from ragmeter.store import ROWS, opened_rows
 from ragmeter.stored import StoredRun
 from ragmeter.table import QID, Scores
 
@@ -45,8 +44,9 @@ def movers_of(
 def _rows(run: StoredRun, wanted: Sequence[int]) -> list[dict[str, Any]]:
     """Some rows' texts, in the order asked for."""
     found: dict[int, dict[str, Any]] = {}
-    with (run.folder.path / ROWS).open("rb") as file, pq.ParquetFile(file) as opened:
-        columns = [name for name in (QID, "question", "reference", "answer") if name in opened.schema_arrow.names]
+    with opened_rows(run.folder.path / ROWS) as opened:
+        there = opened.schema_arrow.names
+        columns = [name for name in (QID, "question", "reference", "answer") if name in there]
         begin = 0
         for group in range(opened.num_row_groups):
             end = begin + opened.metadata.row_group(group).num_rows

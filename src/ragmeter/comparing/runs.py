@@ -16,7 +16,7 @@ from ragmeter.comparing.slices import slice_differences
 from ragmeter.comparing.words import sentence
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.slicing import chosen_names
+from ragmeter.naming import chosen_names, several
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
 from ragmeter.stats.differences import difference_interval
@@ -48,7 +48,7 @@ def compare(
     test: str = RANDOMISATION,
     interval: str = AUTO,
     cluster: str | None = AUTO,
-    slices: Iterable[str] | None = None,
+    slices: str | Iterable[str] | None = None,
     level: float = 0.95,
     alpha: float = 0.05,
     seed: int = 0,
@@ -67,11 +67,11 @@ def compare(
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
     if not 0 < alpha < 1:
         raise UsageError(f"an alpha of {alpha:g} is none", hint="it lies between 0 and 1: 0.05 is usual")
-    held = [StoredRun(find_run(run, output_dir)) for run in runs]
-    if len(held) < 2:
+    if isinstance(runs, str | Path | RunFolder) or len(runs) < 2:
         raise UsageError("a comparison needs two runs or more", hint="ragmeter compare RUN_A RUN_B")
+    held = [StoredRun(find_run(run, output_dir)) for run in runs]
     confidence = Confidence(interval, cluster, level, seed, draws)
-    column, _ = held[0].clusters(confidence)
+    column = next((by for run in held if (by := run.clusters(confidence)[0]) is not None), None)
     if column is not None and test == MCNEMAR:
         raise UsageError(
             f"McNemar's test takes rows for independent, and they belong together by {column!r}",
@@ -79,7 +79,8 @@ def compare(
         )
     how = _How(replace(confidence, cluster=column), test, alpha, movers)
     names = chosen_names(metrics) or None
-    found = [_compared(a, b, names, slices, how) for a, b in combinations(held, 2)]
+    columns = None if slices is None else several(slices)
+    found = [_compared(a, b, names, columns, how) for a, b in combinations(held, 2)]
     labels = _labels(held)
     return Comparison(labels, level, alpha, test, column, seed, draws, _judged(_named(found, labels), alpha, level))
 
@@ -107,8 +108,7 @@ def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: I
             f"{a.name} and {b.name} have no metric in common",
             hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
         )
-    _, codes = a.clusters(how.confidence)
-    codes = None if codes is None else codes[pairing.a]
+    codes = _clusters(a, b, pairing, how.confidence)
     metrics, differences = {}, {}
     for measure in chosen:
         scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]
@@ -120,10 +120,27 @@ def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: I
         for name in run.measures
         if names is None and name not in other.measures
     }
-    found = slice_differences(a, pairing.a, differences, codes, slices, how.confidence, how.alpha)
+    columns = slices if slices is not None else [name for name in a.slices() if _agree(a, b, pairing, name)]
+    found = slice_differences(a, pairing.a, differences, codes, columns, how.confidence, how.alpha)
     return Pair(
         a.name, b.name, len(pairing), pairing.only_a, pairing.only_b, pairing.questions_differ, metrics, others, found
     )
+
+
+def _clusters(a: StoredRun, b: StoredRun, pairing: Pairing, how: Confidence) -> Codes | None:
+    """For each pair of rows the number of its cluster, by the first of the runs that has the column."""
+    for run, rows in ((a, pairing.a), (b, pairing.b)):
+        if how.cluster in run.texts:
+            codes = run.clusters(how)[1]
+            return None if codes is None else codes[rows]
+    return None
+
+
+def _agree(a: StoredRun, b: StoredRun, pairing: Pairing, name: str) -> bool:
+    """Whether a column says the same in both runs. What one system made is no part of the questions to slice by."""
+    if name not in b.texts:
+        return True
+    return bool(a.column(name).take(pairing.a).equals(b.column(name).take(pairing.b)))
 
 
 def _difference(

@@ -26,14 +26,14 @@ def slice_differences(
     rows: Rows,
     differences: Mapping[str, Scores],
     codes: Codes | None,
-    columns: Iterable[str] | None,
+    columns: Iterable[str],
     how: Confidence,
     alpha: float,
 ) -> list[SliceDifference]:
     """Each metric's difference in each slice, by Student's test, corrected (Holm) over all that were looked at."""
     found = []
     by_t = Confidence("t", level=how.level)
-    for names in run.slices() if columns is None else columns:
+    for names in columns:
         groups, values = run.groups(run.columns_of(names))
         groups = groups[rows]
         for metric, all_rows in differences.items():

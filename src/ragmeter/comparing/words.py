@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 
 from ragmeter.comparing.comparison import BETTER, NO_EVIDENCE, WORSE, MetricDifference, Pair
+from ragmeter.stats.confidence import percent
+
+#: A sentence that names more metrics is no sentence any more; the table has them all.
+_NAMED = 8
 
 
 def sentence(pair: Pair, level: float) -> str:
@@ -18,7 +22,10 @@ def sentence(pair: Pair, level: float) -> str:
             if each.verdict == verdict
         ]
         if found:
-            said.append(f"{'it' if said else pair.b} is {verdict} than {pair.a} on {', on '.join(found)}")
+            more = f", and on {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+            said.append(
+                f"{'it' if said else pair.b} is {verdict} than {pair.a} on {', on '.join(found[:_NAMED])}{more}"
+            )
     if said and same_n:
         said[-1] += f", n = {next(iter(pair.metrics.values())).n:,}"
     unknown = {name: each for name, each in pair.metrics.items() if each.verdict == NO_EVIDENCE}
@@ -35,7 +42,7 @@ def _by_how_much(each: MetricDifference, level: float) -> str:
     between = ""
     if each.interval is not None:
         low, high = each.interval if difference > 0 else (-each.interval[1], -each.interval[0])
-        between = f" ({level:.0%}: {_figure(low * scale)} to {_figure(high * scale)})"
+        between = f" ({percent(level)}: {_figure(low * scale)} to {_figure(high * scale)})"
     return f"{_figure(abs(difference) * scale)}{unit}{between}"
 
 

@@ -33,6 +33,7 @@ from ragmeter.gating.verdict import Check, Verdict
 from ragmeter.gating.words import brief, clipped, few, listed, two_digits
 from ragmeter.io.write import RUNS
 from ragmeter.slicing import summarise_run
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.store import ROWS, NewRun, RunFolder
 from ragmeter.stored import StoredRun, find_run
@@ -96,7 +97,7 @@ def decide(gate: Gate, run: Evaluation | RunFolder | str | Path) -> Verdict:
 def measures_of(run: StoredRun) -> dict[str, Measure]:
     """What a run can be held against: every metric of its summary, and latency and the like."""
     found = dict(run.measures)
-    for name, each in run.folder.summary()["metrics"].items():
+    for name, each in run.folder.metrics().items():
         low, high = each["range"]
         ends = (-math.inf if low is None else low, math.inf if high is None else high)
         found.setdefault(name, Measure(name, False, each["direction"], ends))
@@ -138,7 +139,7 @@ def _stored(run: Evaluation | RunFolder | str | Path, output_dir: Path) -> Itera
 
 def _summaries(run: StoredRun, names: Sequence[str]) -> dict[str, MetricSummary]:
     """The run's own summaries, and those of latency and the like where they are asked for."""
-    found = {name: MetricSummary(**each) for name, each in run.folder.summary()["metrics"].items()}
+    found = {name: MetricSummary.of(each) for name, each in run.folder.metrics().items()}
     missing = [name for name in names if name not in found]
     return found | summarise_run(run.folder, metrics=missing).metrics if missing else found
 
@@ -262,7 +263,7 @@ def _difference(rule: Rule, found: MetricDifference, a: str, b: str, level: floa
     said = f"{rule.metric}: {said}"
     if found.interval is None:
         return f"{said}, n = {found.n:,}: too few questions for an interval"
-    ends = f"{level:.0%}: {_size(found.interval[0] * scale)} to {_size(found.interval[1] * scale)}"
+    ends = f"{percent(level)}: {_size(found.interval[0] * scale)} to {_size(found.interval[1] * scale)}"
     said = f"{said} ({ends}), n = {found.n:,}{few(found.n, found.n_clusters)}"
     unit = "" if not found.point else " point" if f"{rule.value:g}" == "0.01" else " points"
     margin = f"worse by more than {rule.value * scale:g}{unit}"

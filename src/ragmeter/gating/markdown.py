@@ -8,9 +8,10 @@ from collections.abc import Iterable
 
 from ragmeter.gating.verdict import Verdict
 from ragmeter.gating.words import clipped, figure
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.summary import MetricSummary
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
 #: What GitHub makes a link, or a message to somebody, without being told to. A space of no width keeps it from that.
 _LIVELY = re.compile(r"(?<!\w)@(?=\w)|(?<=http)s?:(?=//)|(?<=www)\.", re.IGNORECASE)
@@ -32,7 +33,7 @@ def markdown(verdict: Verdict) -> str:
 def _figures(name: str, each: MetricSummary) -> tuple[str, ...]:
     arrow = {"higher": " ↑", "lower": " ↓"}.get(each.direction, "")
     ends = clipped(each)
-    interval = "–" if ends is None else f"{figure(ends[0])} – {figure(ends[1])} ({each.level:.0%})"
+    interval = "–" if ends is None else f"{figure(ends[0])} – {figure(ends[1])} ({percent(each.level)})"
     scored = f"{each.n_scored:,} of {each.n_total:,}"
     causes = ", ".join(f"{count:,} {escaped(cause)}" for cause, count in each.n_not_scored.items())
     return f"{escaped(name)}{arrow}", figure(each.mean), interval, scored, causes

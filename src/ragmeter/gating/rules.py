@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
+from ragmeter.table import OTHER_NAMES
 
 if TYPE_CHECKING:
     from ragmeter.table import Measure
@@ -105,7 +106,8 @@ class Gate:
 
 
 def _on_measure(rule: Rule, run: str, measures: Mapping[str, Measure]) -> Rule:
-    found = naming.matching(rule.metric, measures)
+    other = OTHER_NAMES.get(rule.metric, rule.metric)
+    found = naming.matching(rule.metric, measures) or naming.matching(other, measures)
     if not found:
         raise UnknownNameError("metric", rule.metric, measures, hint=f"{run} has {', '.join(measures)}")
     if len(found) > 1:
@@ -136,6 +138,8 @@ def _check_size(rule: Rule, measure: Measure) -> None:
         low, high = 0.0, high - low
     if low <= rule.value <= high:
         return
+    if rule.kind == NO_WORSE_THAN and rule.value < 0:
+        raise UsageError(f"{rule}: a margin is 0 or more", hint="0.02 allows a loss of two points")
     span = f"between {measure.bounds[0]:g} and {measure.bounds[1]:g}" if math.isfinite(high) else f"from {low:g} on"
     points = f"; {rule.value:g} points are {rule.value / 100:g}" if measure.bounds == (0.0, 1.0) else ""
     raise UsageError(f"{rule}: {measure.name} lies {span}{points}")
@@ -151,7 +155,7 @@ def _bounds(kind: str, given: Bounds | None) -> Iterator[Rule]:
         if not equals:
             raise _unreadable(kind, text)
         number = _number(kind, text, value)
-        yield Rule(kind, _metric(kind, metric), number)
+        yield Rule(kind, _metric(kind, metric, text), number)
 
 
 def _margins(given: Margins | None) -> Iterator[Rule]:
@@ -175,6 +179,8 @@ def _margins(given: Margins | None) -> Iterator[Rule]:
 
 
 def _texts(kind: str, given: str | Iterable[str] | None) -> list[str]:
+    if given is not None and not isinstance(given, Iterable):
+        raise UsageError(f"{kind} can't be {given!r}", hint=f"write it as {_EXAMPLES[kind]}")
     texts = [] if given is None else [given] if isinstance(given, str) else list(given)
     for text in texts:
         if not isinstance(text, str):
@@ -182,9 +188,9 @@ def _texts(kind: str, given: str | Iterable[str] | None) -> list[str]:
     return texts
 
 
-def _metric(kind: str, text: str) -> str:
-    if not text.strip():
-        raise _unreadable(kind, text)
+def _metric(kind: str, text: str, given: str = "") -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise _unreadable(kind, given or text)
     naming.parse(text)  # says what is wrong with it
     return text.strip()
 

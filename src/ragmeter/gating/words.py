@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import SMALL, Interval, within
 from ragmeter.stats.summary import MetricSummary
 
@@ -22,7 +23,7 @@ def clipped(summary: MetricSummary) -> Interval | None:
 
 def between(interval: Interval | None, level: float) -> str:
     """An interval with its level."""
-    return "no interval" if interval is None else f"{level:.0%}: {figure(interval[0])} to {figure(interval[1])}"
+    return "no interval" if interval is None else f"{percent(level)}: {figure(interval[0])} to {figure(interval[1])}"
 
 
 def counted(summary: MetricSummary) -> str:

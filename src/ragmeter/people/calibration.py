@@ -172,7 +172,7 @@ def _estimates(found: Matched, judge: Scores, level: float) -> dict[str, Any]:
         powered, worth = _from_random(found, judge, level), (right.n, wrong.n)
     else:
         drawn = _drawn(found.design, len(judge))
-        powered = ppi_weighted(drawn, found.people, beside, judge[~np.isnan(judge)], level)
+        powered = ppi_weighted(drawn, found.people, beside, judge[~np.isnan(judge)], level) if np.ptp(people) else None
         part = drawn.part(known)
         right, wrong = (
             part.share(both == verdict, people == verdict, level, of=f"answers that people call {word}")
@@ -194,13 +194,14 @@ def _estimates(found: Matched, judge: Scores, level: float) -> dict[str, Any]:
 
 
 def _from_random(found: Matched, judge: Scores, level: float) -> Powered | None:
-    """The tuned estimate from the labelled rows and the rest, if there is a rest."""
+    """The tuned estimate from the labelled rows and the rest; none if there is no rest, or the labels all agree."""
     beside = judge[found.places]
     known = ~np.isnan(beside)
     rest = judge.copy()
     rest[found.places] = np.nan
     rest = rest[~np.isnan(rest)]
-    return ppi_mean(found.people[known], beside[known], rest, level) if len(rest) else None
+    people = found.people[known]  # if they all say the same, what a judge adds can't be told, nor how sure that is
+    return ppi_mean(people, beside[known], rest, level) if len(rest) and np.ptp(people) else None
 
 
 def _drawn(design: Design, rows: int) -> Drawn:

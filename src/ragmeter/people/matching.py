@@ -66,13 +66,7 @@ def match(labels: Sequence[Label], qids: Sequence[str], answers: Cells) -> Match
     for label in labels:
         place = rows.get(label.qid)
         if place is None:
-            close = did_you_mean(label.qid, qids) if len(qids) < 10_000 else ""
-            raise InputError(
-                f"the run has no row with qid {label.qid!r}{close}",
-                file=label.file,
-                line=label.line,
-                hint="the labels may belong to another run, or a spreadsheet has rewritten the qid (007 to 7)",
-            )
+            raise _unknown(label, qids)
         by_row.setdefault(place, [])
         if label.label is None or label.answer_hash in (None, answer_hash(answers[place])):
             by_row[place].append(label)
@@ -85,6 +79,20 @@ def match(labels: Sequence[Label], qids: Sequence[str], answers: Cells) -> Match
             hint="label this run: `ragmeter label RUN`",
         )
     return _settled(by_row, labels, len(changed))
+
+
+def _unknown(label: Label, qids: Sequence[str]) -> InputError:
+    padded = next((qid for qid in qids if label.qid and qid.lstrip("0") == label.qid), None)
+    if padded is not None:
+        hint = f"the run has {padded!r}: a spreadsheet has dropped the zeros; have it read the column qid as text"
+        return InputError(f"the run has no row with qid {label.qid!r}", file=label.file, line=label.line, hint=hint)
+    close = did_you_mean(label.qid, qids) if len(qids) < 10_000 else ""
+    return InputError(
+        f"the run has no row with qid {label.qid!r}{close}",
+        file=label.file,
+        line=label.line,
+        hint="the labels may belong to another run, or a spreadsheet has rewritten the qid",
+    )
 
 
 def _settled(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: int) -> Matched:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 
 from ragmeter.errors import InputError, UnknownNameError, UsageError
-from ragmeter.store import ROWS, RunFolder
+from ragmeter.store import ROWS, RunFolder, opened_rows
 from ragmeter.stored import StoredRun
-from ragmeter.table import Scores
+from ragmeter.table import OTHER_NAMES, Scores
 
-#: What conversations call a score in their results file, and in the run's rows.
-_OTHER_NAMES = {"accuracy": "is_correct", "exact_match": "is_exact_match"}
 #: The metric that holds a judge's verdict, where a run has others of 0 and 1 beside it.
 _VERDICT = "is_correct"
 
@@ -57,24 +55,21 @@ def read_columns(run: RunFolder, names: Sequence[str], places: Sequence[int] | N
 
 def columns_of(run: RunFolder) -> list[str]:
     """The names of the run's columns."""
-    try:
-        with (run.path / ROWS).open("rb") as file:
-            names: list[str] = pq.read_schema(file).names
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror or error}", file=str(run.path / ROWS)) from None
+    with opened_rows(run.path / ROWS) as opened:
+        names: list[str] = opened.schema_arrow.names
     return names
 
 
 def metrics_of(run: RunFolder) -> list[str]:
     """The names of the run's metrics that have a score for each row; a conversation's own score is not among them."""
     present = set(columns_of(run))
-    return [name for name in run.summary()["metrics"] if name in present]
+    return [name for name in run.metrics() if name in present]
 
 
 def metric_named(run: RunFolder, name: str) -> str:
     """The run's metric of this name, which may be the one that conversations use for it."""
     held = metrics_of(run)
-    for each in (name, _OTHER_NAMES.get(name, name)):
+    for each in (name, OTHER_NAMES.get(name, name)):
         if each in held:
             return each
     raise UnknownNameError("metric", name, held, hint=f"the run has {', '.join(held)}")
@@ -98,8 +93,10 @@ def binary_metrics(run: RunFolder) -> list[str]:
 def verdicts(run: RunFolder, metric: str | None, threshold: float | None) -> tuple[str, Scores]:
     """The metric that is judged against people, and its verdict on each row: 1, 0, or NaN where there is none."""
     name = _chosen(run) if metric is None else metric_named(run, metric)
+    if threshold is not None and not math.isfinite(threshold):
+        raise UsageError(f"a threshold of {threshold:g} is none", hint="it is a score: 0.5 for one")
     scores = run.scores(name)
-    direction = run.summary()["metrics"][name]["direction"]
+    direction = run.metrics()[name]["direction"]
     if threshold is not None:
         passed = scores <= threshold if direction == "lower" else scores >= threshold
         return name, np.where(np.isnan(scores), np.nan, passed.astype(np.float64))

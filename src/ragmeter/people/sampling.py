@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
+from ragmeter.naming import chosen_names, several
 from ragmeter.people.runs import (
     Answers,
     binary_metrics,
@@ -26,6 +27,7 @@ from ragmeter.people.runs import (
     metrics_of,
     read_columns,
 )
+from ragmeter.stats.confidence import check_seed
 from ragmeter.store import RunFolder
 from ragmeter.stored import find_run
 from ragmeter.table import LIST_COLUMNS, Scores
@@ -67,8 +69,8 @@ def choose_sample(
     n: int = 100,
     *,
     by: str = "random",
-    strata: Sequence[str] = (),
-    metrics: Sequence[str] = (),
+    strata: str | Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
     seed: int = 0,
     output_dir: str | Path = RUNS,
 ) -> Sample:
@@ -87,7 +89,9 @@ def choose_sample(
         )
     if n < 1:
         raise UsageError(f"--n must be at least 1, and is {n}")
-    named = [metric_named(folder, name) for name in metrics]
+    check_seed(seed)
+    strata = several(strata)
+    named = [metric_named(folder, name) for name in chosen_names(metrics)]
     if by == "disagreement":
         named = named or binary_metrics(folder)
         if len(named) < 2:

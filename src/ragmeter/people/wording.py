@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragmeter.people.matching import UNKNOWN
+from ragmeter.stats.confidence import percent
 
 if TYPE_CHECKING:
     from ragmeter.people.calibration import Calibration
@@ -24,7 +25,7 @@ def sentence(found: Calibration) -> str:
         return f"What people would say of all answers can't be told yet: {corrected.undefined}."
     low, high = corrected.interval
     said = (
-        f"People would call {_percent(corrected.value)} of the answers correct ({found.level:.0%} interval "
+        f"People would call {_percent(corrected.value)} of the answers correct ({percent(found.level)} interval "
         f"{_percent(low)} to {_percent(high)}, from {corrected.n:,} labels); {found.metric} says {_percent(raw.value)}"
     )
     if low <= raw.value <= high:
@@ -63,6 +64,11 @@ def _of_labels(found: Calibration) -> Iterator[str]:
 
 
 def _of_rows(found: Calibration) -> Iterator[str]:
+    if found.drawn_from in (None, found.n_scored) and found.n_scored < found.n_rows:
+        yield (
+            f"{found.n_rows - found.n_scored:,} of the run's {found.n_rows:,} rows have no score of {found.metric}: "
+            "they are not spoken for"
+        )
     if found.drawn_from is not None and found.drawn_from not in (found.n_rows, found.n_scored):
         yield (
             f"the labels were drawn from {found.drawn_from:,} rows; the run has {found.n_rows:,}, and "
@@ -75,9 +81,12 @@ def _of_rows(found: Calibration) -> Iterator[str]:
 def _of_judge(found: Calibration) -> Iterator[str]:
     judge = found.judge
     for each, word in ((judge.sensitivity, "correct"), (judge.specificity, "wrong")):
-        if each.value is not None and each.n < _FEW_OF_A_KIND:
+        if each.n == 0:
+            yield f"people call no labelled answer {word}: the judge can't help, and the corrected value is the labels'"
+        elif each.value is not None and each.n < _FEW_OF_A_KIND:
             yield f"people call only {each.n:,} labelled answers {word}: how the judge does on such is hardly known"
-    if judge.kappa.interval is not None and judge.kappa.interval[0] <= 0:
+    kappa = judge.kappa.interval or (judge.kappa.value,)
+    if kappa[0] is not None and kappa[0] <= 0:
         yield "the judge can't be told from chance: it helps little, and its raw mean means little"
     wrong = judge.judge_alone_correct + judge.people_alone_correct
     n = wrong + judge.both_correct + judge.both_wrong

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS
@@ -87,15 +86,10 @@ def _find(run: RunLike, output_dir: str | Path) -> RunFolder:
     """A run's folder; an evaluation that was kept will do as well."""
     held = getattr(run, "folder", run)
     if isinstance(held, RunFolder):
-        return _named(RunFolder.at(held.path))
+        return RunFolder.at(held.path)
     if not isinstance(held, str | Path):
         raise UsageError("this evaluation was not kept, so it can't be shown", hint="give evaluate() a name: run=...")
-    return _named(find_run(held, output_dir))
-
-
-def _named(folder: RunFolder) -> RunFolder:
-    """The folder by a path that says its name, which `.` does not."""
-    return folder if folder.path.name not in ("", "..") else RunFolder(folder.path.resolve())
+    return find_run(held, output_dir)
 
 
 def _names(folders: Sequence[RunFolder]) -> list[str]:
@@ -105,11 +99,6 @@ def _names(folders: Sequence[RunFolder]) -> list[str]:
 
 
 def _load(folder: RunFolder, name: str) -> ShownRun:
-    summary = folder.summary()
-    if not isinstance(summary.get("metrics"), dict) or not summary["metrics"]:
+    if not folder.metrics():
         raise InputError("the run has no metrics", file=str(folder.path))
-    try:
-        table = folder.rows()
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"its rows can't be read: {error}", file=str(folder.path)) from None
-    return ShownRun(name, StoredRun(folder), folder.manifest(), summary, table)
+    return ShownRun(name, StoredRun(folder), folder.manifest(), folder.summary(), folder.rows())

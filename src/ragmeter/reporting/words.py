@@ -8,6 +8,7 @@ from typing import Any
 
 from ragmeter import naming, registry
 from ragmeter.errors import UsageError
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import within
 from ragmeter.table import (
     JUDGE_ERROR,
@@ -40,7 +41,7 @@ _OF_JUDGES = {
     "is_hallucination": "Share of turns that were answered, and wrongly.",
     "multi_turn_conversation_score": "Mean over conversations: a right answer counts 1, none 0, a wrong one -1.",
 }
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]+")
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
 
 
@@ -64,7 +65,7 @@ def is_rate(summary: Mapping[str, Any]) -> bool:
 
 def level(summary: Mapping[str, Any]) -> str:
     """The level of its interval, `95%`."""
-    return f"{100 * summary.get('level', 0.95):g}%"
+    return percent(summary.get("level", 0.95))
 
 
 def about_intervals(levels: Sequence[str]) -> str:

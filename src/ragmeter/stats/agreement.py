@@ -90,8 +90,13 @@ def cohens_kappa(table: npt.ArrayLike, level: float = 0.95) -> Estimate:
     apart -= float(np.sum(diagonal * (columns + rows) ** 2))
     variance = (same + (1 - kappa) ** 2 * apart - (kappa - chance * (1 - kappa)) ** 2) / ((1 - chance) ** 2 * n)
     error = math.sqrt(max(0.0, variance))
+    return Estimate(kappa, around(kappa, error, level), int(n), error, "asymptotic")
+
+
+def around(kappa: float, error: float, level: float) -> Interval | None:
+    """Kappa's interval; none without a spread, as for perfect agreement, where it would promise certainty."""
     margin = NormalDist().inv_cdf(0.5 + level / 2) * error
-    return Estimate(kappa, (kappa - margin, kappa + margin), int(n), error, "asymptotic")
+    return (kappa - margin, kappa + margin) if error > 1e-6 else None
 
 
 def pairwise_agreement(ratings: Scores) -> tuple[float | None, int]:

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from ragmeter.stats.clusters import Clustered
+from ragmeter.stats.confidence import FEWEST_DRAWS
 from ragmeter.stats.distributions import z_cdf, z_quantile
 from ragmeter.table import Scores
 
 #: So many values are drawn at once, and so many in all before there are fewer draws than asked for.
 _AT_ONCE, _IN_ALL = 1_000_000, 2_000_000_000
-_FEWEST = 1_000
 
 
 def bootstrap_means(units: Clustered, draws: int, seed: int) -> Scores:
     """The mean of each of many samples of as many units, drawn with replacement."""
     number = len(units)
-    draws = max(_FEWEST, min(draws, _IN_ALL // max(number, 1)))
+    draws = max(FEWEST_DRAWS, min(draws, _IN_ALL // max(number, 1)))
     generator = np.random.default_rng(seed)
     even = bool((units.counts == 1).all())
     found = []

@@ -13,6 +13,21 @@ METHODS = (AUTO, "t", "wilson", "bootstrap", "bca")
 RANDOMISATION, BOOTSTRAP, STUDENT, MCNEMAR = TESTS = ("randomisation", "bootstrap", "t", "mcnemar")
 
 
+#: With fewer draws, an interval or a p-value is noise.
+FEWEST_DRAWS = 999
+
+
+def check_seed(seed: int) -> None:
+    """Refuse what no generator takes."""
+    if seed < 0:
+        raise UsageError(f"a seed is 0 or more, and not {seed}")
+
+
+def percent(level: float) -> str:
+    """A level as people say it: 95%, and 99.9% is not 100%."""
+    return f"{100 * level:.12g}%"
+
+
 @dataclass(frozen=True)
 class Confidence:
     """How intervals are made.
@@ -33,6 +48,9 @@ class Confidence:
             raise UsageError(f"unknown interval {self.method!r}", hint=f"there are {', '.join(METHODS)}")
         if not 0 < self.level < 1:
             raise UsageError(f"a level of {self.level:g} is none", hint="it lies between 0 and 1: 0.95 is usual")
+        if self.draws < FEWEST_DRAWS:
+            raise UsageError(f"{self.draws:,} draws are too few", hint=f"at least {FEWEST_DRAWS} tell something")
+        check_seed(self.seed)
 
     def as_dict(self) -> dict[str, Any]:
         """For the signature: the seed and the number of draws only where something is drawn."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.stats.agreement import Estimate
+from ragmeter.stats.agreement import Estimate, around
 from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import Scores
 
@@ -40,7 +39,8 @@ class Drawn:
     @classmethod
     def weighted(cls, weights: Scores, rows: int) -> Drawn:
         """Drawn one by one, with probabilities in inverse proportion to the weights."""
-        scaled = weights * (rows / weights.sum())
+        shares = weights / weights.max()  # before they are added up: huge ones would leave the range of numbers
+        scaled = shares * (rows / shares.sum())
         return cls(scaled, np.zeros(len(weights), dtype=np.intp), 1 / np.maximum(scaled, 1.0), float(rows))
 
     def part(self, among: npt.NDArray[np.bool_]) -> Drawn:
@@ -110,5 +110,4 @@ class Drawn:
         moved = (2 * q - 1) * (judge - p) + (2 * p - 1) * (people - q)
         linearised = (agree - agreed) / (1 - chance) + (agreed - 1) / (1 - chance) ** 2 * moved
         error = math.sqrt(self.variance(linearised))
-        margin = NormalDist().inv_cdf(0.5 + level / 2) * error
-        return Estimate(kappa, (kappa - margin, kappa + margin), len(judge), error, "linearised")
+        return Estimate(kappa, around(kappa, error, level), len(judge), error, "linearised")

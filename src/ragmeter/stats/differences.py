@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import Interval, interval_of, wilson_interval
@@ -16,6 +18,10 @@ def difference_interval(
     """The interval of mean(b) - mean(a), and the name of what it was made by."""
     if binary and codes is None and how.method in ("auto", "wilson"):
         return newcombe_interval(a, b, how.level), "newcombe"
+    if binary and codes is not None and how.method == "auto" and len(a) and np.ptp(b - a) == 0:
+        # Nothing moved, or all did: a spread of nothing would promise certainty. As if each cluster were one row.
+        _, first = np.unique(codes, return_index=True)
+        return newcombe_interval(a[first], b[first], how.level) if len(first) > 1 else None, "newcombe_clustered"
     return interval_of(b - a, how, codes=codes)
 
 

@@ -25,7 +25,9 @@ def randomisation_p(differences: Scores, draws: int = 9_999, seed: int = 0) -> f
     """Fisher's randomisation test: if the systems were alike, each difference might as well have the other sign.
 
     Exact for differences of one size (McNemar's exact test) and for few of them, else by random signs. Where there are
-    very many, the smaller ones are flipped together: the sum of thousands of small flips is normal.
+    very many, the smaller ones are flipped together: the sum of thousands of small flips is normal. Where no draw comes
+    as far as the differences did, p is at most what the draws can tell, and at most Hoeffding's bound for such flips:
+    without it, no difference could be seen among very many tests.
     """
     sizes = np.abs(differences[differences != 0])
     if not len(sizes):
@@ -51,7 +53,8 @@ def randomisation_p(differences: Scores, draws: int = 9_999, seed: int = 0) -> f
             sums += generator.normal(0.0, rest, number)
         as_far += int(np.count_nonzero(np.abs(sums) >= reached))
         left -= number
-    return (1 + as_far) / (1 + draws)
+    bound = 2 * math.exp(-(reached**2) / (2 * float(sizes @ sizes))) if as_far == 0 else 1.0
+    return min((1 + as_far) / (1 + draws), bound)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def questions_needed(
     variances: Variances, difference: float, *, repeats: int = 1, alpha: float = 0.05, power: float = 0.8
 ) -> int:
     """The least n that shows a true difference of this size with this power, in a two-sided test."""
-    needed = _reach(alpha, power) ** 2 * variances.per_question(repeats) / difference**2
+    needed = (_reach(alpha, power) / difference) ** 2 * variances.per_question(repeats)
     return max(2, math.ceil(needed - 1e-9))
 
 
@@ -44,4 +44,4 @@ def smallest_difference(
 
 
 def _reach(alpha: float, power: float) -> float:
-    return z_quantile(1 - alpha / 2) + z_quantile(power)
+    return z_quantile(power) - z_quantile(alpha / 2)  # and not 1 - alpha / 2, which for a tiny alpha is 1

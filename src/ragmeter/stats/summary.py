@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,16 @@ class MetricSummary:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
+
+    @classmethod
+    def of(cls, held: Mapping[str, Any]) -> MetricSummary:
+        """From JSON; a later version may have written more than this one knows."""
+        return cls(**{each.name: held[each.name] for each in fields(cls) if each.name in held})
+
+    @classmethod
+    def required(cls) -> set[str]:
+        """What there has to be in JSON."""
+        return {each.name for each in fields(cls) if each.default is MISSING}
 
 
 def summarise(
