@@ -67,7 +67,7 @@ def explain_answer(question: str, references: Sequence[str], answer: str, langua
         raise ValueError("there is no reference to compare the answer with")
     probability, row, pair = best
     moved = dict.fromkeys((each.evidence for each in FEATURES), 0.0)
-    for feature, weight in zip(FEATURES, trees().contributions(pair.line).tolist(), strict=True):
+    for feature, weight in zip(FEATURES, trees().contributions(pair.line[None])[0].tolist(), strict=True):
         moved[feature.evidence] += weight
     pieces = [Evidence(about, _SAYS[about](pair), weight) for about, weight in moved.items()]
     pieces.sort(key=lambda each: -abs(each.weight))

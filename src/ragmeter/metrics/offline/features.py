@@ -292,9 +292,9 @@ def _off(pairs: Match, missing: Bools) -> Floats:
     """By how much of itself the nearest number of the answer is off the gold number; 1 where there is none near."""
     gold, answer = pairs.gold, pairs.answer
     off = np.zeros(gold.count)
-    numbers = np.flatnonzero(answer.has(Mark.NUMBER) & ~np.isnan(answer.value))
+    numbers = np.flatnonzero(answer.has(Mark.NUMBER) & np.isfinite(answer.value))
     first = np.searchsorted(numbers, answer.starts)  # of each answer among the numbers
-    places = np.flatnonzero(missing & ~np.isnan(gold.value))
+    places = np.flatnonzero(missing & np.isfinite(gold.value))
     pair = gold.text[places]
     counts = np.diff(first)[pair]
     wanted = np.repeat(gold.value[places], counts)

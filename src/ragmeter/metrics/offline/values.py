@@ -19,6 +19,7 @@ _DATE = regex.compile(r"\D{0,2}(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\D{0,2}")
 _DOTTED = regex.compile(r"\W*((?:\p{L}\.){2,}\p{L}?)\W*(?:'s)?\W*")
 _NUMBER = regex.compile(r"(\p{Nd}+(?:[.,]\p{Nd}+)*)(\p{L}*)")
 _GROUPED = regex.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?")
+_POINTS = str.maketrans("", "", ".,")
 _ROMAN = regex.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
 _UPPER = regex.compile(r"\W*(\p{Lu}{2,6}s?|\p{Lu}(?:&\p{Lu})+)(?:'s|’s)?\W*")
@@ -202,15 +203,17 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
 
 def _value(figures: str) -> float:
     """A number in figures: points and commas part thousands where they can, and else decimals."""
+    if figures.isdecimal():
+        return float(figures)
     if _GROUPED.fullmatch(figures):
         separator = next(each for each in figures if not each.isdigit())
         whole, _, rest = figures.rpartition(separator)
-        part = regex.split(r"[.,]", rest)
+        part = rest.replace(",", ".").split(".")
         figures = whole.replace(separator, "") + part[0] + ("." + part[1] if len(part) > 1 else "")
     elif figures.count(",") + figures.count(".") == 1:
         figures = figures.replace(",", ".")
     else:
-        figures = regex.sub(r"[.,]", "", figures)
+        figures = figures.translate(_POINTS)
     try:
         return float(figures)
     except (OverflowError, ValueError):  # figures that float() does not know
