@@ -10,7 +10,7 @@ import numpy as np
 from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.matching import Match, match
-from ragmeter.metrics.offline.tables import Mark, plain
+from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
 from ragmeter.metrics.offline.values import Item
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
@@ -35,7 +35,7 @@ class Compared:
     language: str
     items: Sequence[Item]
     pairs: Match
-    kinds: list[str]
+    kinds: Ids
     refusal: Bools
 
 
@@ -54,10 +54,10 @@ def matches(
         yield Compared(rows, code, known.items, pairs, _kinds(asked, known), _refusals(texts[2], told, code))
 
 
-def _kinds(questions: Chunked, known: Vocabulary) -> list[str]:
-    """What each question asks for."""
-    kinds = [known.table.kind_of_question(words(plain(text))) for text in questions.texts]
-    return [kinds[each] for each in questions.of_row.tolist()]
+def _kinds(questions: Chunked, known: Vocabulary) -> Ids:
+    """What each question asks for, as its place among the kinds."""
+    kinds = [QUESTIONS.index(known.table.kind_of_question(words(plain(text)))) for text in questions.texts]
+    return np.array(kinds, np.int64)[questions.of_row]
 
 
 def _refusals(answers: Texts, split: Chunked, language: str) -> Bools:

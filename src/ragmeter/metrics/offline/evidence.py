@@ -184,7 +184,7 @@ def _position(pair: _Pair) -> str:
 
 
 def _question(pair: _Pair) -> str:
-    kind = next((kind for kind in QUESTIONS if pair.features[f"asks_{kind}"]), "what")
+    kind = next((kind for kind in QUESTIONS[:-1] if pair.features[f"asks_{kind}"]), QUESTIONS[-1])
     asked = pair.words(pair.match.gold, pair.match.content & pair.match.gold_asked)
     said = f"asks for: {kind}; the answer takes up {pair.features['question_told']:.0%} of its words"
     return said + (f"; gold words that it has itself: {asked}" if asked else "")

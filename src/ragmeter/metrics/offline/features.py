@@ -77,7 +77,7 @@ FEATURES = (
     Feature("hedges", -1, "alternatives"),
     Feature("gold_words", 0, "gold answer"),
     Feature("gold_names", 0, "gold answer"),
-    *(Feature(f"asks_{kind}", 0, "question") for kind in QUESTIONS),
+    *(Feature(f"asks_{kind}", 0, "question") for kind in QUESTIONS[:-1]),
 )
 NAMES = tuple(each.name for each in FEATURES)
 
@@ -97,16 +97,15 @@ def features(
     return found
 
 
-def columns(pairs: Match, kinds: list[str], refusal: Bools) -> dict[str, Floats]:
+def columns(pairs: Match, kinds: Ids, refusal: Bools) -> dict[str, Floats]:
     """Every feature by its name."""
-    kind = np.array(kinds)
     return {
         **_of_words(pairs),
         **_of_position(pairs),
         **_of_numbers(pairs),
         **_of_logic(pairs),
         "refusal": refusal.astype(np.float64),
-        **{f"asks_{each}": (kind == each).astype(np.float64) for each in QUESTIONS},
+        **{f"asks_{each}": (kinds == place).astype(np.float64) for place, each in enumerate(QUESTIONS[:-1])},
     }
 
 

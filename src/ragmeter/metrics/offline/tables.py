@@ -37,8 +37,8 @@ class Mark:
 
 _FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 
-#: The kinds of questions that are told apart; what is none of them is `what`.
-QUESTIONS = ("who", "when", "where", "count", "why")
+#: The kinds of questions that are told apart, and what is none of them.
+QUESTIONS = ("who", "when", "where", "count", "why", "what")
 _MARKED = {
     "function": Mark.FUNCTION,
     "negation": Mark.NEGATION,
@@ -69,7 +69,7 @@ class Table:
             for phrase in self.asks_first.get(word, ()):
                 if words[place : place + len(phrase)] == list(phrase):
                     return self.asks_first[word][phrase]
-        return "what"
+        return QUESTIONS[-1]
 
 
 def plain(text: str) -> str:
@@ -108,7 +108,7 @@ def _table(words: dict[str, Any]) -> Table:
 
 
 def _asks(words: dict[str, Any]) -> dict[str, dict[tuple[str, ...], str]]:
-    phrases = {tuple(each.split()): kind for kind in QUESTIONS for each in words.get(kind, "").split("|") if each}
+    phrases = {tuple(each.split()): kind for kind in QUESTIONS[:-1] for each in words.get(kind, "").split("|") if each}
     found: dict[str, dict[tuple[str, ...], str]] = {}
     for phrase in sorted(phrases, key=len, reverse=True):
         found.setdefault(phrase[0], {})[phrase] = phrases[phrase]

@@ -173,14 +173,11 @@ def _is_capital(chunk: str, folded: str, word: str) -> bool:
 
 
 def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_upper: bool) -> list[Item]:
+    if word.isdecimal():
+        return _figures(word, word, "", table)
     match = _NUMBER.fullmatch(word) if not word[0].isalpha() else None
     if match is not None:
-        found = [number(_value(match[1]), word, Mark.NUMBER)]
-        if len(match[1]) in (5, 6) and match[1].isdecimal() and is_year(float(match[1][:4])):
-            found.insert(0, number(float(match[1][:4]), word, Mark.NUMBER | Mark.WEAK))  # a year and a footnote
-        if match[2] and match[2] not in _ORDINAL_ENDINGS:
-            found.append(Item(match[2], table.units.get(match[2], match[2]), Mark.UNIT))
-        return found
+        return _figures(word, match[1], match[2], table)
     glued = None if word.isalpha() else _LETTERS_THEN_FIGURES.fullmatch(word)
     if glued is not None:
         return [
@@ -199,6 +196,16 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
     if bare in table.units and not is_upper:
         return [Item(word, table.units[bare], marks | Mark.UNIT)]
     return [Item(bare, stem(bare), marks)]
+
+
+def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
+    """A number in figures, and what its letters say if they are no ending."""
+    found = [number(_value(figures), word)]
+    if len(figures) in (5, 6) and figures.isdecimal() and is_year(float(figures[:4])):
+        found.insert(0, number(float(figures[:4]), word, Mark.NUMBER | Mark.WEAK))  # a year and a footnote
+    if letters and letters not in _ORDINAL_ENDINGS:
+        found.append(Item(letters, table.units.get(letters, letters), Mark.UNIT))
+    return found
 
 
 def _value(figures: str) -> float:

@@ -133,9 +133,8 @@ _PROPERTIES = ("roots", "marks", "values", "lengths", "letters", "words")
 
 def chunked(texts: Sequence[str]) -> Chunked:
     """Split texts at white space, natively, and each text once however often it stands there."""
-    known = dict.fromkeys(texts)
-    number = dict(zip(known, range(len(known)), strict=True))
-    of_row = np.fromiter(map(number.__getitem__, texts), np.int64, len(texts))
+    known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    of_row = np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
     # Arrow looks one character past the end of a text that ends in white space: none does, and one more text follows.
     split = pc.utf8_split_whitespace(text_array([*(text[:LONGEST].strip() for text in known), "."]))
     starts = split.offsets.to_numpy()[:-1].astype(np.int64)
