@@ -9,6 +9,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline.guards import reasons
 from ragmeter.metrics.offline.matching import Match, match
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
 from ragmeter.metrics.offline.values import Item
@@ -16,6 +17,7 @@ from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
     Bools,
     Chunked,
+    Floats,
     Texts,
     Vocabulary,
     chunked,
@@ -37,6 +39,7 @@ class Compared:
     pairs: Match
     kinds: Ids
     refusal: Bools
+    reasons: Floats  # of the guards
 
 
 def matches(
@@ -51,7 +54,9 @@ def matches(
         asked, wanted, told = (side.rows(rows) for side in split)
         texts = [known.texts(side) for side in (asked, wanted, told)]
         pairs = match(texts[0], texts[1], texts[2], known.properties.words)
-        yield Compared(rows, code, known.items, pairs, _kinds(asked, known), _refusals(texts[2], told, code))
+        refusal = _refusals(texts[2], told, code)
+        held = reasons(pairs, refusal, told, wanted)
+        yield Compared(rows, code, known.items, pairs, _kinds(asked, known), refusal, held)
 
 
 def _kinds(questions: Chunked, known: Vocabulary) -> Ids:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges, share
-from ragmeter.metrics.offline.comparing import matches
+from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.matching import Match, look_up
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
@@ -89,12 +89,17 @@ _FAR = 200.0  # where a gold word stands that stands nowhere
 def features(
     question: Sequence[str], reference: Sequence[str], answer: Sequence[str], language: str | None = None
 ) -> Floats:
-    """One line of features for each pair."""
-    found = np.zeros((len(answer), len(FEATURES)))
+    """One line of features for each pair, and after them the guard that holds, or 0."""
+    found = np.zeros((len(answer), len(FEATURES) + 1))
     for each in matches(question, reference, answer, language):
-        by_name = columns(each.pairs, each.kinds, each.refusal)
-        found[each.rows] = np.stack([by_name[name] for name in NAMES], axis=1)
+        found[each.rows] = evidence_lines(each)
     return found
+
+
+def evidence_lines(found: Compared) -> Floats:
+    """The lines of the pairs that were compared."""
+    by_name = columns(found.pairs, found.kinds, found.refusal)
+    return np.stack([*(by_name[name] for name in NAMES), found.reasons], axis=1)
 
 
 def columns(pairs: Match, kinds: Ids, refusal: Bools) -> dict[str, Floats]:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.metrics.offline.features import NAMES
+from ragmeter.metrics.offline.guards import capped
 from ragmeter.metrics.offline.vocabulary import Floats
 
 MODEL = "model.json.gz"
@@ -65,8 +66,8 @@ class Trees:
         return found[:-1] + self.bias
 
     def probabilities(self, features: Floats) -> Floats:
-        """The calibrated probability that each row's answer is right."""
-        return self.calibrated(self.scores(features))
+        """The calibrated probability that each row's answer is right, capped where a guard holds (the last column)."""
+        return capped(self.calibrated(self.scores(features)), features[:, len(NAMES)])
 
     def calibrated(self, scores: Floats) -> Floats:
         """Probabilities from log-odds."""

@@ -30,6 +30,7 @@ LONGEST = 20_000
 DEFAULT = "en"
 _LONGEST_FUNCTION_WORD = 14
 #: Scripts that tell a language of themselves, by one of its function words.
+_SPANISH = regex.compile(r"[¿¡]"), "el"
 _SCRIPTS = ((regex.compile(r"\p{Han}"), "的"), (regex.compile(r"\p{Arabic}"), "في"), (regex.compile(r"\p{Thai}"), "ที่"))
 
 
@@ -307,7 +308,10 @@ class _Numbered(dict[str, int]):
         self._folded = folded
 
     def __missing__(self, chunk: str) -> int:
-        found = 0 if len(chunk) > _LONGEST_FUNCTION_WORD else self._folded.get(_bare(chunk), 0)
+        sign, spanish = _SPANISH  # which no other language has
+        found = self._folded[spanish] if sign.match(chunk) else 0
+        if not found and len(chunk) <= _LONGEST_FUNCTION_WORD:
+            found = self._folded.get(_bare(chunk), 0)
         if not found and not chunk.isascii():
             found = next((self._folded[word] for script, word in _SCRIPTS if script.search(chunk)), 0)
         if len(self) < _MOST_CHUNKS:
