@@ -2,8 +2,8 @@
 
 The trees learnt from answers that systems wrote in good faith. An answer that is made to please a judge (the gold
 words negated, among alternatives, in a heap of everything, the question said back) is rare among those, so that much
-other evidence can outweigh it. A cap can't be outweighed. It only ever lowers a chance, and what caps it are things
-that no right answer needs, so more of the gold answer still never counts against an answer.
+other evidence can outweigh what is wrong with it. A cap can't be outweighed, and only ever lowers a chance. Of several
+gold answers each has its own cap, and the best one counts as always.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ _HEAP = 25  # other words, where the answer does not take up the question
 _LARGE_HEAP = 80
 _SAID_BACK = 0.7  # of the question's words
 _SAYS_NOTHING = 0.3  # of the question's words
+_LAST_CASED = 0x0530  # where the alphabets with small and large letters end
 _SLASHED = regex.compile(r"\d{1,4}/\d{1,2}/\d{1,4}(*SKIP)(*FAIL)|[^\s/]\s*/\s*[^\s/]")  # no date, no address
 _SLASHED_WORDS = 25  # in a longer text a slash is mostly part of a name or an address
 
@@ -63,7 +64,7 @@ def guard_of(reason: float) -> Guard | None:
 
 def capped(chances: Floats, reasons: Floats) -> Floats:
     """The chances, none above what the reasons allow. A reason is the place of a guard, from 1 on, or 0."""
-    return np.minimum(chances, _CAPS[reasons.astype(np.int64)])
+    return np.asarray(np.minimum(chances, _CAPS[reasons.astype(np.int64)]))
 
 
 def reasons(pairs: Match, refusal: Bools, answers: Chunked, references: Chunked) -> Floats:
@@ -116,7 +117,7 @@ class _Mentions(NamedTuple):
         inside = gold.has(Mark.SENTENCE)
         inside[gold.starts[1:][np.diff(gold.starts) > 0] - 1] = False
         whole = (gold.per_text(inside) > 0)[answer.text]
-        block = _blocks(answer, answer.has(Mark.SENTENCE) & ~whole)[hits]
+        block = _blocks(answer, _ends(answer) & ~whole)[hits]
         apart = (np.diff(hits) > _GAP) | (np.diff(block) > 0)
         run = np.concatenate([[0], np.cumsum(apart)]) if len(hits) else hits
         first = np.concatenate([[True], apart]) if len(hits) else np.zeros(0, bool)
@@ -132,7 +133,7 @@ class _Mentions(NamedTuple):
         """In which texts there are mentions, each with an item that is spoiled."""
         of_run = np.bincount(self.run, spoiled[self.hits], len(self.text)) > 0
         runs = np.bincount(self.text, minlength=count)
-        return (runs > 0) & (np.bincount(self.text, of_run, count) == runs)
+        return np.asarray((runs > 0) & (np.bincount(self.text, of_run, count) == runs))
 
 
 def _blocks(side: Texts, stops: Bools) -> Ids:
@@ -141,6 +142,14 @@ def _blocks(side: Texts, stops: Bools) -> Ids:
     begins[1:] = stops
     begins[side.starts] = True
     return np.cumsum(begins[:-1])
+
+
+def _ends(side: Texts) -> Bools:
+    """After which items a sentence ends. None does before a small letter: "Help! or Adam", "7 a.m. or later"."""
+    ends = side.has(Mark.SENTENCE)
+    small = ~side.has(Mark.CAPITAL) & (side.letter >= ord("a")) & (side.letter < _LAST_CASED)
+    ends[:-1] &= ~small[1:]
+    return ends
 
 
 def _in_block_with(what: Bools, block: Ids) -> Bools:
@@ -162,7 +171,7 @@ def _alternatives(pairs: Match, mentions: _Mentions, answers: Chunked, reference
     """Where every mention is one candidate of several: close by, and anywhere in its sentence."""
     answer = pairs.answer
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
-    sentence = _blocks(answer, answer.has(Mark.SENTENCE))
+    sentence = _blocks(answer, _ends(answer))
     hedge = answer.has(Mark.HEDGE | Mark.DOUBT) & ~pairs.answer_gold
     hedged_twice = _in_block_with(hedge, sentence) & (answer.per_text(hedge) > 1)[answer.text]
     slashed = _has_slash(answers) & ~_has_slash(references) & (np.diff(answer.starts) <= _SLASHED_WORDS)
@@ -175,7 +184,8 @@ def _beyond(pairs: Match, mark: int) -> Bools:
     """The answer's items that are marked so, where it has more than the gold answer, or the question if said back."""
     answer, gold, question = pairs.answer, pairs.gold, pairs.question
     said_back = share(question.per_text(pairs.question_answered), np.diff(question.starts)) >= _SAID_BACK
-    own = gold.per_text(gold.has(mark)) + np.where(said_back, question.per_text(question.has(mark)), 0)
+    cut = gold.has(Mark.EITHER) & (gold.place == 0)  # a gold answer that begins with "or" was cut out of a text
+    own = gold.per_text(gold.has(mark) & ~cut) + np.where(said_back, question.per_text(question.has(mark)), 0)
     found = answer.has(mark)
     return np.asarray(found & (answer.per_text(found) > own)[answer.text])
 
@@ -189,7 +199,7 @@ def _negations(pairs: Match, mentions: _Mentions) -> tuple[Bools, Bools]:
     """Where every mention is negated: close by in its clause, and anywhere in its sentence or right after it."""
     answer = pairs.answer
     negation = _beyond(pairs, Mark.NEGATION | Mark.NO | Mark.DENIAL)
-    ends = answer.has(Mark.SENTENCE)
+    ends = _ends(answer)
     sentence = _blocks(answer, ends)
     first = np.ones(len(ends), bool)
     first[1:] = sentence[1:] != sentence[:-1]

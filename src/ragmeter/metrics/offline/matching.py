@@ -100,9 +100,7 @@ def look_up(known: Ids, wanted: Ids) -> tuple[Bools, Ids]:
     return known[place] == wanted, place
 
 
-def _other_spellings(
-    gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, words: Words
-) -> Ids:
+def _other_spellings(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, words: Words) -> Ids:
     """Give credit to missing gold words that the answer has in another spelling; returns them."""
     no_word = Mark.NUMBER | Mark.MONTH | Mark.FUNCTION
     missing = np.flatnonzero((credit == 0) & content & (gold.marks & no_word == 0) & (gold.length >= _SHORTEST))

@@ -1,8 +1,9 @@
 """The trained judge: an ensemble of symmetric trees in a plain file, and its arithmetic.
 
 All nodes of one level of a symmetric tree ask the same question, so a tree of depth 5 is five comparisons and one look
-into a table of 32 values: all trees at a time, and no step depends on the one before. The trees ask some hundred distinct
-questions, a few of each feature, so a feature is first replaced by how many of its thresholds it is above: one byte.
+into a table of 32 values: all trees at a time, and no step depends on the one before. The trees ask some hundred
+distinct questions, a few of each feature, so a feature is first replaced by how many of its thresholds it is above: one
+byte.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class Trees:
     @property
     def depth(self) -> int:
         """How many questions each tree asks."""
-        return self.feature.shape[1]
+        return int(self.feature.shape[1])
 
     @cached_property
     def _borders(self) -> list[Floats]:
@@ -119,7 +120,7 @@ class Trees:
     def _pairs(self) -> Floats:
         """The sums of the values of two neighbouring trees, for half as many looks into a table."""
         padded = np.concatenate([self.value, np.zeros((len(self.value) % 2, self.value.shape[1]))])
-        return (padded[1::2, :, None] + padded[0::2, None, :]).reshape(len(padded) // 2, -1)
+        return np.asarray(padded[1::2, :, None] + padded[0::2, None, :]).reshape(len(padded) // 2, -1)
 
     @cached_property
     def _means(self) -> list[Floats]:
