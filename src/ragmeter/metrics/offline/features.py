@@ -15,7 +15,7 @@ from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.matching import Match, look_up
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, counted
 
 
 class Feature(NamedTuple):
@@ -177,9 +177,9 @@ def _of_words(pairs: Match) -> dict[str, Floats]:
     }
 
 
-def _sentence(side: Texts) -> Ids:
+def _sentence(side: Texts) -> Small:
     """The number of each item's sentence in its text."""
-    ended: Ids = np.cumsum(side.has(Mark.SENTENCE)) - side.has(Mark.SENTENCE)
+    ended = counted(side.has(Mark.SENTENCE)) - side.has(Mark.SENTENCE)
     begin = np.minimum(side.starts[:-1], max(len(ended) - 1, 0))
     return ended - ended[begin][side.text] if len(ended) else ended
 
@@ -192,7 +192,7 @@ def _of_parts(pairs: Match, new: Bools) -> dict[str, Floats]:
     begins[1:] = ends[:-1]
     begins |= gold.has(Mark.ALSO)
     begins[gold.starts[:-1][np.diff(gold.starts) > 0]] = True
-    part = np.cumsum(begins) - 1
+    part = counted(begins) - 1
     count = int(part[-1]) + 1 if len(part) else 0
     words = np.bincount(part, pairs.content, count) if count else np.zeros(0)
     found = np.bincount(part, pairs.credit * pairs.content, count) if count else np.zeros(0)
@@ -332,7 +332,7 @@ def _of_logic(pairs: Match) -> dict[str, Floats]:
 def _share_beside(side: Texts, hit: Bools, near: Bools, stops: Bools) -> Floats:
     """The share of hits that are near something, or in a run of hits of which one is: a negation holds for them all."""
     places = np.flatnonzero(hit)
-    block: Ids = np.cumsum(stops) - stops
+    block = counted(stops) - stops
     text = side.text[places]
     apart = (np.diff(places) > _GAP) | (np.diff(text) > 0) | (np.diff(block[places]) > 0)
     run = np.concatenate([[0], np.cumsum(apart)]) if len(places) else places
@@ -343,7 +343,7 @@ def _share_beside(side: Texts, hit: Bools, near: Bools, stops: Bools) -> Floats:
 def _near(side: Texts, what: Bools, stops: Bools) -> Bools:
     """Which items have one of `what` within reach before or after them, with no stop between."""
     near = np.zeros(len(what), bool)
-    block: Ids = np.cumsum(stops) - stops
+    block = counted(stops) - stops
     for step in range(1, min(_REACH, len(what) - 1) + 1):
         same = (side.text[step:] == side.text[:-step]) & (block[step:] == block[:-step])
         near[step:] |= what[:-step] & same

@@ -16,7 +16,7 @@ import regex
 from ragmeter.metrics.bags import Ids, share
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats, Texts
+from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats, Small, Texts, counted
 
 
 class Guard(NamedTuple):
@@ -136,12 +136,12 @@ class _Mentions(NamedTuple):
         return np.asarray((runs > 0) & (np.bincount(self.text, of_run, count) == runs))
 
 
-def _blocks(side: Texts, stops: Bools) -> Ids:
+def _blocks(side: Texts, stops: Bools) -> Small:
     """A number for each stretch between stops, never the same in two texts."""
     begins = np.zeros(len(stops) + 1, bool)
     begins[1:] = stops
     begins[side.starts] = True
-    return np.cumsum(begins[:-1])
+    return counted(begins[:-1])
 
 
 def _ends(side: Texts) -> Bools:
@@ -152,12 +152,12 @@ def _ends(side: Texts) -> Bools:
     return ends
 
 
-def _in_block_with(what: Bools, block: Ids) -> Bools:
+def _in_block_with(what: Bools, block: Small) -> Bools:
     count = int(block[-1]) + 1 if len(block) else 0
     return np.asarray((np.bincount(block, what, count) > 0)[block]) if len(block) else what
 
 
-def _near(what: Bools, block: Ids) -> Bools:
+def _near(what: Bools, block: Small) -> Bools:
     """Which items have one of `what` within reach in their block."""
     near = what.copy()
     for step in range(1, min(_REACH, len(what) - 1) + 1):

@@ -12,7 +12,7 @@ from rapidfuzz.distance import Levenshtein, Prefix
 
 from ragmeter.metrics.bags import Ids, ranges
 from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts, Words
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, Words, counted
 
 #: From this similarity on, two words are taken for spellings of one: one letter in five may differ.
 _ALIKE = 0.8
@@ -164,7 +164,7 @@ def _acronyms(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: B
 def _initials_of(side: Texts) -> tuple[_Slices, _Slices]:
     """The first letters of each text's words: of every one, and of those that say something."""
     says = ~side.has(Mark.FUNCTION)
-    before = np.concatenate([[0], np.cumsum(says)])
+    before = np.concatenate([[0], counted(says)])
     return _Slices(_letters(side.letter), side.starts), _Slices(_letters(side.letter[says]), before[side.starts])
 
 
@@ -186,7 +186,7 @@ class _Slices:
         return len(self.starts) - 1
 
 
-def _letters(code_points: Ids) -> str:
+def _letters(code_points: Small) -> str:
     return code_points.astype("<u4").tobytes().decode("utf-32-le", "replace")
 
 

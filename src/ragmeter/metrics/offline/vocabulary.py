@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, count
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from ragmeter.metrics.tokens import Numbers, text_array
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Small = npt.NDArray[np.int32]
 Words = npt.NDArray[np.object_]
 
 #: Above this many distinct chunks a vocabulary starts afresh, so that memory stays flat.
@@ -56,11 +58,16 @@ class Chunked:
         return Chunked(texts, distinct, which, np.concatenate([[0], np.cumsum(counts)]), of_row)
 
 
+def counted(flags: npt.NDArray[Any]) -> Small:
+    """How many flags are set up to each place. In small integers it takes a quarter of the time."""
+    return np.cumsum(flags.view(np.int8), dtype=np.int32)
+
+
 def _used(numbers: Ids, below: int) -> tuple[Ids, Ids]:
     """The distinct numbers, and for each number its place among them. All are below `below`."""
     is_used = np.zeros(below, bool)
     is_used[numbers] = True
-    return np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[numbers]
+    return np.flatnonzero(is_used), (counted(is_used) - 1)[numbers].astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -71,10 +78,10 @@ class Texts:
     starts: Ids
     text: Ids
     root: Ids
-    marks: Ids
+    marks: Small
     value: Floats
-    length: Ids  # of the word, in letters
-    letter: Ids  # the word's first
+    length: Small  # of the word, in letters
+    letter: Small  # the word's first
 
     @property
     def count(self) -> int:
@@ -93,8 +100,8 @@ class Texts:
     def per_text(self, values: npt.NDArray[np.generic]) -> Floats:
         """The sum over each text's items."""
         if values.dtype == bool:  # counting needs no weights
-            before = np.zeros(len(values) + 1, np.int64)
-            np.cumsum(values, out=before[1:])
+            before = np.zeros(len(values) + 1, np.int32)
+            before[1:] = counted(values)
             return np.diff(before[self.starts]).astype(np.float64)
         return np.asarray(np.bincount(self.text, np.asarray(values, np.float64), self.count), np.float64)
 
@@ -104,10 +111,10 @@ class Properties:
     """What is known of a vocabulary's items, in the order of their ids."""
 
     roots: Ids
-    marks: Ids
+    marks: Small
     values: Floats
-    lengths: Ids
-    letters: Ids
+    lengths: Small
+    letters: Small
     words: Words
 
     @classmethod
@@ -116,10 +123,10 @@ class Properties:
         words, names, marks, values = zip(*items, strict=True) if items else ((), (), (), ())
         return cls(
             np.fromiter(map(roots.__getitem__, names), np.int64, len(items)),
-            np.array(marks, np.int64),
+            np.array(marks, np.int32),
             np.array(values, np.float64),
-            np.fromiter(map(len, words), np.int64, len(items)),
-            np.fromiter((ord(word[0]) for word in words), np.int64, len(items)),
+            np.fromiter(map(len, words), np.int32, len(items)),
+            np.fromiter((ord(word[0]) for word in words), np.int32, len(items)),
             np.array(words, np.object_),
         )
 
@@ -241,7 +248,7 @@ class Vocabulary:
                 with self._lock:
                     replaced[begin] = self._id(parts[0])
                 dropped[begin + 1 : end] = True
-        kept = np.concatenate([[0], np.cumsum(~dropped)])
+        kept = np.concatenate([[0], counted(~dropped)])
         return replaced[~dropped], kept[starts]
 
 
