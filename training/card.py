@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from adversarial import adversarial
 from judged import Judged, is_held_out
-from learning import Bools, Floats, Ids, agreement, best_threshold, calibration, calibration_error, kappa
+from learning import Bools, Floats, Ids, Rows, agreement, best_threshold, calibration, calibration_error, kappa
 
 from ragmeter import get_metric
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline.guards import GUARDS
 from ragmeter.metrics.offline.tables import plain, table
 from ragmeter.metrics.offline.trees import trees
 from ragmeter.stats.cascade import by_labels
@@ -26,21 +28,27 @@ _SYSTEMS = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT
 
 @dataclass(frozen=True)
 class Figures:
-    """What the training found: cross-validated log-odds of every judged answer, and those without each system."""
+    """What the training found: cross-validated log-odds of all judged answers' pairs, and those without each system."""
 
     rows: Sequence[Judged]
-    right: Bools
+    pairs: Rows
     scores: Floats
     folds: Ids
     unseen: dict[str, Floats]
 
+    @property
+    def right(self) -> Bools:
+        """People's verdicts."""
+        return self.pairs.right
+
     def probabilities(self) -> Floats:
-        """Calibrated on the other folds, so that no row has a part in its own."""
+        """Calibrated on the other folds, so that no row has a part in its own, and capped by the guards."""
+        best = self.pairs.best(self.scores)
         found = np.zeros(len(self.right))
         for each in np.unique(self.folds).tolist():
-            slope, intercept = calibration(self.scores[self.folds != each], self.right[self.folds != each])
+            slope, intercept = calibration(best[self.folds != each], self.right[self.folds != each])
             inside = self.folds == each
-            found[inside] = 1 / (1 + np.exp(-(slope * self.scores[inside] + intercept)))
+            found[inside] = self.pairs.chances(self.scores, slope, intercept)[inside]
         return found
 
 
@@ -59,6 +67,8 @@ def write_card(figures: Figures) -> str:
         "error": f"{calibration_error(probability, figures.right):.3f}",
         "coverage": _coverage(probability, figures.right),
         "cascade": _cascade(figures, probability),
+        "adversarial": _adversarial(figures.rows),
+        "guards": _table(("at most", "where"), [[f"{each.cap:.2f}", each.because] for each in GUARDS]),
         "held": _held_out([row for row, each in zip(figures.rows, held, strict=True) if each]),
         "languages": _languages(),
     }
@@ -111,11 +121,11 @@ def _overall(figures: Figures, probability: Floats) -> str:
 def _systems(figures: Figures, probability: Floats) -> str:
     lines = []
     system = np.array([row.system for row in figures.rows])
-    slope, intercept = calibration(figures.scores, figures.right)
+    slope, intercept = calibration(figures.pairs.best(figures.scores), figures.right)
     for name, scores in figures.unseen.items():
         own = system == name
         right = figures.right[own]
-        unseen = 1 / (1 + np.exp(-(slope * scores + intercept)))
+        unseen = figures.pairs.some(own).chances(scores, slope, intercept)
         again = _of(unseen, right)
         lines.append(
             [_SYSTEMS[name], *_of(probability[own], right), *again[2:], f"{calibration_error(unseen, right):.3f}"]
@@ -184,6 +194,22 @@ def _held_out(rows: Sequence[Judged]) -> str:
         ("answers", "right", "agreement", "kappa", "ECE"),
         [[*_of(found, right), f"{calibration_error(found, right, 10):.3f}"]],
     )
+
+
+def _adversarial(rows: Sequence[Judged]) -> str:
+    """The packaged model on answers that are made to fool it, to all questions and in Spanish to those of XQuAD."""
+    english = [(row.question, list(row.golds)) for row in {row.number: row for row in rows}.values()]
+    spanish = [(row["question"], [row["gold"]]) for row in controlled()["es"] if row["kind"] == "gold alone"]
+    lines = []
+    for language, questions in (("en", english), ("es", spanish)):
+        found = adversarial(questions, language)
+        chances = get_metric("offline_correct_probability")(*([each[part] for each in found] for part in (1, 2, 3)))
+        kinds = np.array([each[0] for each in found])
+        for kind in dict.fromkeys(kinds.tolist()):
+            own = chances[kinds == kind]
+            shares = [f"{(own >= 0.5).mean():.3f}", f"{(own >= 0.9).mean():.3f}"]
+            lines.append([f"{language}: {kind}", f"{len(own):,}", f"{own.mean():.3f}", *shares, f"{own.max():.2f}"])
+    return _table(("answers", "n", "mean", "≥ 0.5", "≥ 0.9", "highest"), lines)
 
 
 def controlled() -> dict[str, list[dict[str, str]]]:

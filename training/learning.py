@@ -14,6 +14,7 @@ import numpy.typing as npt
 from judged import Judged
 
 from ragmeter.metrics.offline.features import FEATURES, NAMES, features
+from ragmeter.metrics.offline.guards import capped
 from ragmeter.metrics.offline.trees import Trees
 
 Floats = npt.NDArray[np.float64]
@@ -69,6 +70,10 @@ class Rows:
         np.maximum.at(found, self.row, scores)
         return found
 
+    def chances(self, scores: Floats, slope: float, intercept: float) -> Floats:
+        """Each row's greatest chance, from the log-odds of its pairs, calibrated so and capped by the guards."""
+        return self.best(capped(1 / (1 + np.exp(-(slope * scores + intercept))), self.features[:, -1]))
+
     def best_pairs(self, scores: Floats) -> Ids:
         """Where each row's pair with the greatest score is."""
         order = np.lexsort((-scores, self.row))
@@ -81,10 +86,11 @@ def fit(rows: Rows, **settings: Any) -> dict[str, Any]:
     from catboost import CatBoostClassifier
 
     most = {"recall_new": 1.0, "precision": 0.1, "in_order": 0.01}
-    pairs = rows.best_pairs(rows.features @ np.array([most.get(name, 0.0) for name in NAMES]))
+    features = rows.features[:, : len(NAMES)]  # the guard is no feature
+    pairs = rows.best_pairs(features @ np.array([most.get(name, 0.0) for name in NAMES]))
     settings = {**SETTINGS, "monotone_constraints": [each.direction for each in FEATURES], **settings}
     model = CatBoostClassifier(**settings)
-    model.fit(rows.features[pairs], rows.right.astype(int), sample_weight=rows.weight)
+    model.fit(features[pairs], rows.right.astype(int), sample_weight=rows.weight)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")
@@ -109,13 +115,13 @@ def _filled(values: list[Any], length: int, blank: Any) -> list[Any]:
 
 
 def cross_validated(rows: Rows, fold: Ids, is_real: Bools, **settings: Any) -> Floats:
-    """The log-odds of each row from trees that saw no row of its fold. Made-up rows are only ever learnt from."""
-    scores = np.zeros(len(rows.right))
+    """The log-odds of each pair from trees that saw no row of its fold. Made-up rows are only ever learnt from."""
+    scores = np.zeros(len(rows.row))
     for each in np.unique(fold[is_real]).tolist():
         inside = fold == each
         fitted = Trees.read(fit(rows.some(~inside), **settings))
-        held = rows.some(inside)
-        scores[inside] = held.best(fitted.scores(held.features))
+        held = inside[rows.row]
+        scores[held] = fitted.scores(rows.features[held])
     return scores
 
 

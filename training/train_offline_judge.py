@@ -40,30 +40,30 @@ def main() -> None:
     scores = cross_validated(rows, folds, is_real)
     model = fit(rows.some(seen))
     fitted = is_real & seen
-    model["calibration"] = calibration(scores[fitted], rows.right[fitted])
+    model["calibration"] = calibration(rows.best(scores)[fitted], rows.right[fitted])
     text = json.dumps(model, separators=(",", ":"))
     chosen.model.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     print(f"{chosen.model}: {len(model['feature'])} trees, {chosen.model.stat().st_size:,} bytes", flush=True)
     if not chosen.no_card:
         print("leave one system out ...", flush=True)
-        figures = Figures(real, rows.right[is_real], scores[is_real], folds[is_real], _without_each_system(rows, every))
+        of_real = scores[is_real[rows.row]]
+        figures = Figures(real, rows.some(is_real), of_real, folds[is_real], _without_each_system(rows, every))
         CARD.write_text(write_card(figures), encoding="utf-8")
         print(f"{CARD}", flush=True)
 
 
 def _without_each_system(rows: Rows, every: list[Judged]) -> dict[str, np.ndarray]:
-    """For each system its answers' log-odds, from trees that saw neither the system nor the questions."""
+    """For each system the log-odds of its answers' pairs, from trees that saw neither the system nor the questions."""
     system = np.array([each.system for each in every])
     halves = np.array([fold(f"half {each.question}", 2) for each in every])
     found = {}
     for name in dict.fromkeys(each.system for each in every if each.weight == 1):
-        scores = np.zeros(len(every))
+        scores = np.zeros(len(rows.row))
         for half in (0, 1):
             trees = Trees.read(fit(rows.some((system != name) & (halves != half))))
-            held = (system == name) & (halves == half)
-            part = rows.some(held)
-            scores[held] = part.best(trees.scores(part.features))
-        found[name] = scores[system == name]
+            held = ((system == name) & (halves == half))[rows.row]
+            scores[held] = trees.scores(rows.features[held])
+        found[name] = scores[(system == name)[rows.row]]
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.normalize import Language
-from ragmeter.metrics.offline.evidence import Explanation, explain_answer
+from ragmeter.metrics.offline.evidence import Explanation, explain_answers
 from ragmeter.store import MANIFEST, RunFolder
 from ragmeter.table import QID
 
@@ -39,7 +39,8 @@ def explain(
         if missing:
             raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(folder.path))
     code = None if language in (None, "none") else Language.parse(language)
-    return [explain_answer(row["question"], row["reference"], row["answer"], code) for row in rows]
+    questions, references, answers = ([row[name] for row in rows] for name in _NEEDED)
+    return explain_answers(questions, references, answers, code)
 
 
 def run_folder(run: str | Path, output_dir: str | Path = RUNS) -> RunFolder:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +16,9 @@ from hypothesis import strategies as st
 
 from ragmeter import get_metric
 from ragmeter.metrics.normalize import words
-from ragmeter.metrics.offline.evidence import explain_answer
+from ragmeter.metrics.offline.evidence import explain_answer, explain_answers
 from ragmeter.metrics.offline.features import NAMES, features
+from ragmeter.metrics.offline.guards import capped, guard_of
 from ragmeter.metrics.offline.tables import Mark, table, tables
 from ragmeter.metrics.offline.trees import MODEL, trees
 from ragmeter.metrics.offline.values import Item, items
@@ -186,51 +189,114 @@ def real_rows() -> list[dict[str, object]]:
         return [json.loads(line) for line in lines]
 
 
+def spanish_rows() -> list[dict[str, Any]]:
+    with gzip.open(DATA / "controlled.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [row for row in map(json.loads, lines) if row["language"] == "es"]
+
+
 def is_held_out(question: str) -> bool:
     """As training/judged.py has it: these questions had no part in the packaged model."""
     return int.from_bytes(hashlib.sha256(question.encode()).digest()[:8]) % 10 == 0
 
 
-def adversarial() -> list[tuple[str, str, list[str], str]]:
-    rows = [row for row in real_rows() if is_held_out(str(row["question"]))][:60]
-    all_golds = [gold for row in rows for gold in row["golds"]]  # type: ignore[attr-defined]
-    found = []
-    for place, row in enumerate(rows):
-        question, golds = str(row["question"]), list(row["golds"])  # type: ignore[call-overload]
-        gold, others = (
-            golds[0],
-            [all_golds[(place * 7 + 31) % len(all_golds)], all_golds[(place * 11 + 57) % len(all_golds)]],
-        )
-        found += [
-            ("all golds", question, golds, ", ".join(all_golds)),
-            ("all golds in a row", question, golds, " ".join(all_golds)),
-            ("question", question, golds, question),
-            ("question twice", question, golds, f"{question}? {question}"),
-            ("X or Y or Z", question, golds, f"The answer is {others[0]} or {gold} or {others[1]}"),
-            ("negated", question, golds, f"It is not {gold}."),
-            ("negated after", question, golds, f"{gold} is not the right answer."),
-            ("empty", question, golds, ""),
-            ("blank", question, golds, " \n\t"),
-            ("refusal", question, golds, "I'm sorry, but I don't know."),
-        ]
-    question, golds = str(rows[0]["question"]), list(rows[0]["golds"])  # type: ignore[call-overload]
-    found.append(("1 MB", question, golds, "lorem ipsum dolor sit amet " * 40_000))
-    found.append(
-        ("1 MB with the gold answer", question, golds, f"{golds[0]} " + "Lorem Ipsum 17 Dolor Sit Amet " * 34_000)
-    )
+def adversarial_cases(language: str) -> list[tuple[str, str, list[str], str]]:
+    """To held-out questions and to as many that the model has seen; in Spanish to those of XQuAD."""
+    spec = importlib.util.spec_from_file_location("adversarial", TRAINING.with_name("adversarial.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if language == "es":
+        chosen = [(row["question"], [row["gold"]]) for row in spanish_rows() if row["kind"] == "gold alone"]
+    else:
+        rows = [(str(row["question"]), list(row["golds"])) for row in real_rows()]  # type: ignore[call-overload]
+        held = [row for row in rows if is_held_out(row[0])]
+        chosen = held + [row for row in rows if not is_held_out(row[0])][: len(held)]
+    found: list[tuple[str, str, list[str], str]] = module.adversarial(chosen, language, seed=3)
     return found
 
 
-def test_answers_that_try_to_fool_the_judge() -> None:
-    cases = adversarial()
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_answers_that_try_to_fool_the_judge(language: str) -> None:
+    cases = adversarial_cases(language)
+    assert len(cases) > 3_000
     found = get_metric("offline_correct_probability")(*([case[part] for case in cases] for part in (1, 2, 3)))
     by_kind: dict[str, list[float]] = {}
     for (kind, *_), chance in zip(cases, found.tolist(), strict=True):
         by_kind.setdefault(kind, []).append(chance)
+    assert len(by_kind) == 7
     for kind, chances in by_kind.items():
-        assert np.mean(np.array(chances) >= 0.5) <= 0.1, kind
-        assert np.mean(np.array(chances) >= SURE) <= 0.02, kind
-        assert np.mean(chances) < 0.25, kind
+        assert max(chances) < SURE, kind
+        # Lists of twenty candidates are what people call right where a cast is asked for.
+        assert np.mean(np.array(chances) >= 0.5) <= (0.35 if kind == "many gold answers" else 0.2), kind
+        assert np.mean(chances) < 0.3, kind
+
+
+@pytest.mark.parametrize(
+    ("answer", "because"),
+    [
+        ("The capital of France is the city Paris or Lyon.", "alternatives"),
+        ("The capital of France is not the city Paris.", "negat"),
+        ("Is the capital city of France Paris? No.", "negat"),
+        ("I'm sorry, I don't know the capital city of France.", "declines"),
+        ("which city is the capital of france", "question back"),
+        ("Paris " + "Lorem Ipsum Dolor " * 2_000, "heap"),
+        ("Paris " * 2_000, "longer"),
+    ],
+)
+def test_what_forbids_being_sure(answer: str, because: str) -> None:
+    (line,) = features(["which city is the capital of france"], ["Paris"], [answer])
+    guard = guard_of(line[-1])
+    assert guard is not None
+    assert because in guard.because
+    assert capped(np.array([0.99, 0.1]), np.array([line[-1]] * 2)).tolist() == [guard.cap, 0.1]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Paris is the capital of France.",
+        "It is not Lyon. The capital city of France is Paris.",
+        "Lyon or Nice? The capital is Paris.",
+        "No, the capital is not Lyon. It is Paris.",
+        "Paris",
+    ],
+)
+def test_a_mention_that_nothing_is_wrong_with_is_enough(answer: str) -> None:
+    (line,) = features(["which city is the capital of france"], ["Paris"], [answer])
+    assert guard_of(line[-1]) is None
+
+
+def test_the_own_or_and_not_of_a_gold_answer_are_no_alternative_and_no_negation() -> None:
+    for gold in ("trick or treat", "not guilty"):
+        (line,) = features(["what did they say"], [gold], [f"They said {gold}."])
+        assert guard_of(line[-1]) is None
+        (line,) = features(["what did they say"], [gold], [f"not {gold}, or nothing"])
+        assert guard_of(line[-1]) is not None
+
+
+def test_a_cap_is_a_piece_of_evidence() -> None:
+    answer = "The capital of France is the city Paris or Lyon."
+    found = explain_answer("which city is the capital of france", ["Paris"], answer)
+    (cap,) = [each for each in found.evidence if each.about == "cap"]
+    assert found.probability == 0.8
+    assert cap.says == "the chance is capped at 0.8 because the gold words stand only among alternatives"
+    assert cap.weight < 0
+    total = found.prior + sum(each.weight for each in found.evidence)
+    assert 1 / (1 + np.exp(-total)) == pytest.approx(0.8)
+
+
+def test_many_explanations_are_those_of_each_answer_alone() -> None:
+    rows = [(question, [gold, "Vienna"], answer) for question, gold, answer in (RIGHT + WRONG) * 9]
+    together = explain_answers([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+    assert len(together) == len(rows) > 256
+    for row, found in list(zip(rows, together, strict=True))[:: len(RIGHT)]:
+        alone = explain_answer(*row)
+        assert alone.probability == found.probability
+        assert [(each.about, each.says) for each in alone.evidence] == [(e.about, e.says) for e in found.evidence]
+    assert explain_answers([], [], []) == []
+    with pytest.raises(ValueError, match="no reference"):
+        explain_answers(["where"], [[]], ["there"])
 
 
 def test_the_best_reference_counts_and_their_order_does_not() -> None:
@@ -291,6 +357,33 @@ def test_the_trees_are_what_a_plain_walk_says() -> None:
         assert score == pytest.approx(total, abs=1e-9)
 
 
+def test_contributions_are_what_a_plain_walk_says() -> None:
+    found = trees()
+
+    def mean(tree: int, leaves: list[int]) -> float:
+        weight = found.weight[tree, leaves].sum()
+        values = found.value[tree, leaves]
+        return float(values @ found.weight[tree, leaves] / weight if weight else values.mean())
+
+    lines = worked_features()[::7]
+    for line, moved in zip(lines, found.contributions(lines), strict=True):
+        expected = np.zeros(len(NAMES))
+        for tree in range(len(found.feature)):
+            leaves = list(range(32))
+            for bit, (column, than) in enumerate(zip(found.feature[tree], found.threshold[tree], strict=True)):
+                before = mean(tree, leaves)
+                leaves = [leaf for leaf in leaves if (leaf >> bit & 1) == (line[column] > than)]
+                expected[column] += mean(tree, leaves) - before
+        np.testing.assert_allclose(moved, expected * found.slope, atol=1e-9)
+
+
+def test_a_row_has_one_score_however_many_are_beside_it() -> None:
+    lines = np.tile(worked_features(), (40, 1))
+    together = trees().scores(lines)
+    for count in (1, 2, 3, 511, 512, 513, 1025):
+        np.testing.assert_array_equal(trees().scores(lines[:count]), together[:count])
+
+
 def test_more_evidence_never_counts_against_an_answer() -> None:
     from ragmeter.metrics.offline.features import FEATURES
 
@@ -339,8 +432,7 @@ def test_the_figures_on_questions_that_the_model_has_never_seen() -> None:
 
 
 def test_in_spanish_it_is_better_than_token_f1_with_its_best_threshold() -> None:
-    with gzip.open(DATA / "controlled.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [row for row in map(json.loads, lines) if row["language"] == "es"]
+    rows = spanish_rows()
     questions, golds, answers = ([row[name] for row in rows] for name in ("question", "gold", "answer"))
     right = np.array([row["right"] for row in rows])
     ours = (get_metric("offline_correct_probability")(questions, golds, answers) >= 0.5) == right

@@ -65,7 +65,7 @@ def as_texts(column: list[Any]) -> list[Any]:
     return column if is_clean(column) else [as_text(value) for value in column]
 
 
-def is_clean(column: list[Any]) -> bool:
+def is_clean(column: Sequence[Any]) -> bool:
     """Whether every cell is a text that can be written as it stands."""
     try:
         "".join(column).encode()
@@ -101,6 +101,8 @@ def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
 
 def texts_of(items: Sequence[Any], *, strict: bool = True) -> list[str]:
     """The items of a list as texts, less those that are missing. An object or a list inside is not a text."""
+    if is_clean(items):
+        return list(items)
     found = []
     for item in items:
         if strict and isinstance(item, dict | list | tuple | set):

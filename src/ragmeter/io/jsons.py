@@ -21,6 +21,18 @@ def read_lines(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Batch]
         yield from batches_of_records(_records(text, name))
 
 
+class _ConstantError(Exception):
+    """A number that JSON does not have: NaN, Infinity."""
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise _ConstantError(constant)
+
+
+#: One for all lines: `json.loads` would make a new one for each.
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
 def _records(text: TextIO, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for number, line in enumerate(text, 1):
         if not line.isspace():
@@ -43,11 +55,10 @@ def read_document(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Bat
 
 
 def _parse(text: str, name: str, line: int | None) -> Any:
-    def refuse(constant: str) -> NoReturn:
-        raise InputError(f"{constant} is not JSON", file=name, line=line, hint="write null for a missing value")
-
     try:
-        return json.loads(text, parse_constant=refuse)
+        return _DECODER.decode(text)
+    except _ConstantError as error:
+        raise InputError(f"{error} is not JSON", file=name, line=line, hint="write null for a missing value") from None
     except json.JSONDecodeError as error:
         found = f", found {text[error.pos : error.pos + 20]!r}" if error.pos < len(text) else ", the text ends there"
         where = line if line is not None else error.lineno

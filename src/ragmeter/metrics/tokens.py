@@ -63,7 +63,7 @@ class Lexicon:
         self._chunks: dict[str, int] = {}
         self._characters = 0
         self._texts = _Ids()  # of words and of plain forms, which for most chunks are the same text
-        self._plain, self._counts, self._firsts, self._words = _Numbers(), _Numbers(), _Numbers(), _Numbers()
+        self._plain, self._counts, self._firsts, self._words = Numbers(), Numbers(), Numbers(), Numbers()
         self._stems: dict[str, _Stems] = {}
 
     @property
@@ -132,8 +132,8 @@ class _Ids:
         return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
 
 
-class _Numbers:
-    """An array that grows. What was seen of it stays as it is."""
+class Numbers:
+    """An array of integers that grows. What was seen of it stays as it is."""
 
     def __init__(self) -> None:
         self._room: Ids = np.empty(1024, np.int64)
@@ -155,7 +155,7 @@ class _Stems:
     def __init__(self, language: str) -> None:
         self._stemmer = stemmer(language)
         self._stem_ids = _Ids()
-        self._known = _Numbers()
+        self._known = Numbers()
 
     def of(self, words: dict[str, int]) -> Ids:
         new = list(islice(words, len(self._known.view), None))

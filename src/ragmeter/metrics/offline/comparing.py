@@ -9,12 +9,15 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline.guards import reasons
 from ragmeter.metrics.offline.matching import Match, match
-from ragmeter.metrics.offline.tables import Mark, plain
+from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
 from ragmeter.metrics.offline.values import Item
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
     Bools,
+    Chunked,
+    Floats,
     Texts,
     Vocabulary,
     chunked,
@@ -34,8 +37,9 @@ class Compared:
     language: str
     items: Sequence[Item]
     pairs: Match
-    kinds: list[str]
+    kinds: Ids
     refusal: Bools
+    reasons: Floats  # of the guards
 
 
 def matches(
@@ -47,26 +51,24 @@ def matches(
     for code in np.unique(languages).tolist():
         rows = np.flatnonzero(languages == code)
         known = vocabulary(code)
-        texts = [known.texts(part if len(rows) == len(answer) else part.rows(rows).without_idle()) for part in split]
-        pairs = match(texts[0], texts[1], texts[2], known.items)
-        refusal = _refusals(texts[2], [answer[row] for row in rows.tolist()], code)
-        yield Compared(rows, code, known.items, pairs, _kinds([question[row] for row in rows.tolist()], known), refusal)
+        asked, wanted, told = (side.rows(rows) for side in split)
+        texts = [known.texts(side) for side in (asked, wanted, told)]
+        pairs = match(texts[0], texts[1], texts[2], known.properties.words)
+        refusal = _refusals(texts[2], told, code)
+        held = reasons(pairs, refusal, told, wanted)
+        yield Compared(rows, code, known.items, pairs, _kinds(asked, known), refusal, held)
 
 
-def _kinds(questions: Sequence[str], known: Vocabulary) -> list[str]:
-    """What each question asks for."""
-    kinds = {text: known.table.kind_of_question(words(plain(text))) for text in dict.fromkeys(questions)}
-    return [kinds[text] for text in questions]
+def _kinds(questions: Chunked, known: Vocabulary) -> Ids:
+    """What each question asks for, as its place among the kinds."""
+    kinds = [QUESTIONS.index(known.table.kind_of_question(words(plain(text)))) for text in questions.texts]
+    return np.array(kinds, np.int64)[questions.of_row]
 
 
-def _refusals(answers: Texts, texts: Sequence[str], language: str) -> Bools:
+def _refusals(answers: Texts, split: Chunked, language: str) -> Bools:
     """Which answers decline to answer. Only those are read closely that have a word that could."""
-    could = answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < _REFUSES_WITHIN)
-    refuses = np.diff(answers.starts) == 0
-    seen: dict[str, bool] = {}
-    for row in np.flatnonzero(answers.per_text(could)).tolist():
-        text = texts[row]
-        if text not in seen:
-            seen[text] = is_miss(text, {language, DEFAULT})
-        refuses[row] = seen[text]
-    return np.asarray(refuses)
+    could = answers.per_text(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < _REFUSES_WITHIN)) > 0
+    declines = np.zeros(len(split.texts), bool)
+    for each in np.unique(split.of_row[could]).tolist():
+        declines[each] = is_miss(split.texts[each], {language, DEFAULT})
+    return np.asarray(declines[split.of_row] | (np.diff(answers.starts) == 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from ragmeter.metrics.normalize import AUTO
-from ragmeter.metrics.offline.comparing import matches
-from ragmeter.metrics.offline.features import FEATURES, NAMES, columns, new_gold
-from ragmeter.metrics.offline.matching import Match
+from ragmeter.metrics.offline.comparing import Compared, matches
+from ragmeter.metrics.offline.features import FEATURES, NAMES, evidence_lines, new_gold
+from ragmeter.metrics.offline.guards import guard_of
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
 from ragmeter.metrics.offline.trees import trees
-from ragmeter.metrics.offline.values import Item
-from ragmeter.metrics.offline.vocabulary import Bools, Texts
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 
 RIGHT = 0.5
+CAP = "cap"
+_AT_ONCE = 256  # rows
 _MOST = 8  # words that are named; the others are counted
 
 
@@ -51,44 +53,80 @@ class Explanation:
 
 def explain_answer(question: str, references: Sequence[str], answer: str, language: str | None = None) -> Explanation:
     """Judge one answer, and say why. The reference that speaks for it most is the one that is compared."""
-    count = len(references)
-    code = None if language == AUTO else language
-    best: tuple[float, int, _Pair] | None = None
-    for found in matches([question] * count, list(references), [answer] * count, code):
-        features = columns(found.pairs, found.kinds, found.refusal)
-        lines = np.stack([features[name] for name in NAMES], axis=1)
-        chances = trees().probabilities(lines)
-        for place, row in enumerate(found.rows.tolist()):
-            if best is None or chances[place] > best[0]:
-                values = dict(zip(NAMES, lines[place].tolist(), strict=True))
-                pair = _Pair(found.pairs, place, found.items, values, found.language, lines[place])
-                best = float(chances[place]), row, pair
-    if best is None:
+    return explain_answers([question], [references], [answer], language)[0]
+
+
+def explain_answers(
+    questions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    answers: Sequence[str],
+    language: str | None = None,
+) -> list[Explanation]:
+    """Judge answers, and say why of each. `references` has the gold answers of each row."""
+    if not all(references):
         raise ValueError("there is no reference to compare the answer with")
-    probability, row, pair = best
+    rows = list(zip(questions, references, answers, strict=True))
+    code = None if language == AUTO else language
+    return [each for begin in range(0, len(rows), _AT_ONCE) for each in _explain(rows[begin : begin + _AT_ONCE], code)]
+
+
+def _explain(rows: Sequence[tuple[str, Sequence[str], str]], language: str | None) -> list[Explanation]:
+    asked, wanted, told, row_of = [], [], [], []
+    for row, (question, references, answer) in enumerate(rows):
+        for reference in references:
+            asked.append(question)
+            wanted.append(reference)
+            told.append(answer)
+            row_of.append(row)
+    best: dict[int, tuple[float, int, _Pair]] = {}
+    for found in matches(asked, wanted, told, language):
+        lines = evidence_lines(found)
+        chances = trees().probabilities(lines).tolist()
+        for place, number in enumerate(found.rows.tolist()):
+            row = row_of[number]
+            if row not in best or chances[place] > best[row][0]:
+                best[row] = chances[place], number, _Pair(found, place, lines[place])
+    chosen = [best[row] for row in range(len(rows))]
+    moved = trees().contributions(np.array([pair.line for *_, pair in chosen]))
+    return [
+        _explanation(probability, wanted[number], pair, weights)
+        for (probability, number, pair), weights in zip(chosen, moved.tolist(), strict=True)
+    ]
+
+
+def _explanation(probability: float, reference: str, pair: _Pair, weights: Sequence[float]) -> Explanation:
     moved = dict.fromkeys((each.evidence for each in FEATURES), 0.0)
-    for feature, weight in zip(FEATURES, trees().contributions(pair.line).tolist(), strict=True):
+    for feature, weight in zip(FEATURES, weights, strict=True):
         moved[feature.evidence] += weight
     pieces = [Evidence(about, _SAYS[about](pair), weight) for about, weight in moved.items()]
+    lowered = _log_odds(probability) - (trees().prior + sum(moved.values()))
+    guard = guard_of(float(pair.line[-1]))
+    if guard is not None and lowered < -1e-9:
+        pieces.append(Evidence(CAP, f"the chance is capped at {guard.cap:g} because {guard.because}", lowered))
     pieces.sort(key=lambda each: -abs(each.weight))
-    return Explanation(probability, probability >= RIGHT, references[row], pair.language, trees().prior, tuple(pieces))
+    return Explanation(probability, probability >= RIGHT, reference, pair.language, trees().prior, tuple(pieces))
 
 
-@dataclass(frozen=True)
+def _log_odds(chance: float) -> float:
+    return math.log(chance / (1 - chance)) if 0 < chance < 1 else math.copysign(math.inf, chance - RIGHT)
+
+
 class _Pair:
     """One pair of a match, with its features by name."""
 
-    match: Match
-    place: int
-    items: Sequence[Item]
-    features: dict[str, float]
-    language: str
-    line: Any
+    def __init__(self, found: Compared, place: int, line: Floats) -> None:
+        self.match, self.items, self.language, self.line = found.pairs, found.items, found.language, line
+        self.features = dict(zip(NAMES, line.tolist(), strict=False))
+        self._place = place
+
+    def of(self, side: Texts) -> slice:
+        """Where this pair's text is among the items of a side."""
+        return slice(int(side.starts[self._place]), int(side.starts[self._place + 1]))
 
     def words(self, side: Texts, which: Bools) -> str:
         """The words of this pair's text that are chosen, each once."""
-        chosen = side.ids[which & (side.text == self.place)].tolist()
-        return _listed(self.items[each].word for each in chosen)
+        here = self.of(side)
+        return _listed(self.items[each].word for each in side.ids[here][which[here]].tolist())
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -169,7 +207,7 @@ def _others(pair: _Pair) -> str:
     return (
         _parts(
             ("names that are neither gold nor asked", pair.words(match.answer, extra & match.answer.has(Mark.CAPITAL))),
-            ("other words", str(int((extra & (match.answer.text == pair.place)).sum()) or "")),
+            ("other words", str(int(extra[pair.of(match.answer)].sum()) or "")),
         )
         or "the answer says nothing else"
     )
@@ -184,7 +222,7 @@ def _position(pair: _Pair) -> str:
 
 
 def _question(pair: _Pair) -> str:
-    kind = next((kind for kind in QUESTIONS if pair.features[f"asks_{kind}"]), "what")
+    kind = next((kind for kind in QUESTIONS[:-1] if pair.features[f"asks_{kind}"]), QUESTIONS[-1])
     asked = pair.words(pair.match.gold, pair.match.content & pair.match.gold_asked)
     said = f"asks for: {kind}; the answer takes up {pair.features['question_told']:.0%} of its words"
     return said + (f"; gold words that it has itself: {asked}" if asked else "")
@@ -201,12 +239,12 @@ _SAYS: dict[str, Callable[[_Pair], str]] = {
     "list": _list,
     "spelling": _spelling,
     "other candidates": _others,
-    "length": lambda pair: f"the answer has {int((pair.match.answer.text == pair.place).sum()):,} words",
+    "length": lambda pair: f"the answer has {len(pair.match.answer.ids[pair.of(pair.match.answer)]):,} words",
     "position": _position,
     "question": _question,
     "numbers": _numbers,
     "negation": _negation,
     "refusal": lambda pair: "the answer declines to answer" if pair.features["refusal"] else "no refusal",
     "alternatives": _alternatives,
-    "gold answer": lambda pair: f"{int(new_gold(pair.match)[pair.match.gold.text == pair.place].sum())} words to find",
+    "gold answer": lambda pair: f"{int(new_gold(pair.match)[pair.of(pair.match.gold)].sum())} words to find",
 }

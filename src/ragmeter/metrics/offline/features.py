@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges, share
-from ragmeter.metrics.offline.comparing import matches
+from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.matching import Match, look_up
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, counted
 
 
 class Feature(NamedTuple):
@@ -77,7 +77,7 @@ FEATURES = (
     Feature("hedges", -1, "alternatives"),
     Feature("gold_words", 0, "gold answer"),
     Feature("gold_names", 0, "gold answer"),
-    *(Feature(f"asks_{kind}", 0, "question") for kind in QUESTIONS),
+    *(Feature(f"asks_{kind}", 0, "question") for kind in QUESTIONS[:-1]),
 )
 NAMES = tuple(each.name for each in FEATURES)
 
@@ -89,24 +89,28 @@ _FAR = 200.0  # where a gold word stands that stands nowhere
 def features(
     question: Sequence[str], reference: Sequence[str], answer: Sequence[str], language: str | None = None
 ) -> Floats:
-    """One line of features for each pair."""
-    found = np.zeros((len(answer), len(FEATURES)))
+    """One line of features for each pair, and after them the guard that holds, or 0."""
+    found = np.zeros((len(answer), len(FEATURES) + 1))
     for each in matches(question, reference, answer, language):
-        by_name = columns(each.pairs, each.kinds, each.refusal)
-        found[each.rows] = np.stack([by_name[name] for name in NAMES], axis=1)
+        found[each.rows] = evidence_lines(each)
     return found
 
 
-def columns(pairs: Match, kinds: list[str], refusal: Bools) -> dict[str, Floats]:
+def evidence_lines(found: Compared) -> Floats:
+    """The lines of the pairs that were compared."""
+    by_name = columns(found.pairs, found.kinds, found.refusal)
+    return np.stack([*(by_name[name] for name in NAMES), found.reasons], axis=1)
+
+
+def columns(pairs: Match, kinds: Ids, refusal: Bools) -> dict[str, Floats]:
     """Every feature by its name."""
-    kind = np.array(kinds)
     return {
         **_of_words(pairs),
         **_of_position(pairs),
         **_of_numbers(pairs),
         **_of_logic(pairs),
         "refusal": refusal.astype(np.float64),
-        **{f"asks_{each}": (kind == each).astype(np.float64) for each in QUESTIONS},
+        **{f"asks_{each}": (kinds == place).astype(np.float64) for place, each in enumerate(QUESTIONS[:-1])},
     }
 
 
@@ -173,9 +177,9 @@ def _of_words(pairs: Match) -> dict[str, Floats]:
     }
 
 
-def _sentence(side: Texts) -> Ids:
+def _sentence(side: Texts) -> Small:
     """The number of each item's sentence in its text."""
-    ended: Ids = np.cumsum(side.has(Mark.SENTENCE)) - side.has(Mark.SENTENCE)
+    ended = counted(side.has(Mark.SENTENCE)) - side.has(Mark.SENTENCE)
     begin = np.minimum(side.starts[:-1], max(len(ended) - 1, 0))
     return ended - ended[begin][side.text] if len(ended) else ended
 
@@ -188,7 +192,7 @@ def _of_parts(pairs: Match, new: Bools) -> dict[str, Floats]:
     begins[1:] = ends[:-1]
     begins |= gold.has(Mark.ALSO)
     begins[gold.starts[:-1][np.diff(gold.starts) > 0]] = True
-    part = np.cumsum(begins) - 1
+    part = counted(begins) - 1
     count = int(part[-1]) + 1 if len(part) else 0
     words = np.bincount(part, pairs.content, count) if count else np.zeros(0)
     found = np.bincount(part, pairs.credit * pairs.content, count) if count else np.zeros(0)
@@ -292,9 +296,9 @@ def _off(pairs: Match, missing: Bools) -> Floats:
     """By how much of itself the nearest number of the answer is off the gold number; 1 where there is none near."""
     gold, answer = pairs.gold, pairs.answer
     off = np.zeros(gold.count)
-    numbers = np.flatnonzero(answer.has(Mark.NUMBER) & ~np.isnan(answer.value))
+    numbers = np.flatnonzero(answer.has(Mark.NUMBER) & np.isfinite(answer.value))
     first = np.searchsorted(numbers, answer.starts)  # of each answer among the numbers
-    places = np.flatnonzero(missing & ~np.isnan(gold.value))
+    places = np.flatnonzero(missing & np.isfinite(gold.value))
     pair = gold.text[places]
     counts = np.diff(first)[pair]
     wanted = np.repeat(gold.value[places], counts)
@@ -328,7 +332,7 @@ def _of_logic(pairs: Match) -> dict[str, Floats]:
 def _share_beside(side: Texts, hit: Bools, near: Bools, stops: Bools) -> Floats:
     """The share of hits that are near something, or in a run of hits of which one is: a negation holds for them all."""
     places = np.flatnonzero(hit)
-    block: Ids = np.cumsum(stops) - stops
+    block = counted(stops) - stops
     text = side.text[places]
     apart = (np.diff(places) > _GAP) | (np.diff(text) > 0) | (np.diff(block[places]) > 0)
     run = np.concatenate([[0], np.cumsum(apart)]) if len(places) else places
@@ -339,7 +343,7 @@ def _share_beside(side: Texts, hit: Bools, near: Bools, stops: Bools) -> Floats:
 def _near(side: Texts, what: Bools, stops: Bools) -> Bools:
     """Which items have one of `what` within reach before or after them, with no stop between."""
     near = np.zeros(len(what), bool)
-    block: Ids = np.cumsum(stops) - stops
+    block = counted(stops) - stops
     for step in range(1, min(_REACH, len(what) - 1) + 1):
         same = (side.text[step:] == side.text[:-step]) & (block[step:] == block[:-step])
         near[step:] |= what[:-step] & same

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from rapidfuzz import process
@@ -11,8 +12,7 @@ from rapidfuzz.distance import Levenshtein, Prefix
 
 from ragmeter.metrics.bags import Ids, ranges
 from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.values import Item
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, Words, counted
 
 #: From this similarity on, two words are taken for spellings of one: one letter in five may differ.
 _ALIKE = 0.8
@@ -43,12 +43,11 @@ class Match:
     acronym: Bools  # per pair: one side has the other's initials
 
 
-def match(question: Texts, gold: Texts, answer: Texts, items: Sequence[Item]) -> Match:
-    """Compare gold answers with answers, pair by pair."""
+def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
+    """Compare gold answers with answers, pair by pair. `words` are those of the items' ids."""
     kinds = 1 + max((int(side.root.max()) for side in (question, gold, answer) if len(side.root)), default=0)
     keys = {name: side.text * kinds + side.root for name, side in (("q", question), ("g", gold), ("a", answer))}
-    order = np.argsort(keys["a"], kind="stable")
-    told = keys["a"][order]
+    told, order = _sorted(keys["a"])
     found, first = look_up(told, keys["g"])
     where = np.where(found, order[first] if len(order) else -1, -1)
     asked, wanted = np.sort(keys["q"]), np.sort(keys["g"])
@@ -58,11 +57,11 @@ def match(question: Texts, gold: Texts, answer: Texts, items: Sequence[Item]) ->
     content = ~gold.has(Mark.FUNCTION)
     content |= (gold.per_text(content) == 0)[gold.text]
     credit = found.astype(np.float64)
-    spelled = _other_spellings(gold, answer, credit, where, content, items)
+    spelled = _other_spellings(gold, answer, credit, where, content, words)
     answer_gold[where[spelled]] = True
-    acronym = _acronyms(gold, answer, credit, where, content, items)
-    _initials(gold, answer, credit, where, content, items)
-    squashed, inside = _squashed(gold, answer, credit, content, items)
+    acronym = _acronyms(gold, answer, credit, where, content, words)
+    _initials(gold, answer, credit, where, content)
+    squashed, inside = _squashed(gold, answer, credit, content, words)
     credit[squashed[gold.text]] = 1.0
     return Match(
         question=question,
@@ -83,6 +82,16 @@ def match(question: Texts, gold: Texts, answer: Texts, items: Sequence[Item]) ->
     )
 
 
+def _sorted(keys: Ids) -> tuple[Ids, Ids]:
+    """The keys in order, and where each was; of equal ones, the first comes first."""
+    bits = len(keys).bit_length()
+    if not len(keys) or int(keys.max()) >= 1 << (63 - bits):
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+    packed = np.sort(keys << bits | np.arange(len(keys)))  # half the time that finding the order takes
+    return packed >> bits, packed & ((1 << bits) - 1)
+
+
 def look_up(known: Ids, wanted: Ids) -> tuple[Bools, Ids]:
     """Which of the wanted are among the known, which are sorted, and where the first of each is."""
     if not len(known):
@@ -91,9 +100,7 @@ def look_up(known: Ids, wanted: Ids) -> tuple[Bools, Ids]:
     return known[place] == wanted, place
 
 
-def _other_spellings(
-    gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, items: Sequence[Item]
-) -> Ids:
+def _other_spellings(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, words: Words) -> Ids:
     """Give credit to missing gold words that the answer has in another spelling; returns them."""
     no_word = Mark.NUMBER | Mark.MONTH | Mark.FUNCTION
     missing = np.flatnonzero((credit == 0) & content & (gold.marks & no_word == 0) & (gold.length >= _SHORTEST))
@@ -107,8 +114,7 @@ def _other_spellings(
     which, candidate = which[near], candidate[near]
     if not len(which):
         return np.asarray(which)
-    one_texts = [items[each].word for each in gold.ids[which].tolist()]
-    other_texts = [items[each].word for each in answer.ids[candidate].tolist()]
+    one_texts, other_texts = words[gold.ids[which]], words[answer.ids[candidate]]
     alike = process.cpdist(
         one_texts, other_texts, scorer=Levenshtein.normalized_similarity, dtype=np.float64, workers=1
     )
@@ -126,7 +132,7 @@ def _other_spellings(
     return np.asarray(which[first])
 
 
-def _acronyms(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, items: Sequence[Item]) -> Bools:
+def _acronyms(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, words: Words) -> Bools:
     """Where one side has an abbreviation in capitals, and the other the words that it stands for."""
     found = np.zeros(gold.count, bool)
     wanting = gold.per_text(content & (credit == 0)) > 0
@@ -139,14 +145,14 @@ def _acronyms(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: B
         if in_answer[pair]:
             initials = {texts[pair] for texts in gold_initials}
             for place in (answers.start + np.flatnonzero(short[answers])).tolist():
-                word = items[answer.ids[place]].word
+                word = words[answer.ids[place]]
                 if len(word) > 1 and word in initials:
                     found[pair] = True
                     credit[golds] = 1.0
                     where[golds] = np.where(where[golds] < 0, place, where[golds])
         if in_gold[pair] and not found[pair]:
             for place in (golds.start + np.flatnonzero(short_gold[golds])).tolist():
-                word = items[gold.ids[place]].word
+                word = words[gold.ids[place]]
                 if credit[place] == 0 and len(word) > 1:
                     every = [texts[pair].find(word) for texts in answer_initials]
                     if max(every) >= 0:
@@ -158,7 +164,7 @@ def _acronyms(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: B
 def _initials_of(side: Texts) -> tuple[_Slices, _Slices]:
     """The first letters of each text's words: of every one, and of those that say something."""
     says = ~side.has(Mark.FUNCTION)
-    before = np.concatenate([[0], np.cumsum(says)])
+    before = np.concatenate([[0], counted(says)])
     return _Slices(_letters(side.letter), side.starts), _Slices(_letters(side.letter[says]), before[side.starts])
 
 
@@ -172,41 +178,53 @@ class _Slices:
     def __getitem__(self, place: int) -> str:
         return self.text[self.starts[place] : self.starts[place + 1]]
 
+    def __iter__(self) -> Iterator[str]:
+        starts = self.starts.tolist()
+        return (self.text[begin:end] for begin, end in pairwise(starts))
 
-def _letters(code_points: Ids) -> str:
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+def _letters(code_points: Small) -> str:
     return code_points.astype("<u4").tobytes().decode("utf-32-le", "replace")
 
 
-def _initials(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, items: Sequence[Item]) -> None:
+def _initials(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools) -> None:
     """`J. Smith` for `John Smith`: a missing name whose initial stands in the answer, where another name is found."""
-    with_letters = answer.per_text(answer.has(Mark.LETTER)) > 0
     partly = gold.per_text(content & (credit > 0)) > 0
-    missing = np.flatnonzero((credit == 0) & content & gold.has(Mark.CAPITAL) & (with_letters & partly)[gold.text])
-    for place in missing.tolist():
-        begin, end = answer.starts[gold.text[place] : gold.text[place] + 2].tolist()
-        initial = items[gold.ids[place]].word[:1]
-        for candidate in range(begin, end):
-            if answer.marks[candidate] & Mark.LETTER and items[answer.ids[candidate]].word == initial:
-                credit[place], where[place] = _INITIAL, candidate
-                break
+    missing = np.flatnonzero((credit == 0) & content & gold.has(Mark.CAPITAL) & partly[gold.text])
+    letters = np.flatnonzero(answer.has(Mark.LETTER) & (answer.length == 1))
+    first = np.searchsorted(letters, answer.starts)  # of each answer among the letters
+    counts = np.diff(first)[gold.text[missing]]
+    which = np.repeat(missing, counts)
+    candidate = letters[ranges(first[gold.text[missing]], counts)]
+    same = gold.letter[which] == answer.letter[candidate]
+    credit[which[same]] = _INITIAL
+    where[which[same][::-1]] = candidate[same][::-1]  # so that the first one stays
 
 
-def _squashed(gold: Texts, answer: Texts, credit: Floats, content: Bools, items: Sequence[Item]) -> tuple[Bools, Bools]:
+def _squashed(gold: Texts, answer: Texts, credit: Floats, content: Bools, words: Words) -> tuple[Bools, Bools]:
     """`Spider-Man` and `Spiderman`: the gold answer's letters in one piece, from where a word of the answer begins."""
     found, inside = np.zeros(gold.count, bool), np.zeros(gold.count, bool)
     letters = gold.per_text(gold.length)
     fits = (letters >= _SQUASHED) & (letters <= answer.per_text(answer.length))
     wanting = np.flatnonzero((gold.per_text(content & (credit < 1)) > 0) & fits)
-    gold_ids, answer_ids = gold.ids.tolist(), answer.ids.tolist()
-    gold_starts, answer_starts = gold.starts.tolist(), answer.starts.tolist()
-    for pair in wanting.tolist():
-        wanted = "".join([items[each].word for each in gold_ids[gold_starts[pair] : gold_starts[pair + 1]]])
-        if wanted.isdigit():
-            continue
-        words = [items[each].word for each in answer_ids[answer_starts[pair] : answer_starts[pair + 1]]]
-        place = "".join(words).find(wanted)
-        if place >= 0:
-            edges = {0, *np.cumsum([len(word) for word in words]).tolist()}
-            inside[pair] = True
-            found[pair] = place in edges and place + len(wanted) in edges
+    wanted, _ = _run_together(gold, wanting, words)
+    told, edges = _run_together(answer, wanting, words)
+    places = [-1 if gold.isdigit() else answer.find(gold) for gold, answer in zip(wanted, told, strict=True)]
+    place = np.array(places, np.int64)
+    inside[wanting] = place >= 0
+    begin = told.starts[:-1] + place
+    at_edges = look_up(edges, begin)[0] & look_up(edges, begin + np.diff(wanted.starts))[0]
+    found[wanting] = (place >= 0) & at_edges
     return found, inside
+
+
+def _run_together(side: Texts, texts: Ids, words: Words) -> tuple[_Slices, Ids]:
+    """The letters of these texts without anything between the words, and where a word begins or ends."""
+    counts = np.diff(side.starts)[texts]
+    items = ranges(side.starts[texts], counts)
+    edges = np.concatenate([[0], np.cumsum(side.length[items])])
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    return _Slices("".join(words[side.ids[items]].tolist()), edges[ends]), edges

@@ -33,12 +33,16 @@ class Mark:
     CLAUSE = 65536  # a comma or the like follows
     SENTENCE = 131072  # a sentence ends after it
     UNIT = 262144
+    # For the guards only: a negation, an "or", a hedge in other words, or in another language.
+    DENIAL = 524288
+    CHOICE = 1048576
+    DOUBT = 2097152
 
 
 _FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 
-#: The kinds of questions that are told apart; what is none of them is `what`.
-QUESTIONS = ("who", "when", "where", "count", "why")
+#: The kinds of questions that are told apart, and what is none of them.
+QUESTIONS = ("who", "when", "where", "count", "why", "what")
 _MARKED = {
     "function": Mark.FUNCTION,
     "negation": Mark.NEGATION,
@@ -46,6 +50,7 @@ _MARKED = {
     "also": Mark.ALSO,
     "hedge": Mark.HEDGE,
     "sorry": Mark.SORRY,
+    "denial": Mark.DENIAL,
     "yes": Mark.YES,
     "no": Mark.NO,
 }
@@ -63,13 +68,17 @@ class Table:
     untitled: frozenset[str]
     asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
 
+    def knows(self, word: str) -> bool:
+        """Whether the table says anything of the word."""
+        return any(word in kind for kind in (self.marks, self.numbers, self.months, self.units))
+
     def kind_of_question(self, words: list[str]) -> str:
         """What the question asks for, told by its first word that says so, two or three words before one."""
         for place, word in enumerate(words):
             for phrase in self.asks_first.get(word, ()):
                 if words[place : place + len(phrase)] == list(phrase):
                     return self.asks_first[word][phrase]
-        return "what"
+        return QUESTIONS[-1]
 
 
 def plain(text: str) -> str:
@@ -81,7 +90,25 @@ def plain(text: str) -> str:
 def tables() -> dict[str, Table]:
     """Every language that has a table."""
     read = tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
-    return {code: _table(words) for code, words in read.items()}
+    found = {code: _table(words) for code, words in read.items()}
+    _mark_foreign(found)
+    return found
+
+
+def _mark_foreign(tables: dict[str, Table]) -> None:
+    """Mark what other languages' words say, for the guards: of a few words the language is easily mistaken.
+
+    Not words of one letter, which are initials elsewhere, and none that the language knows otherwise.
+    """
+    alike = {Mark.NEGATION: Mark.DENIAL, Mark.NO: Mark.DENIAL, Mark.EITHER: Mark.CHOICE, Mark.HEDGE: Mark.DOUBT}
+    foreign: dict[str, int] = {}
+    for each in tables.values():
+        for word, marks in each.marks.items():
+            for own, other in alike.items():
+                if marks & own and len(word) > 1:
+                    foreign[word] = foreign.get(word, 0) | other
+    for each in tables.values():
+        each.marks.update({word: marks for word, marks in foreign.items() if not each.knows(word)})
 
 
 def table(language: str) -> Table:
@@ -108,7 +135,7 @@ def _table(words: dict[str, Any]) -> Table:
 
 
 def _asks(words: dict[str, Any]) -> dict[str, dict[tuple[str, ...], str]]:
-    phrases = {tuple(each.split()): kind for kind in QUESTIONS for each in words.get(kind, "").split("|") if each}
+    phrases = {tuple(each.split()): kind for kind in QUESTIONS[:-1] for each in words.get(kind, "").split("|") if each}
     found: dict[str, dict[tuple[str, ...], str]] = {}
     for phrase in sorted(phrases, key=len, reverse=True):
         found.setdefault(phrase[0], {})[phrase] = phrases[phrase]

@@ -19,6 +19,7 @@ _DATE = regex.compile(r"\D{0,2}(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\D{0,2}")
 _DOTTED = regex.compile(r"\W*((?:\p{L}\.){2,}\p{L}?)\W*(?:'s)?\W*")
 _NUMBER = regex.compile(r"(\p{Nd}+(?:[.,]\p{Nd}+)*)(\p{L}*)")
 _GROUPED = regex.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?")
+_POINTS = str.maketrans("", "", ".,")
 _ROMAN = regex.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
 _UPPER = regex.compile(r"\W*(\p{Lu}{2,6}s?|\p{Lu}(?:&\p{Lu})+)(?:'s|’s)?\W*")
@@ -172,14 +173,11 @@ def _is_capital(chunk: str, folded: str, word: str) -> bool:
 
 
 def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_upper: bool) -> list[Item]:
+    if word.isdecimal():
+        return _figures(word, word, "", table)
     match = _NUMBER.fullmatch(word) if not word[0].isalpha() else None
     if match is not None:
-        found = [number(_value(match[1]), word, Mark.NUMBER)]
-        if len(match[1]) in (5, 6) and match[1].isdecimal() and is_year(float(match[1][:4])):
-            found.insert(0, number(float(match[1][:4]), word, Mark.NUMBER | Mark.WEAK))  # a year and a footnote
-        if match[2] and match[2] not in _ORDINAL_ENDINGS:
-            found.append(Item(match[2], table.units.get(match[2], match[2]), Mark.UNIT))
-        return found
+        return _figures(word, match[1], match[2], table)
     glued = None if word.isalpha() else _LETTERS_THEN_FIGURES.fullmatch(word)
     if glued is not None:
         return [
@@ -200,17 +198,29 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
     return [Item(bare, stem(bare), marks)]
 
 
+def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
+    """A number in figures, and what its letters say if they are no ending."""
+    found = [number(_value(figures), word)]
+    if len(figures) in (5, 6) and figures.isdecimal() and is_year(float(figures[:4])):
+        found.insert(0, number(float(figures[:4]), word, Mark.NUMBER | Mark.WEAK))  # a year and a footnote
+    if letters and letters not in _ORDINAL_ENDINGS:
+        found.append(Item(letters, table.units.get(letters, letters), Mark.UNIT))
+    return found
+
+
 def _value(figures: str) -> float:
     """A number in figures: points and commas part thousands where they can, and else decimals."""
+    if figures.isdecimal():
+        return float(figures)
     if _GROUPED.fullmatch(figures):
         separator = next(each for each in figures if not each.isdigit())
         whole, _, rest = figures.rpartition(separator)
-        part = regex.split(r"[.,]", rest)
+        part = rest.replace(",", ".").split(".")
         figures = whole.replace(separator, "") + part[0] + ("." + part[1] if len(part) > 1 else "")
     elif figures.count(",") + figures.count(".") == 1:
         figures = figures.replace(",", ".")
     else:
-        figures = regex.sub(r"[.,]", "", figures)
+        figures = figures.translate(_POINTS)
     try:
         return float(figures)
     except (OverflowError, ValueError):  # figures that float() does not know
