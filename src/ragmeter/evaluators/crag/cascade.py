@@ -89,7 +89,9 @@ class Cascade:
             "n_labels": len(self.labels),
             "audit": self.audit,
             "seed": self.seed,
-            "calibration": None if self.calibration is None else file_signature(Path(self.calibration)),
+            "calibration": None
+            if self.calibration is None
+            else {"path": self.calibration, **file_signature(Path(self.calibration))},
         }
 
     def share(self, judged: Judged, judge: LLMJudge | None, budget: float | None) -> Shared:
