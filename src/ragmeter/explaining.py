@@ -31,8 +31,8 @@ def explain(
 ) -> list[Explanation]:
     """What speaks for and against each answer of this question in a run: one, unless the run asks it several times.
 
-    `run` is a run's folder, or its name in `output_dir`. The run need not have the judge's metrics; where it has one, its
-    settings are what is not given here, so that the probability is the run's. Of several the first one counts.
+    `run` is a run's folder, or its name in `output_dir`. The run need not have the judge's metrics; where it has one,
+    its settings are what is not given here, so that the probability is the run's. Of several the first one counts.
     """
     folder = run_folder(run, output_dir)
     table = folder.rows()

@@ -6,7 +6,7 @@ both judges make of all its turns tells what the offline judge's mistakes do to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from ragmeter.stats.cascade import (
     sureness,
 )
 from ragmeter.stats.intervals import wilson_interval
-from ragmeter.table import Scores
+from ragmeter.table import SCORED, Scores
 
 METRIC = "offline_correct_probability"
 _USUAL_TARGET = 0.98
@@ -235,7 +235,7 @@ class Shared:
             "basis": self.plan.basis,
             "target_agreement": self.plan.target,
             "n_labels": self.n_labels,
-            "warnings": list(self.plan.warnings),
+            "warnings": [*self.plan.warnings, *self._unanswered(turns)],
             "calls_saved": 0 if judge is None else len(saved) * judge.repeats,
             "saved_usd": None
             if judge is None or judge.price is None
@@ -243,6 +243,15 @@ class Shared:
             "audited": _agreement(turns),
             "accuracy": self._accuracy(),
         }
+
+    def _unanswered(self, turns: Sequence[JudgedTurn]) -> Iterator[str]:
+        """What is doubtful is mostly wrong: without it, what is left looks better than it is."""
+        missing = sum(each.chance is not None and each.outcome != SCORED for each in turns)
+        if missing:
+            yield (
+                f"{missing:,} doubtful turns have no verdict, and the others are not like them: every accuracy here is "
+                "of those alone. Run the same command again"
+            )
 
     def _accuracy(self) -> dict[str, Any]:
         """Of single turns as they count, as the language model alone would find it; nothing where nothing was checked.

@@ -34,8 +34,8 @@ class Evidence:
 class Explanation:
     """A verdict of the offline judge, and what led to it.
 
-    The weights of `evidence` and `prior` add up to the log-odds of `probability`; of `uncalibrated` where a `calibration`
-    of one's own has bent that.
+    The weights of `evidence` and `prior` add up to the log-odds of `probability`; of `uncalibrated` where a
+    `calibration` of one's own has bent that.
     """
 
     probability: float
