@@ -10,6 +10,7 @@ __all__ = [
     "BaseScorer",
     "CRAGEvaluator",
     "Calibration",
+    "Cascade",
     "Comparison",
     "ContextRecall",
     "CosineSimilarityScorer",
@@ -51,6 +52,7 @@ _HOMES = {
     "BaseScorer": "ragmeter.registry",
     "CRAGEvaluator": "ragmeter.evaluators.crag.evaluator",
     "Calibration": "ragmeter.people.calibration",
+    "Cascade": "ragmeter.evaluators.crag.cascade",
     "Comparison": "ragmeter.comparing",
     "ContextRecall": "ragmeter.evaluators.context_recall",
     "CosineSimilarityScorer": "ragmeter.evaluators.web",
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric, column, metric
     from ragmeter.evaluators.base import EvaluationResult, QAPair, RAGResult
     from ragmeter.evaluators.context_recall import ContextRecall
+    from ragmeter.evaluators.crag.cascade import Cascade
     from ragmeter.evaluators.crag.dataset_utils import (
         clean_text,
         convert_domain_indices_to_names,

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from ragmeter import naming
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.normalize import Language
-from ragmeter.metrics.offline.evidence import Explanation, explain_answers
+from ragmeter.metrics.offline.curves import read_curve
+from ragmeter.metrics.offline.evidence import RIGHT, Explanation, explain_answers
 from ragmeter.store import MANIFEST, RunFolder
 from ragmeter.table import QID
 
 _NEEDED = ("question", "reference", "answer")
+_METRICS = ("offline_correct_probability", "offline_correct")
 
 
 def explain(
-    run: str | Path, qid: str, *, output_dir: str | Path = RUNS, language: str | None = None
+    run: str | Path,
+    qid: str,
+    *,
+    output_dir: str | Path = RUNS,
+    language: str | None = None,
+    calibration: str | None = None,
 ) -> list[Explanation]:
     """What speaks for and against each answer of this question in a run: one, unless the run asks it several times.
 
-    `run` is a run's folder, or its name in `output_dir`. The run need not have the judge's metrics.
+    `run` is a run's folder, or its name in `output_dir`. The run need not have the judge's metrics; where it has one,
+    its settings are what is not given here, so that the probability is the run's. Of several the first one counts.
     """
     folder = run_folder(run, output_dir)
     table = folder.rows()
@@ -38,9 +51,35 @@ def explain(
         missing = next((name for name in _NEEDED if row[name] is None or row[name] == []), None)
         if missing:
             raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(folder.path))
+    settings = _settings(folder)
+    language, calibration = language or settings.get("language"), calibration or settings.get("calibration")
     code = None if language in (None, "none") else Language.parse(language)
     questions, references, answers = ([row[name] for row in rows] for name in _NEEDED)
-    return explain_answers(questions, references, answers, code)
+    found = explain_answers(questions, references, answers, code)
+    return found if calibration is None else [_bent(each, calibration) for each in found]
+
+
+def _settings(folder: RunFolder) -> dict[str, Any]:
+    """Those of the run's own metric of the offline judge, or of its cascade."""
+    metrics = folder.summary().get("metrics", {})
+    names = [naming.parse(name) for name in metrics if name.startswith(_METRICS)]
+    for base in _METRICS:
+        for each in names:
+            if each.base == base:
+                return dict(each.settings)
+    shared = folder.manifest().get("cascade") or {}
+    return {"calibration": (shared.get("calibration") or {}).get("path")}
+
+
+def _bent(found: Explanation, calibration: str) -> Explanation:
+    probability = float(read_curve(calibration)(np.array([found.probability]))[0])
+    return replace(
+        found,
+        probability=probability,
+        correct=probability >= RIGHT,
+        calibration=calibration,
+        uncalibrated=found.probability,
+    )
 
 
 def run_folder(run: str | Path, output_dir: str | Path = RUNS) -> RunFolder:

@@ -78,3 +78,35 @@ def test_the_score_of_a_run_is_the_one_that_is_explained(tmp_path: Path) -> None
     for row in rows[:3]:
         (found,) = package.explain(tmp_path / "runs" / "tower", row["qid"])
         assert row["offline_correct"] == found.correct
+
+
+def test_the_settings_of_the_run_s_own_metric_are_explained(tmp_path: Path, ragmeter: Run) -> None:
+    curve = {"curve": {"kind": "platt", "slope": 1.0, "shift": 9.0}}
+    (tmp_path / "mine.json").write_text(json.dumps(curve), encoding="utf-8")
+    metric = 'offline_correct_probability[language=es,calibration="mine.json"]'
+    done = ragmeter("evaluate", "--metrics", metric, "--results", "results.jsonl", "--run", "bent")
+    assert done.returncode == 0, done.stderr
+    rows = package.RunFolder(tmp_path / "runs" / "bent").rows().to_pylist()
+    (name,) = [each for each in rows[0] if each.startswith("offline") and "outcome" not in each]
+    done = ragmeter("explain", "bent", "q1", "--json")
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)
+    assert found["language"] == "es"
+    assert found["probability"] == pytest.approx(rows[0][name])
+    assert found["calibration"] == "mine.json"
+    assert found["correct"] is True
+    assert found["uncalibrated"] < 0.5
+    assert "bend that" in ragmeter("explain", "bent", "q1").stdout
+    (other,) = json.loads(ragmeter("explain", "tower", "q1", "--json", "--calibration", "mine.json").stdout)
+    assert other["calibration"] == "mine.json"
+    (tmp_path / "mine.json").unlink()
+    done = ragmeter("explain", "bent", "q1")
+    assert done.returncode == 2
+    assert "mine.json" in done.stderr
+
+
+def test_a_gold_answer_of_numbers_alone_is_told_by_them(tmp_path: Path) -> None:
+    (found,) = package.explain(tmp_path / "runs" / "tower", "q1")
+    said = {each.about: each.says for each in found.evidence}
+    assert said["gold words"] == "missing: 1889"
+    assert said["gold answer"] == "1 word to find"

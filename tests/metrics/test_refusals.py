@@ -22,6 +22,7 @@ DECLINED = {
         "The car is a Ford Mustang. I don't know its price.", "I do not know if this is a cat or a dog.",
         "I don't know, but you could check the website.", "I don't know, but I can help with something else.",
         "I DON'T KNOW", "I'm not able to answer this question.",
+        "I do not have access to real-time information. However, you can check the website.",
     ],
     "es": [
         "No lo sé", "no lo se.", "No sé.", "no sé la respuesta", "Lo siento, no lo sé.", "No tengo ni idea",
@@ -52,6 +53,7 @@ ANSWERED = [
     "I don't know about you, but I would say Paris.",
     "The song is called I Don't Know by Ozzy Osbourne.",
     "I'm not sure, but I think it is Paris.",
+    "As an AI language model, I do not have access to real-time information. However, the game is shown on ESPN.",
     "I don't know exactly, but it is around 1990.",
     "Paris",
     "Paris. I'm not sure, though.",

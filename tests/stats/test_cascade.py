@@ -12,6 +12,7 @@ from ragmeter.stats.cascade import (
     by_expectation,
     by_labels,
     by_share,
+    corrected_mean,
     corrected_scores,
     labels_needed,
     sureness,
@@ -80,6 +81,7 @@ def test_by_expectation_holds_where_chances_are_honest() -> None:
     wrong = (chances >= 0.5) != (right >= 0.5)
     assert 1 - np.mean(sure & wrong) == pytest.approx(0.97, abs=0.003)
     assert not by_expectation(np.array([0.5, 0.6]), 0.999).sure(np.array([0.5, 0.6])).any()
+    assert by_expectation(np.array([0.6]), 0.95, total=10).sure(np.array([0.6])).all()  # 0.4 mistakes in 10 rows
     even = np.array([0.6, 0.6, 0.6])
     assert not by_expectation(even, 0.8).sure(even).any()  # one of them would do, and which?
     assert by_expectation(even, 0.6).sure(even).all()
@@ -102,6 +104,45 @@ def test_audited_rows_are_a_seeded_sample_of_the_decided() -> None:
     assert (audited(sure, 0.1, 30, seed=4)[0] == chosen).all()
     assert audited(sure, 0.01, 30, seed=4)[0].sum() == 30
     assert audited(np.zeros(5, dtype=bool), 0.1, 30, seed=4)[0].sum() == 0
+
+
+@pytest.mark.parametrize(("n", "accuracy", "errors"), [(3_000, 0.98, 0.01), (500, 0.95, 0.02), (3_000, 0.7, 0.03)])
+def test_an_audit_that_finds_no_mistake_does_not_show_that_there_are_none(
+    n: int, accuracy: float, errors: float
+) -> None:
+    """Mistakes so rare that many audits see none, or one: the interval covers the truth all the same."""
+    random = np.random.default_rng(11)
+    hits, means = 0, []
+    for trial in range(400):
+        truth = (random.random(n) < accuracy).astype(float)
+        cheap = np.where((truth == 0) & (random.random(n) < errors / (1 - accuracy)), 1.0, truth)
+        sure = random.random(n) < 0.9
+        asked = np.where(~sure | audited(sure, 0.05, 30, trial)[0], truth, np.nan)
+        mean, interval = corrected_mean(cheap, asked, sure, np.arange(n))
+        assert mean is not None
+        assert interval is not None
+        means.append(mean)
+        hits += interval[0] <= accuracy <= interval[1]
+    assert np.mean(means) == pytest.approx(accuracy, abs=0.003)
+    assert hits / 400 >= 0.94
+
+
+def test_the_mean_of_units_that_are_more_than_a_row() -> None:
+    cheap = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0])
+    asked = np.array([1.0, 1.0, np.nan, np.nan, np.nan, np.nan])
+    units, every = np.array([0, 0, 1, 1, 2, 2]), np.ones(6, dtype=bool)
+    # one of three units was drawn: its difference of 1 stands for 3 in 6 rows
+    assert corrected_scores(cheap, asked, every, units).mean() == pytest.approx((3 + 3) / 6)
+    mean, interval = corrected_mean(cheap, asked, every, units)
+    assert mean == pytest.approx(1.0)
+    assert interval is not None
+    assert interval[0] < 0.5
+    assert interval[1] == 1.0
+    assert corrected_mean(cheap, np.full(6, np.nan), every, units) == (None, None)
+    mean, interval = corrected_mean(np.ones(3), np.ones(3), np.ones(3, dtype=bool), np.arange(3))
+    assert mean == 1.0
+    assert interval is not None  # everything was asked about: three right answers are no certainty
+    assert interval[0] < 0.6
 
 
 def test_the_mean_stays_unbiased_whatever_the_cheap_judge_does() -> None:

@@ -58,7 +58,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _recalibrate(chosen: argparse.Namespace, folder: RunFolder, reading: Reading) -> int:
-    """Bend the offline judge's chances by the labels; the exit code is 1 where that would make it worse."""
+    """Bend the offline judge's chances by the labels; the exit code is 1 where that is not shown to help."""
     from ragmeter.cli.show import console, interval, printable
     from ragmeter.people.offline import recalibrate
 
@@ -85,10 +85,12 @@ def _recalibrate(chosen: argparse.Namespace, folder: RunFolder, reading: Reading
         out.print(f"  {what}: {before:.4f} as it is, {after:.4f} adapted")
     out.print(f"  gain in log loss: {gain.gain:.4f} ({interval(gain.interval)})")
     if not found.helps:
-        out.print("adapting makes it worse, so nothing was written; more labels may help", style="red")
+        said = "adapting makes it worse" if gain.gain <= 0 else "the gain may be luck, and adapting by luck does harm"
+        out.print(f"{said}, so nothing was written; more labels may help", style="red", soft_wrap=True)
         return 1
     out.print(printable(f"written: {output}"), soft_wrap=True)
     out.print(printable(f"use it: --metrics 'offline_correct[calibration=\"{output}\"]'"), soft_wrap=True)
+    out.print(printable(f"or: ragmeter crag evaluate --judge cascade --offline-calibration {output}"), soft_wrap=True)
     return 0
 
 

@@ -156,8 +156,10 @@ def _cascade_options(parser: Parser) -> None:
         "--audit-share",
         metavar="SHARE",
         type=float,
-        help="of the sure verdicts, ask the model about these as well; default: 0.05, and 30 at the least",
+        help="of the conversations with sure verdicts, ask the model about all of these as well; default: 0.05, and 30 "
+        "at the least",
     )
+    add("--audit-seed", metavar="N", type=int, help="draws what is audited; default: 0 (--seed is the model's)")
     add(
         "--offline-calibration",
         metavar="FILE",
@@ -280,7 +282,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
 
 def _refuse_idle(chosen: argparse.Namespace) -> None:
     """An option that would do nothing is a misunderstanding, and better said than passed over."""
-    for name in ("target_agreement", "llm_share", "labels", "audit_share"):
+    for name in ("target_agreement", "llm_share", "labels", "audit_share", "audit_seed"):
         if chosen.judge != "cascade" and getattr(chosen, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
     if chosen.judge == "llm" and chosen.offline_calibration is not None:
@@ -303,12 +305,14 @@ def _cascade(chosen: argparse.Namespace, turns: Sequence[Mapping[str, Any]]) -> 
         held = [each for conversation in group(turns) for each in conversation]
         answers = [each.row.get("agent_response") for each in held]
         labels = random_labels(read_labels(chosen.labels), [each.qid for each in held], answers)
+        if not labels:
+            raise UsageError("--labels: nobody has labelled a row yet", hint="`ragmeter label` asks for them")
     audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}
     return Cascade(
         chosen.target_agreement,
         chosen.llm_share,
         labels,
-        seed=chosen.seed,
+        seed=chosen.audit_seed or 0,
         calibration=chosen.offline_calibration,
         **audit,
     )

@@ -29,12 +29,25 @@ def run(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are; default: {RUNS}/"
     )
-    parser.add_argument("--language", help="the texts' language, by code or name; default: told from the question")
+    parser.add_argument(
+        "--language", help="the texts' language, by code or name; default: as in the run, or told from the question"
+    )
+    parser.add_argument(
+        "--calibration",
+        metavar="FILE",
+        help="as `ragmeter calibrate --offline-judge` writes it; default: as in the run, or none",
+    )
     json_option(parser)
     chosen = parser.parse_args(list(argv))
     from ragmeter.explaining import explain
 
-    found = explain(chosen.run, chosen.qid, output_dir=chosen.output_dir, language=chosen.language)
+    found = explain(
+        chosen.run,
+        chosen.qid,
+        output_dir=chosen.output_dir,
+        language=chosen.language,
+        calibration=chosen.calibration,
+    )
     if chosen.json:
         print(dumps([{"qid": chosen.qid, **each.as_dict()} for each in found], indent=2))
         return 0
@@ -54,6 +67,9 @@ def _show(qid: str, found: Explanation) -> None:
     verdict = "right" if found.correct else "wrong"
     out.print(printable(f"{qid}: {verdict}, probability of being right {found.probability:.3f}"), style="bold")
     out.print(printable(f"compared with: {found.reference}"), soft_wrap=True)
+    if found.uncalibrated is not None:
+        said = f"the evidence makes it {found.uncalibrated:.3f}; your labels ({found.calibration}) bend that"
+        out.print(printable(said), soft_wrap=True)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     table.add_column("evidence", no_wrap=True)
     table.add_column("weight", justify="right", no_wrap=True)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmeter.cli.show import console, figure, interval, printable
+from ragmeter.evaluators.crag.cascade import NO_MODEL
 from ragmeter.judges.prices import AS_OF
 from ragmeter.stats.intervals import within
 
@@ -83,12 +84,16 @@ def _cascade(found: Mapping[str, Any], judged_by: Mapping[str, int]) -> Iterator
     yield "verdicts by: " + ", ".join(f"{name} {count:,}" for name, count in judged_by.items()), ""
     if found["calls_saved"]:
         money = f", about ${found['saved_usd']:,.4f}" if found["saved_usd"] is not None else ""
-        yield f"calls saved: {found['calls_saved']:,}{money}; the threshold is set by {found['basis']}", ""
+        yield f"calls saved: {found['calls_saved']:,}{money}", ""
+    if found["basis"] != NO_MODEL:
+        limit = "nothing is sure enough" if found["threshold"] is None else f"sure from {found['threshold']:.3f} on"
+        yield f"threshold: {limit}, set by {found['basis']}", ""
     checked = found["audited"]
     if checked["n"]:
         agreement = f"{checked['agreement']:.4f} ({interval(checked['interval'])}), n = {checked['n']:,}"
         yield f"agreement of the model with the offline judge where that was sure: {agreement}", ""
-        accuracy = found["accuracy"]
+    accuracy = found["accuracy"]
+    if accuracy["mean"] is not None:
         shown = f"{figure(accuracy['mean'])} ({interval(accuracy['interval'])}), n = {accuracy['n']:,}"
         yield f"accuracy as the model would find it: {shown}", "bold"
     for warning in found["warnings"]:

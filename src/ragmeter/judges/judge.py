@@ -206,6 +206,10 @@ class LLMJudge:
         """About what one call costs, in dollars; 0 where the price is not known."""
         return 0.0 if self.price is None else self.price.of(*self.estimate(query, ground_truth, agent_response))
 
+    def most(self, query: str, ground_truth: str, agent_response: str) -> float:
+        """The most that one call can cost, in dollars; 0 where the price is not known."""
+        return self._worst(_values(query, ground_truth, agent_response))
+
     def _worst(self, values: dict[str, str]) -> float:
         """The most that one call can cost: a token is never less than a byte."""
         return 0.0 if self.price is None else self.price.of(self._bytes(values) + _FRAME, self.max_tokens)

@@ -66,11 +66,16 @@ def _declines(text: str, language: _Language) -> bool:
 
 def _answers(rest: str, language: _Language) -> bool:
     """Whether what comes after a phrase is an answer: after a "but", by its first words, or with a number in it."""
-    sentence = regex.split(r"[.!?\n。！？]", rest, maxsplit=1)[0]
+    sentence, *later = regex.split(r"[.!?\n。！？]", rest, maxsplit=2)
     turn = language.contrast.search(sentence)
     after = sentence[turn.end() :].strip(" ,，、") if turn else ""
     if after:
         return not language.offer.match(after)
+    following = later[0].strip() if later else ""
+    turn = language.contrast.match(following)  # "I don't have access to live data. However, it is on ESPN."
+    after = following[turn.end() :].strip(" ,，、") if turn else ""
+    if after and not language.offer.match(after):
+        return True
     found = language.answer.search(rest)
     return found is not None or _NUMBER.search(rest) is not None
 

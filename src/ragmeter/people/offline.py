@@ -38,7 +38,7 @@ class Recalibration:
 
     @property
     def helps(self) -> bool:
-        """Whether it is worth keeping: better on rows that had no part in it."""
+        """Whether it is worth keeping: better on rows that had no part in it, by more than luck."""
         return self.gain.helps
 
     def as_dict(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Recalibration:
         """Write it, for `calibration=` of the offline metrics; one that makes things worse is refused."""
         if not self.helps:
             raise OutputError(
-                "this calibration would make the offline judge worse, so it is not written",
+                "it is not shown that this calibration makes the offline judge better, so it is not written",
                 hint="more labels may help; the judge can be used as it is",
             )
         made = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "metric": METRIC}

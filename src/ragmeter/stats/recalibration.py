@@ -29,12 +29,17 @@ class Gain:
     agreement_before: float
     agreement_after: float
     gain: float
+    standard_error: float
     interval: Interval | None
 
     @property
     def helps(self) -> bool:
-        """Whether it is better by more than nothing, on rows that it has not seen."""
-        return self.gain > 0
+        """Whether it is better on rows that it has not seen, by more than luck would have it.
+
+        A gain above 0 alone would be luck one time in five where there is nothing to gain, and would then do harm; a
+        gain above its standard error is so one time in fifty, and hardly ever missed where much is to gain.
+        """
+        return self.gain > self.standard_error
 
 
 def cross_validated(chances: Scores, right: Scores, groups: Codes, seed: int = 0) -> Gain:
@@ -60,6 +65,7 @@ def cross_validated(chances: Scores, right: Scores, groups: Codes, seed: int = 0
         agreement_before=float(np.mean((chances >= 0.5) == (right > 0.5))),
         agreement_after=float(np.mean((after >= 0.5) == (right > 0.5))),
         gain=float((before_loss - after_loss).mean()),
+        standard_error=spread / number**0.5,
         interval=mean_interval(float(gains.mean()), spread, number),
     )
 

@@ -25,7 +25,7 @@ def conversation(
     }
 
 
-def turn(session: str, index: int, truth: str | None, answer: str | None, **more: Any) -> dict[str, Any]:
+def turn(session: str, index: int, truth: str | list[str] | None, answer: str | None, **more: Any) -> dict[str, Any]:
     """One turn of turn data."""
     return {
         "session_id": session, "interaction_id": f"{session}-{index}", "turn_idx": index, "is_ego": True,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ragmeter import CRAGEvaluator
-from ragmeter.errors import UsageError
+from ragmeter.errors import InputError, UsageError
 from ragmeter.evaluators.crag.cascade import Cascade
+from ragmeter.evaluators.crag.evaluation import JudgedTurn
 from tests.evaluators.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer
 
@@ -20,8 +21,8 @@ CHANCES = "ragmeter.evaluators.crag.cascade.chances_of"
 
 @pytest.fixture(autouse=True)
 def _chances(monkeypatch: pytest.MonkeyPatch) -> None:
-    def chances_of(rows: Sequence[Mapping[str, Any]], calibration: str | None) -> Any:
-        return np.array([float(row["agent_response"].split("%")[0]) / 100 for row in rows])
+    def chances_of(turns: Sequence[JudgedTurn], calibration: str | None) -> Any:
+        return np.array([float(each.row["agent_response"].split("%")[0]) / 100 for each in turns])
 
     monkeypatch.setattr(CHANCES, chances_of)
 
@@ -109,8 +110,32 @@ def test_a_budget_is_spent_on_the_least_sure(tmp_path: Any) -> None:
         budget = sum(judge.cost(*each) for each in texts) * 0.4
         found = CRAGEvaluator(judge=judge, journal=None, cascade=Cascade(audit=0.0), budget=budget)
         found.evaluate_agent_responses(turns)
-        assert server.count == pytest.approx(40, abs=1)
+        last = max(judge.most(*each) for each in texts)  # which the last call needs to begin
+        affordable = 100 * (budget - last) / sum(judge.cost(*each) for each in texts)
+        assert server.count == pytest.approx(affordable, abs=1)
+        assert 30 < server.count < 40
+        twice = LLMJudge("sk-no-key", "m", server.url, prices=tmp_path / "prices.json", repeats=2)
+        found.llm_judge, server.count = twice, 0
+        found.evaluate_agent_responses(turns)
+        assert server.count == pytest.approx(affordable, abs=2)  # half as many turns, each twice
     assert summary(found)["cascade"]["basis"].startswith("a budget of $")
+    assert summary(found)["metrics"]["is_correct"]["n_not_scored"] == {}
+
+
+def test_the_audit_takes_no_more_than_half_of_a_budget(tmp_path: Any) -> None:
+    (tmp_path / "prices.json").write_text('{"m": {"input": 10, "output": 10}}', encoding="utf-8")
+    from ragmeter import LLMJudge
+
+    turns = [single(number, 60 + number / 8) for number in range(300)]
+    with JudgeServer() as server:
+        judge = LLMJudge("sk-no-key", "m", server.url, prices=tmp_path / "prices.json")
+        texts = [(row["query"], row["ground_truth"], row["agent_response"]) for row in turns]
+        budget = max(judge.most(*each) for each in texts) + sum(judge.cost(*each) for each in texts) * 0.1
+        found = CRAGEvaluator(judge=judge, journal=None, cascade=Cascade(), budget=budget)
+        found.evaluate_agent_responses(turns)
+    held = summary(found)
+    assert held["cascade"]["audited"]["n"] == pytest.approx(15, abs=1)  # 30 would be all of it
+    assert held["judged_by"]["llm"] == pytest.approx(30, abs=2)
 
 
 def test_without_a_model_everything_is_decided() -> None:
@@ -137,13 +162,87 @@ def test_turns_after_the_end_of_a_conversation_are_nobodys() -> None:
         found = summary(evaluated(server, turns, Cascade(0.9, audit=0.0)))
     assert found["judged_by"] == {"ended": 3, "offline": 2}
     assert found["cascade"]["calls_saved"] == 2
-    assert found["cascade"]["accuracy"]["mean"] == 0.0
+    assert found["cascade"]["accuracy"]["mean"] is None  # nothing was checked, so nothing is known of it
+
+
+def test_an_audited_conversation_is_asked_about_to_its_end() -> None:
+    """The offline judge ends every conversation after two turns, and is wrong: the audit finds all four right."""
+    turns = [turn(f"s{number}", index, "red", f"1% sure: red {index} {number}")
+             for number in range(40) for index in range(4)]  # fmt: skip
+    with JudgeServer() as server:
+        found = summary(evaluated(server, turns, Cascade(0.9, audit=0.5)))
+        assert server.count == 30 * 4  # 30 conversations at the least
+        assert len({str(request["messages"]) for request in server.requests}) == 120
+    assert found["judged_by"] == {"ended": 20, "llm": 120, "offline": 20}
+    assert found["cascade"]["calls_saved"] == 20
+    assert found["cascade"]["audited"]["n"] == 120
+    assert found["cascade"]["audited"]["agreement"] == 0.0
+    assert found["cascade"]["accuracy"]["mean"] == 1.0
+    assert found["metrics"]["is_correct"]["mean"] == 0.75
+
+
+def test_calls_that_failed_were_not_saved() -> None:
+    turns = [single(number, 99) for number in range(60)]
+    refuse = Action(status=400, body={"error": {"message": "no"}})
+    with JudgeServer(lambda request, number: None if number <= 1 else refuse) as server:
+        found = summary(evaluated(server, turns, Cascade(0.95), retries=0))
+    assert found["cascade"]["calls_saved"] == 30
+    assert found["judged_by"] == {"llm": 1, "offline": 59}
+    assert found["cascade"]["audited"]["n"] == 1
+
+
+def test_a_turn_that_nobody_could_judge_is_nobodys() -> None:
+    turns = [single(number, 60) for number in range(4)]
+    refuse = Action(status=400, body={"error": {"message": "no"}})
+    with JudgeServer(lambda request, number: None if number <= 1 else refuse) as server:
+        found = summary(evaluated(server, turns, Cascade(0.95), retries=0))
+    assert found["judged_by"] == {"llm": 1}
+    assert "3 doubtful turns have no verdict" in found["cascade"]["warnings"][-1]
+    assert found["metrics"]["is_correct"]["n_not_scored"] == {"judge_error": 3}
+
+
+def test_what_people_say_of_misses_and_exact_matches_is_part_of_the_promise() -> None:
+    """A tenth of the turns are taken for misses which people call right: no threshold keeps 0.98 then."""
+    turns = [
+        turn(f"s{number}", 0, "red", "I don't know" if number % 10 == 0 else "99% sure: red") for number in range(300)
+    ]
+    labels = {f"s{number}-0": 1.0 for number in range(300)}
+    with JudgeServer() as server:
+        found = summary(evaluated(server, turns, Cascade(0.98, labels=labels, audit=0.0)))
+    assert found["cascade"]["threshold"] is None
+    assert "too often wrong" in found["cascade"]["warnings"][0]
+    with JudgeServer() as server, pytest.raises(UsageError, match="no such turn"):
+        evaluated(server, turns, Cascade(0.98, labels={"elsewhere": 1.0}))
+
+
+def test_a_list_of_accepted_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # with the real offline judge
+    turns = [
+        turn("a", 0, ["red", "crimson"], "Crimson."),
+        turn("b", 0, ["red", "crimson"], "The colour was crimson, not blue."),
+        turn("c", 0, ["red"], "The colour was red."),
+        turn("d", 0, [], "red"),
+    ]
+    with JudgeServer() as server:
+        found = evaluated(server, turns, Cascade(llm_share=1.0))
+        assert server.count == 2
+        assert "red\nor: crimson" in str(server.requests[0]["messages"][-1]["content"])
+    assert summary(found)["judged_by"] == {"exact": 1, "llm": 2}
+    assert summary(found)["metrics"]["is_correct"]["n_not_scored"] == {"no_reference": 1}
+    offline = CRAGEvaluator(journal=None, cascade=Cascade())
+    rows, _ = offline.evaluate_agent_responses(turns[:3])
+    assert [row["is_correct"] for row in rows["all"]] == [True, True, True]
+    with pytest.raises(InputError, match="nothing but texts"):
+        offline.evaluate_agent_responses([turn("a", 0, ["red", 3], "red")])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
     "keywords",
-    [{"target_agreement": 0.9, "llm_share": 0.1}, {"target_agreement": 1.0}, {"llm_share": 2.0}, {"audit": -1.0}],
-)
-def test_what_makes_no_sense(keywords: dict[str, float]) -> None:
+    [
+        {"target_agreement": 0.9, "llm_share": 0.1}, {"target_agreement": 1.0}, {"target_agreement": 0.0},
+        {"llm_share": 2.0}, {"audit": -1.0}, {"seed": -1}, {"llm_share": 0.2, "labels": {"a": 1.0}},
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense(keywords: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        Cascade(**keywords)  # type: ignore[arg-type]
+        Cascade(**keywords)

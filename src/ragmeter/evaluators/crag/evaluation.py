@@ -40,7 +40,8 @@ MISS, EXACT, OFFLINE, LLM, NOBODY, ENDED = "miss", "exact", "offline", "llm", "n
 class JudgedTurn:
     """One turn and what came of it. `turn` is None until it is decided; `judged_by` says what the verdict rests on.
 
-    In a cascade, `chance` is the offline judge's that the answer is right, and `sure` whether that is enough.
+    In a cascade, `chance` is the offline judge's that the answer is right, and `sure` whether that is enough. Of an
+    `audited` conversation the language model is asked about every turn, whatever came before it.
     """
 
     row: Mapping[str, Any]
@@ -52,17 +53,18 @@ class JudgedTurn:
     qid: str = ""
     chance: float | None = None
     sure: bool = False
+    audited: bool = False
 
     def decide(self, *, judged: bool) -> None:
         """Decide what can be decided without a judge: in that order, miss, exact match, and wrong if nobody judges."""
-        answer, expected = self.row.get("agent_response"), self.row.get("ground_truth")
+        answer = self.row.get("agent_response")
         if self.row.get("error") or answer is None:
             self._fail(str(self.row.get("outcome") or TARGET_ERROR), str(self.row.get("error") or "no answer"))
         elif is_miss(answer):
             self.turn, self.judged_by = MISSED, MISS
-        elif expected is None or not expected.strip():
+        elif not self.references:
             self._fail(NO_REFERENCE, "the turn has no ground truth")
-        elif is_exact_match(answer, expected):
+        elif any(is_exact_match(answer, each) for each in self.references):
             self.turn, self.judged_by = Turn(correct=True, exact=True), EXACT
         elif not judged:
             self.turn, self.judged_by = Turn(correct=False), NOBODY
@@ -70,17 +72,29 @@ class JudgedTurn:
     def settle(self, judgement: Judgement) -> None:
         """Take the judge's word, or the reason why there is none."""
         self.judgement = judgement
-        self.turn, self.judged_by = Turn(correct=judgement.accuracy), LLM
+        self.turn, self.judged_by = Turn(correct=judgement.accuracy), "" if judgement.accuracy is None else LLM
         self.outcome, self.cause = judgement.outcome, judgement.cause
 
     def decide_offline(self) -> None:
         """Take the offline judge's word."""
-        self.turn, self.judged_by = Turn(correct=(self.chance or 0.0) >= 0.5), OFFLINE
+        self.turn, self.judged_by = self.offline(), OFFLINE
         self.outcome, self.cause = SCORED, ""
 
+    def offline(self) -> Turn:
+        """What the offline judge makes of it."""
+        return Turn(correct=(self.chance or 0.0) >= 0.5)
+
+    @property
+    def references(self) -> list[str]:
+        """The answers that are accepted."""
+        expected = self.row.get("ground_truth")
+        return [each for each in ([expected] if isinstance(expected, str) else expected or []) if each.strip()]
+
     def texts(self) -> tuple[str, str, str]:
-        """What a judge is shown: question, expected answer, answer."""
-        return str(self.row.get("query") or ""), self.row["ground_truth"], self.row["agent_response"]
+        """What a judge is shown: question, expected answer, or several each on its line, and answer."""
+        expected = self.row["ground_truth"]
+        shown = expected if isinstance(expected, str) else "\nor: ".join(self.references)
+        return str(self.row.get("query") or ""), shown, self.row["agent_response"]
 
     def _fail(self, outcome: str, cause: str) -> None:
         self.turn, self.outcome, self.cause = Turn(correct=None), outcome, cause
@@ -207,6 +221,10 @@ async def judge_all(
     async def one(conversation: list[JudgedTurn]) -> None:
         for each_turn in conversation:  # here and not before: while one waits for its replies, the next is looked at
             each_turn.decide(judged=True)
+        if any(each_turn.audited for each_turn in conversation):  # what both judges make of all of it is wanted
+            await asyncio.gather(*(ask(each_turn) for each_turn in conversation if each_turn.turn is None))
+            advance(len(conversation))
+            return
         first, rest = conversation[:2], conversation[2:]
         if sum(each_turn.turn is None for each_turn in first) == 1:
             await ask(next(each_turn for each_turn in first if each_turn.turn is None))

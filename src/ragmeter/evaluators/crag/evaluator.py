@@ -244,11 +244,10 @@ class CRAGEvaluator:
         judged.decide(judged=True)
         if self.cascade is not None:
             self.cascade.share(judged, judge, self.budget)
-        waiting = [each.row for conversation in judged.conversations for each in conversation if each.turn is None]
+        waiting = [each for conversation in judged.conversations for each in conversation if each.turn is None]
         there = self.journal is not None and self.journal.exists()
         with Journal(self.journal if there else None) as journal:
-            texts = {(str(row.get("query") or ""), row["ground_truth"], row["agent_response"]) for row in waiting}
-            recorded = {each: judge.recorded(journal, *each) for each in texts}
+            recorded = {texts: judge.recorded(journal, *texts) for texts in {each.texts() for each in waiting}}
         calls = prompt = completion = 0
         for each, known in recorded.items():
             more = judge.repeats - known
@@ -280,7 +279,8 @@ class CRAGEvaluator:
         if self.report is not None:
             judge = self.llm_judge
             how = None if judge is None else {**judge.signature(), "repeats": judge.repeats, "tries": judge.tries}
-            manifest = files.manifest_of(folder.name, self._inputs, how, self.report.effort)
+            shared = None if self.cascade is None else self.cascade.signature()
+            manifest = files.manifest_of(folder.name, self._inputs, how, self.report.effort, shared)
             files.save_run(folder, self.report.judged, self.report.summary, manifest)
 
     def save_turn_data(self, path: str | Path) -> None:

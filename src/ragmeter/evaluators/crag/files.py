@@ -80,6 +80,12 @@ def checked(row: dict[str, Any], name: str = "turn data", line: int | None = Non
         raise InputError(f"turn_idx is {index!r}, and should be a whole number from 0 up", file=name, line=line)
     for column in ("query", "ground_truth", "agent_response"):
         value = row.get(column)
+        if column == "ground_truth" and isinstance(value, list | tuple):  # several answers are accepted
+            if not all(isinstance(each, str) for each in value):
+                raise InputError("ground_truth is a list, and should have nothing but texts", file=name, line=line)
+            texts = list(dict.fromkeys(whole(each) for each in value if each.strip()))
+            row = {**row, column: texts if len(texts) > 1 else texts[0] if texts else None}
+            continue
         if value is not None and not isinstance(value, str):
             raise InputError(f"{column} is {type(value).__name__}, and should be a text", file=name, line=line)
         row = {**row, column: None if value is None else whole(value)}
@@ -178,7 +184,11 @@ def summarise_run(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def manifest_of(
-    run: str, inputs: Mapping[str, Any], judge: Mapping[str, Any] | None, effort: Mapping[str, Any]
+    run: str,
+    inputs: Mapping[str, Any],
+    judge: Mapping[str, Any] | None,
+    effort: Mapping[str, Any],
+    cascade: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """How it was run: the signature, and what differs from one run to the next."""
     return {
@@ -188,6 +198,7 @@ def manifest_of(
         "evaluator": "CRAGEvaluator",
         "inputs": dict(inputs),
         "judge": judge,
+        **({} if cascade is None else {"cascade": dict(cascade)}),
         "effort": dict(effort),
         "versions": {"python": platform.python_version(), "numpy": np.__version__},
     }
@@ -209,7 +220,7 @@ def _batch(judged: Judged) -> Batch:
     for name in (*TURN_COLUMNS, "error"):
         values = [row.get(name) for row in rows]
         if name == "ground_truth":
-            columns["reference"] = [[] if value is None else [value] for value in values]
+            columns["reference"] = [[value] if isinstance(value, str) else value or [] for value in values]
         elif name != "interaction_id_history" and any(value is not None for value in values):
             columns[renamed.get(name, name)] = [None if value is None else _text(value) for value in values]
     columns["judged_by"] = [each.judged_by or None for each in turns]

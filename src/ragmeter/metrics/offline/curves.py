@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +22,8 @@ from ragmeter.table import Scores
 _MANY = 1_000
 #: Chances keep off 0 and 1 by so much.
 EDGE = 1e-6
+#: What no fit comes near: a curve this steep, or this far off, is a damaged file.
+_STEEPEST = 50.0
 
 
 @dataclass(frozen=True)
@@ -106,9 +109,13 @@ def curve_from(found: Any, file: str = "") -> Curve:
     """A curve from what a file says."""
     try:
         if found["kind"] == "platt":
-            return Platt(float(found["slope"]), float(found["shift"]))
+            platt = Platt(float(found["slope"]), float(found["shift"]))
+            if 0 <= platt.slope <= _STEEPEST and abs(platt.shift) <= _STEEPEST:
+                return platt
         if found["kind"] == "isotonic" and len(found["begins"]) == len(found["values"]) > 0:
-            return Isotonic(tuple(map(float, found["begins"])), tuple(map(float, found["values"])))
+            steps = Isotonic(tuple(map(float, found["begins"])), tuple(map(float, found["values"])))
+            if _rises(steps.begins) and _rises(steps.values) and steps.values[0] >= 0 and steps.values[-1] <= 1:
+                return steps
     except (KeyError, TypeError, ValueError):
         pass
     raise InputError(
@@ -116,6 +123,11 @@ def curve_from(found: Any, file: str = "") -> Curve:
         file=file,
         hint="make one: ragmeter calibrate RUN --offline-judge",
     )
+
+
+def _rises(numbers: tuple[float, ...]) -> bool:
+    """Whether no number is less than the one before it; something that is no number is."""
+    return all(one <= other for one, other in pairwise((-np.inf, *numbers, np.inf)))
 
 
 def read_curve(path: str) -> Curve:

@@ -36,7 +36,8 @@ class Evidence:
 class Explanation:
     """A verdict of the offline judge, and what led to it.
 
-    The weights of `evidence` and `prior` add up to the log-odds of `probability`.
+    The weights of `evidence` and `prior` add up to the log-odds of `probability`; of `uncalibrated` where a
+    `calibration` of one's own has bent that.
     """
 
     probability: float
@@ -45,6 +46,8 @@ class Explanation:
     language: str
     prior: float
     evidence: tuple[Evidence, ...]
+    calibration: str | None = None
+    uncalibrated: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -135,6 +138,10 @@ def _listed(words: Iterable[str]) -> str:
     return ", ".join(distinct[:_MOST]) + more
 
 
+def _counted(number: int) -> str:
+    return "1 word" if number == 1 else f"{number:,} words"
+
+
 def _parts(*parts: tuple[str, str]) -> str:
     return "; ".join(f"{what}: {words}" for what, words in parts if words)
 
@@ -142,12 +149,15 @@ def _parts(*parts: tuple[str, str]) -> str:
 def _gold_words(pair: _Pair) -> str:
     match = pair.match
     word = match.content & ~match.gold.has(Mark.NUMBER | Mark.MONTH)
+    if not pair.words(match.gold, word):  # nothing but numbers
+        word = match.content
     return (
         _parts(
             ("found", pair.words(match.gold, word & match.exact)),
+            ("found in another form", pair.words(match.gold, word & ~match.exact & (match.credit > 0))),
             ("missing", pair.words(match.gold, word & (match.credit == 0))),
         )
-        or "the gold answer has no words but numbers"
+        or "the gold answer has none that say anything"
     )
 
 
@@ -204,10 +214,11 @@ def _alternatives(pair: _Pair) -> str:
 def _others(pair: _Pair) -> str:
     match = pair.match
     extra = match.answer_content & ~match.answer_asked & ~match.answer_gold
+    name = match.answer.has(Mark.CAPITAL) & ~match.answer.has(Mark.EITHER | Mark.NEGATION | Mark.HEDGE)
     return (
         _parts(
-            ("names that are neither gold nor asked", pair.words(match.answer, extra & match.answer.has(Mark.CAPITAL))),
-            ("other words", str(int(extra[pair.of(match.answer)].sum()) or "")),
+            ("names that are neither gold nor asked", pair.words(match.answer, extra & name)),
+            ("words that are neither, in all", str(int(extra[pair.of(match.answer)].sum()) or "")),
         )
         or "the answer says nothing else"
     )
@@ -224,7 +235,8 @@ def _position(pair: _Pair) -> str:
 def _question(pair: _Pair) -> str:
     kind = next((kind for kind in QUESTIONS[:-1] if pair.features[f"asks_{kind}"]), QUESTIONS[-1])
     asked = pair.words(pair.match.gold, pair.match.content & pair.match.gold_asked)
-    said = f"asks for: {kind}; the answer takes up {pair.features['question_told']:.0%} of its words"
+    asks = "how many" if kind == "count" else kind
+    said = f"asks: {asks}; the answer takes up {pair.features['question_told']:.0%} of its words"
     return said + (f"; gold words that it has itself: {asked}" if asked else "")
 
 
@@ -239,12 +251,12 @@ _SAYS: dict[str, Callable[[_Pair], str]] = {
     "list": _list,
     "spelling": _spelling,
     "other candidates": _others,
-    "length": lambda pair: f"the answer has {len(pair.match.answer.ids[pair.of(pair.match.answer)]):,} words",
+    "length": lambda pair: f"the answer has {_counted(len(pair.match.answer.ids[pair.of(pair.match.answer)]))}",
     "position": _position,
     "question": _question,
     "numbers": _numbers,
     "negation": _negation,
     "refusal": lambda pair: "the answer declines to answer" if pair.features["refusal"] else "no refusal",
     "alternatives": _alternatives,
-    "gold answer": lambda pair: f"{int(new_gold(pair.match)[pair.of(pair.match.gold)].sum())} words to find",
+    "gold answer": lambda pair: f"{_counted(int(new_gold(pair.match)[pair.of(pair.match.gold)].sum()))} to find",
 }
