@@ -52,6 +52,12 @@ def test_people_who_judge_otherwise_are_learnt_from(run: RunFolder, tmp_path: Pa
     assert bent(*given)[0] < plain(*given)[0]
 
 
+def test_labels_that_were_not_drawn_at_random_are_warned_of(run: RunFolder) -> None:
+    assert recalibrate(run, labels(100)).warnings == ()
+    weighted = [{**row, "weight": 1 + place % 2} for place, row in enumerate(labels(100))]
+    assert "not drawn at random" in recalibrate(run, weighted).warnings[0]
+
+
 def test_what_would_make_it_worse_is_refused(run: RunFolder, tmp_path: Path) -> None:
     """Verdicts by the judge's own chances, with luck: there is nothing to learn, and what is learnt is luck."""
     random = np.random.default_rng(0)

@@ -84,6 +84,8 @@ def _recalibrate(chosen: argparse.Namespace, folder: RunFolder, reading: Reading
     ):
         out.print(f"  {what}: {before:.4f} as it is, {after:.4f} adapted")
     out.print(f"  gain in log loss: {gain.gain:.4f} ({interval(gain.interval)})")
+    for warning in found.warnings:
+        out.print(printable(f"beware: {warning}"), style="red", soft_wrap=True)
     if not found.helps:
         said = "adapting makes it worse" if gain.gain <= 0 else "the gain may be luck, and adapting by luck does harm"
         out.print(f"{said}, so nothing was written; more labels may help", style="red", soft_wrap=True)

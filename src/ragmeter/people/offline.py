@@ -16,7 +16,7 @@ from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.metrics.offline.curves import Curve, fit
 from ragmeter.people.labels import read_labels
-from ragmeter.people.matching import match
+from ragmeter.people.matching import RANDOM, UNKNOWN, match
 from ragmeter.people.runs import Answers, read_columns
 from ragmeter.stats.clusters import cluster_codes
 from ragmeter.stats.recalibration import Gain, cross_validated
@@ -35,6 +35,7 @@ class Recalibration:
     run: str
     curve: Curve
     gain: Gain
+    warnings: tuple[str, ...] = ()
 
     @property
     def helps(self) -> bool:
@@ -43,7 +44,13 @@ class Recalibration:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"run": self.run, "helps": self.helps, "curve": self.curve.as_dict(), "gain": asdict(self.gain)}
+        return {
+            "run": self.run,
+            "helps": self.helps,
+            "curve": self.curve.as_dict(),
+            "gain": asdict(self.gain),
+            "warnings": list(self.warnings),
+        }
 
     def write(self, path: str | Path) -> None:
         """Write it, for `calibration=` of the offline metrics; one that makes things worse is refused."""
@@ -95,4 +102,12 @@ def recalibrate(
     chances = np.asarray(metric(*(given[name] for name in metric.needs)), dtype=np.float64)
     asked = pa.array(text or None for text in given["question"])  # answers to one question stay together
     gain = cross_validated(chances, right, cluster_codes(asked), seed)
-    return Recalibration(folder.name, fit(chances, right), gain)
+    warnings = (
+        ()
+        if found.design.kind in (RANDOM, UNKNOWN)
+        else (
+            "the labels were not drawn at random: what they say of rows that were drawn more often counts for all rows "
+            "with the same probability; `ragmeter label RUN --by random` draws others",
+        )
+    )
+    return Recalibration(folder.name, fit(chances, right), gain, warnings)
