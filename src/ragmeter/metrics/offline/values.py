@@ -51,6 +51,8 @@ class Item(NamedTuple):
 
 def items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
     """The items of a chunk."""
+    if chunk.isascii() and chunk.isdecimal():
+        return _figures(chunk, chunk, "", table)
     quick = _quick(chunk, table, stem)
     if quick is not None:
         return quick
@@ -62,9 +64,9 @@ def items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
 def _quick(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item] | None:
     """The short cut for a plain word or number with perhaps a mark after it, which most chunks are."""
     bare = chunk.rstrip(".,;:!?")
-    is_number = bare.isascii() and bare.isdecimal()
-    is_word = len(bare) > 1 and bare.isascii() and bare.isalpha() and bare[1:].islower()
-    if not (is_number or is_word) or len(chunk) > len(bare) + 1:
+    if len(chunk) > len(bare) + 1 or not bare.isascii():
+        return None
+    if not (bare.isdecimal() or (bare.isalpha() and len(bare) > 1 and bare[1:].islower())):
         return None
     found = _item(bare.lower(), Mark.CAPITAL if bare[0].isupper() else 0, table, stem, False)
     if len(chunk) > len(bare):
