@@ -465,3 +465,12 @@ def test_an_item_knows_what_surrounds_it() -> None:
     assert item == Item("paris", "paris", Mark.CAPITAL | Mark.SENTENCE, item.value)
     assert items("Mr.", table("en"), str)[0].marks & Mark.SENTENCE == 0
     assert items("Paris,", table("en"), str)[0].marks & Mark.CLAUSE
+
+
+def test_another_number_in_the_place_of_the_gold_one_is_wrong() -> None:
+    """Whatever else of the gold answer is there: the unit, the words around it."""
+    question = "At what temperature does water boil at sea level?"
+    answers = ["Water boils at 100 degrees Celsius.", "Water boils at 90 degrees Celsius."]
+    found = get_metric("offline_correct_probability")([question] * 2, [["100 degrees Celsius"]] * 2, answers)
+    assert found[0] > 0.9
+    assert found[1] <= 0.3

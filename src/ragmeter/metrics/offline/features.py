@@ -13,6 +13,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.offline.comparing import Compared, matches
+from ragmeter.metrics.offline.guards import with_numbers
 from ragmeter.metrics.offline.matching import Match, look_up
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, counted
@@ -99,7 +100,7 @@ def features(
 def evidence_lines(found: Compared) -> Floats:
     """The lines of the pairs that were compared."""
     by_name = columns(found.pairs, found.kinds, found.refusal)
-    return np.stack([*(by_name[name] for name in NAMES), found.reasons], axis=1)
+    return np.stack([*(by_name[name] for name in NAMES), with_numbers(found.reasons, by_name)], axis=1)
 
 
 def columns(pairs: Match, kinds: Ids, refusal: Bools) -> dict[str, Floats]:

@@ -8,6 +8,7 @@ gold answers each has its own cap, and the best one counts as always.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ class Guard(NamedTuple):
 #: gold word stands beside an "or" or a negation ("a bank or credit union"), if they speak of what was asked: those are
 #: only kept from being sure. An answer that is nothing but alternatives, a negation or a refusal is held for wrong.
 GUARDS = (
+    Guard("not one number of the gold answer is there, and others stand in their place", 0.3),
     Guard("the answer declines to answer, and says nothing of what was asked", 0.4),
     Guard("the gold words stand only among alternatives, and nothing is said of what was asked", 0.45),
     Guard("the gold words stand only beside a negation, and nothing is said of what was asked", 0.45),
@@ -68,7 +70,7 @@ def capped(chances: Floats, reasons: Floats) -> Floats:
 
 
 def reasons(pairs: Match, refusal: Bools, answers: Chunked, references: Chunked) -> Floats:
-    """For each pair the guard that holds, from 1 on, or 0."""
+    """For each pair the guard that holds, or 0; but for the first, which goes by the numbers' features."""
     mentions = _Mentions.of(pairs)
     near_either, either = _alternatives(pairs, mentions, answers, references)
     near_negation, negation = _negations(pairs, mentions)
@@ -80,7 +82,13 @@ def reasons(pairs: Match, refusal: Bools, answers: Chunked, references: Chunked)
         (heap > _LARGE_HEAP) & bare, np.diff(pairs.answer.starts) > _LONGEST,
         refusal, _echo(pairs), either, negation, (heap > _HEAP) & (told < _SAID_BACK),
     )  # fmt: skip
-    return np.select(held, np.arange(1.0, len(GUARDS) + 1), 0.0)
+    return np.select(held, np.arange(2.0, len(GUARDS) + 1), 0.0)
+
+
+def with_numbers(reasons: Floats, features: Mapping[str, Floats]) -> Floats:
+    """The guards that hold, numbers that contradict the gold answer's before all others."""
+    none_found = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0)
+    return np.where(none_found & (features["numbers_contradicted"] > 0), 1.0, reasons)
 
 
 def _told(pairs: Match) -> Floats:
