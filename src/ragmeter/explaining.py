@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,16 @@ from ragmeter.io.write import RUNS
 from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import RIGHT, Explanation, explain_answers
-from ragmeter.store import MANIFEST, RunFolder
+from ragmeter.store import RunFolder
+from ragmeter.stored import find_run
 from ragmeter.table import QID
 
 _NEEDED = ("question", "reference", "answer")
-_METRICS = ("offline_correct_probability", "offline_correct")
+METRICS = ("offline_correct_probability", "offline_correct")
 
 
 def explain(
-    run: str | Path,
+    run: str | Path | RunFolder,
     qid: str,
     *,
     output_dir: str | Path = RUNS,
@@ -34,7 +36,7 @@ def explain(
     `run` is a run's folder, or its name in `output_dir`. The run need not have the judge's metrics; where it has one,
     its settings are what is not given here, so that the probability is the run's. Of several the first one counts.
     """
-    folder = run_folder(run, output_dir)
+    folder = find_run(run, output_dir)
     table = folder.rows()
     for name in (QID, *_NEEDED):
         if name not in table.column_names:
@@ -51,19 +53,29 @@ def explain(
         missing = next((name for name in _NEEDED if row[name] is None or row[name] == []), None)
         if missing:
             raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(folder.path))
-    settings = _settings(folder)
-    language, calibration = language or settings.get("language"), calibration or settings.get("calibration")
+    settings = settings_of(folder)
+    return explain_rows(
+        rows,
+        language=language or settings.get("language"),
+        calibration=calibration or settings.get("calibration"),
+    )
+
+
+def explain_rows(
+    rows: Sequence[Mapping[str, Any]], *, language: str | None = None, calibration: str | None = None
+) -> list[Explanation]:
+    """The same of rows that have a question, references and an answer."""
     code = None if language in (None, "none") else Language.parse(language)
     questions, references, answers = ([row[name] for row in rows] for name in _NEEDED)
     found = explain_answers(questions, references, answers, code)
     return found if calibration is None else [_bent(each, calibration) for each in found]
 
 
-def _settings(folder: RunFolder) -> dict[str, Any]:
+def settings_of(folder: RunFolder) -> dict[str, Any]:
     """Those of the run's own metric of the offline judge, or of its cascade."""
     metrics = folder.summary().get("metrics", {})
-    names = [naming.parse(name) for name in metrics if name.startswith(_METRICS)]
-    for base in _METRICS:
+    names = [naming.parse(name) for name in metrics if name.startswith(METRICS)]
+    for base in METRICS:
         for each in names:
             if each.base == base:
                 return dict(each.settings)
@@ -80,9 +92,3 @@ def _bent(found: Explanation, calibration: str) -> Explanation:
         calibration=calibration,
         uncalibrated=found.probability,
     )
-
-
-def run_folder(run: str | Path, output_dir: str | Path = RUNS) -> RunFolder:
-    """The run at this path, or else the run of this name."""
-    direct, named = Path(run), Path(output_dir) / run
-    return RunFolder.at(direct if (direct / MANIFEST).is_file() or not named.exists() else named)

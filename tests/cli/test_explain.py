@@ -60,7 +60,7 @@ def test_what_can_t_be_explained_says_why(tmp_path: Path, ragmeter: Run) -> None
     assert "did you mean" in done.stderr
     done = ragmeter("explain", "nowhere", "q1")
     assert done.returncode == 2
-    assert "not a run folder" in done.stderr
+    assert "unknown run 'nowhere'" in done.stderr
     runs = tmp_path / "runs"
     with pytest.raises(InputError, match="no answer"):
         package.explain("tower", "q4", output_dir=runs)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ragmeter.metrics.ranking import Pattern, documents
 from ragmeter.metrics.tokens import text_array
+from ragmeter.reporting.evidence import evidence
 from ragmeter.reporting.runs import ShownRun
 from ragmeter.reporting.shapes import domain
 from ragmeter.reporting.slices import slice_columns
@@ -110,6 +111,12 @@ def columns(run: ShownRun, rows: Any, texts: Texts) -> dict[str, Any]:
             for name in run.other_columns
             if (name in dividing) == (kind == "slices")
         }
+    found = evidence(run, rows, table)
+    if found is not None:
+        held["evidence"] = [
+            None if each is None else [[texts.place(about), texts.place(says), weight] for about, says, weight in each]
+            for each in found
+        ]
     held["scores"] = {name: _rounded(run.scores[name][rows].tolist()) for name in run.row_metrics}
     held["outcomes"] = {
         name: texts.places(table[outcome_column(name)].to_pylist())

@@ -98,7 +98,7 @@ function detail(run, row) {
       make('button', { type: 'button', class: 'quiet', 'aria-label': 'Close (Escape)', title: 'Close (Escape)', click: () => $('detail').close() }, '✕')),
     make('div', { class: 'content' },
       run.question ? block('Question', make('p', { class: 'question' }, passage(run.question[row]))) : null,
-      texts(run, row), failure(run, row), scores(run, row), judge(run, row), others(run, row), ids(run, row), contexts(run, row), notes(run, row)),
+      texts(run, row), failure(run, row), scores(run, row), judge(run, row), evidence(run, row), others(run, row), ids(run, row), contexts(run, row), notes(run, row)),
   ];
 }
 
@@ -143,6 +143,15 @@ function judge(run, row) {
   if (verdict === null && reason === null && by === null) return null;
   return block('Judge', by === null ? null : make('p', { class: 'soft' }, 'judged by ', words(by)), verdict === null ? null : make('p', {}, make('span', { class: 'badge even' }, words(verdict))),
     reason ? make('p', {}, words(reason)) : null);
+}
+
+/** What speaks for the answer and against it, as the offline judge sees it. */
+function evidence(run, row) {
+  const held = run.evidence && run.evidence[row];
+  if (!held || !held.length) return null;
+  const rows = held.map(([about, says, weight]) => [words(text(about)), words(text(says)), `${weight > 0 ? '+' : '−'}${Math.abs(weight).toFixed(2)}`]);
+  return block('What decided, by the offline judge', table('Evidence', ['evidence', 'what was found', 'weight'], rows, { class: 'plain' }),
+    make('p', { class: 'soft' }, 'Weights are log-odds: + speaks for the answer, − against it.'));
 }
 
 /** The same question in the other runs. */
