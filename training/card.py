@@ -160,8 +160,9 @@ def _coverage(probability: Floats, right: Bools) -> str:
     lines = []
     for share in (0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0):
         count = round(share * len(right))
-        lines.append([f"{share:.0%}", f"{count:,}", f"{same[:count].mean():.3f}"])
-    return _table(("the surest", "answers", "agreement"), lines)
+        decided = same[:count].mean()
+        lines.append([f"{share:.0%}", f"{count:,}", f"{decided:.3f}", f"{1 - share * (1 - decided):.4f}"])
+    return _table(("the surest", "answers", "agreement", "with people's word on the rest"), lines)
 
 
 def _cascade(figures: Figures, probability: Floats) -> str:
