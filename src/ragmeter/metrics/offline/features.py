@@ -213,8 +213,9 @@ def _in_order(pairs: Match) -> Floats:
     gold, answer = pairs.gold, pairs.answer
     kinds = 1 + max((int(side.root.max()) for side in (gold, answer) if len(side.root)), default=0)
     keys = []
-    for side in (gold, answer):
-        same = side.text[1:] == side.text[:-1]
+    # Of the answer's neighbours only those can be gold neighbours that are gold words both.
+    for side, could in ((gold, np.ones(len(gold.ids), bool)), (answer, pairs.answer_gold)):
+        same = (side.text[1:] == side.text[:-1]) & could[1:] & could[:-1]
         keys.append((side.text[1:][same] * kinds + side.root[:-1][same]) * kinds + side.root[1:][same])
     found = look_up(np.sort(keys[1]), keys[0])[0]
     pair = keys[0] // (kinds * kinds)

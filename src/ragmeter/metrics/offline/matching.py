@@ -48,11 +48,9 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     kinds = 1 + max((int(side.root.max()) for side in (question, gold, answer) if len(side.root)), default=0)
     keys = {name: side.text * kinds + side.root for name, side in (("q", question), ("g", gold), ("a", answer))}
     told, order = _sorted(keys["a"])
-    found, first = look_up(told, keys["g"])
-    where = np.where(found, order[first] if len(order) else -1, -1)
-    asked, wanted = np.sort(keys["q"]), np.sort(keys["g"])
-    answer_gold = look_up(wanted, keys["a"])[0]
-    answer_asked = look_up(asked, keys["a"])[0]
+    where, answer_gold = _both_ways(told, order, keys["g"])
+    asked_where, answer_asked = _both_ways(told, order, keys["q"])
+    found = where >= 0
     answer_content = ~answer.has(Mark.FUNCTION)
     content = ~gold.has(Mark.FUNCTION)
     content |= (gold.per_text(content) == 0)[gold.text]
@@ -69,10 +67,10 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
         answer=answer,
         credit=credit,
         where=where,
-        gold_asked=look_up(asked, keys["g"])[0],
+        gold_asked=look_up(np.sort(keys["q"]), keys["g"])[0],
         answer_asked=answer_asked,
         answer_gold=answer_gold,
-        question_answered=look_up(told, keys["q"])[0],
+        question_answered=asked_where >= 0,
         content=content,
         answer_content=answer_content,
         exact=found,
@@ -90,6 +88,17 @@ def _sorted(keys: Ids) -> tuple[Ids, Ids]:
         return keys[order], order
     packed = np.sort(keys << bits | np.arange(len(keys)))  # half the time that finding the order takes
     return packed >> bits, packed & ((1 << bits) - 1)
+
+
+def _both_ways(told: Ids, order: Ids, wanted: Ids) -> tuple[Ids, Bools]:
+    """Where each of the wanted keys stands first among those told, or -1; and which of those told are wanted."""
+    begin, end = np.searchsorted(told, wanted), np.searchsorted(told, wanted, side="right")
+    is_wanted = np.zeros(len(told), bool)
+    is_wanted[order[ranges(begin, end - begin)]] = True
+    first = np.full(len(wanted), -1)
+    found = begin < end
+    first[found] = order[begin[found]]
+    return first, is_wanted
 
 
 def look_up(known: Ids, wanted: Ids) -> tuple[Bools, Ids]:
