@@ -1,6 +1,7 @@
 """Answers that are made to fool a judge, whatever the question: none of them may score as surely right.
 
-They are used by the model card and by the tests; the model has never seen them.
+They are used by the model card and by the tests. That is no blind test: `judged.py` has made-up answers of some of
+these kinds to learn from, and the guards were made with such answers in view.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.distributions import binomial_cdf, t_quantile
+from ragmeter.stats.distributions import incomplete_beta
 from ragmeter.stats.intervals import Interval, interval_of
 from ragmeter.table import Scores
 
@@ -65,16 +65,18 @@ def by_labels(
 
 
 def _shown(wrong: Flags, share: float, confidence: float, groups: Codes | None) -> bool:
-    """Whether the mistakes show, with this confidence, that their true share is at most this."""
-    mistakes, n = int(wrong.sum()), len(wrong)
-    if binomial_cdf(mistakes, n, share) > 1 - confidence:
-        return False
-    if groups is None:
-        return True
-    units = Clustered.of(wrong.astype(np.float64), groups)
-    if len(units) < 2:
-        return False
-    return mistakes / n + t_quantile(confidence, len(units) - 1) * units.standard_error() <= share
+    """Whether the mistakes show, with this confidence, that their true share is at most this: by the binomial bound.
+
+    Rows that go together in groups are worth fewer than they are, by as much as their mistakes vary more than chance.
+    """
+    mistakes, n, worth = int(wrong.sum()), len(wrong), 1.0
+    if groups is not None:
+        units = Clustered.of(wrong.astype(np.float64), groups)
+        if len(units) < 2:
+            return False
+        alone = mistakes / n * (1 - mistakes / n) / n
+        worth = max(1.0, units.standard_error() ** 2 / alone) if alone else n / len(units)
+    return incomplete_beta((n - mistakes) / worth, mistakes / worth + 1, 1 - share) <= 1 - confidence
 
 
 def labels_needed(target: float, confidence: float = 0.95) -> int:

@@ -1,8 +1,8 @@
 """The offline judge: whether an answer is right, as a person would say, from the texts alone.
 
 `values.py` and `vocabulary.py` write texts in one way, `matching.py` compares them, `features.py` makes numbers of the
-evidence, `trees.py` weighs them, `evidence.py` says in words what decided. `training/` in the repository has how the
-trees were trained, docs/offline-judge.md how good they are.
+evidence, `trees.py` weighs them, `guards.py` says where nobody can be sure, `evidence.py` in words
+what decided. `training/` in the repository has how the trees were trained, docs/offline-judge.md how good they are.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def offline_correct_probability(
     **Formula.** Question, gold answer and answer are written in one way (numbers, dates, units, abbreviations, stems),
     compared, and turned into evidence: which gold words are there, missing or spelled otherwise, which numbers agree
     or contradict, negations, refusals, alternatives, where and among what else the gold answer stands. Trees trained
-    on people's verdicts weigh it, with the direction of each piece of evidence fixed; the result is calibrated.
+    on people's verdicts weigh it, with the direction of each piece of evidence fixed; the result is calibrated, and
+    capped where the gold words stand only negated, among alternatives, in a heap, or the answer says nothing.
     Without a language, it is told from the function words. `calibration` is a file that `ragmeter calibrate
     --offline-judge` made of your own labels.
 

@@ -193,7 +193,10 @@ def _beyond(pairs: Match, mark: int) -> Bools:
     answer, gold, question = pairs.answer, pairs.gold, pairs.question
     said_back = share(question.per_text(pairs.question_answered), np.diff(question.starts)) >= _SAID_BACK
     cut = gold.has(Mark.EITHER) & (gold.place == 0)  # a gold answer that begins with "or" was cut out of a text
-    own = gold.per_text(gold.has(mark) & ~cut) + np.where(said_back, question.per_text(question.has(mark)), 0)
+    whole = gold.per_text(pairs.content & ~pairs.exact) == 0  # "Pangaea or Morocco" is not "Pangaea or Pangea"
+    own = np.where(whole, gold.per_text(gold.has(mark) & ~cut), 0) + np.where(
+        said_back, question.per_text(question.has(mark)), 0
+    )
     found = answer.has(mark)
     return np.asarray(found & (answer.per_text(found) > own)[answer.text])
 
@@ -234,4 +237,4 @@ def _heap(pairs: Match) -> Floats:
     answer = pairs.answer
     free = pairs.answer_content & ~pairs.answer_asked
     other, own = answer.per_text(free & ~pairs.answer_gold), answer.per_text(free & pairs.answer_gold)
-    return np.where(own < other / 4, other, 0.0)
+    return np.where(own < other / 2, other, 0.0)
