@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.distributions import incomplete_beta
+from ragmeter.stats.distributions import incomplete_beta, t_quantile
 from ragmeter.stats.intervals import Interval, interval_of
 from ragmeter.table import Scores
 
