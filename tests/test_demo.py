@@ -42,7 +42,7 @@ def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
         "turns: 7, answered: 7 (0 of them earlier), shortened: 1",
         "no judge: an answer is correct only where it matches exactly",
         "calls: about 3, and 0 recorded before",
-        "semantic_similarity        0.6705",
+        "semantic_similarity ↑      0.6705",
         "response_coverage_rate ↑   0.8824",
         "rouge_l_score[language=en] ↑   0.6614",
         "english and tuned: on token_f1 and ndcg@10 there is no evidence either way",
