@@ -36,7 +36,7 @@ def test_one_metric_whole(tmp_path: Path) -> None:
     assert each.p == randomisation_p(d)
     assert each.p_holm == each.p_bh == each.p
     assert each.effect_size == pytest.approx(d.mean() / d.std(ddof=1), abs=1e-12)
-    assert (each.better, each.worse, each.same) == ((d > 0).sum(), (d < 0).sum(), (d == 0).sum())
+    assert (each.better, each.worse, each.same) == (int((d > 0).sum()), int((d < 0).sum()), int((d == 0).sum()))
     assert each.verdict == "better"
     assert each.needed == pytest.approx((1.959964 + 0.841621) ** 2 * d.var(ddof=1) / 0.01**2, abs=1)
     largest = int(np.abs(d).argmax())
