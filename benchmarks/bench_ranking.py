@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -52,7 +53,7 @@ class Engine:
     seconds: list[float] = field(default_factory=list)
 
 
-def ranking(*, quick: bool) -> None:
+def ranking(folder: Path, *, quick: bool) -> None:
     """Every engine in turn, several times; values are held to pytrec_eval's, or to whichever peer there is."""
     repetitions = 2 if quick else 5
     data = make_queries(QUERIES // 10 if quick else QUERIES)

@@ -13,7 +13,7 @@ _SITE = Path(__file__).parents[1] / "tests" / "web" / "site.py"
 _SECONDS, _WORKERS = 1.0, 4
 
 
-def web(*, quick: bool) -> None:
+def web(folder: Path, *, quick: bool) -> None:
     """Wall time of many questions, over the time that the answers themselves take."""
     from ragmeter.targets.visit import Page
 

@@ -11,11 +11,24 @@ import argparse
 import os
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 from common import COMMAND, PEER, BenchmarkError, machine
 
-SECTIONS = ("text", "ranking", "compare", "offline", "judge", "web", "report", "scale", "semantic", "start")
+_HOMES = {
+    "text": "bench_text",
+    "ranking": "bench_ranking",
+    "compare": "bench_compare",
+    "offline": "bench_offline",
+    "judge": "bench_judge",
+    "web": "bench_web",
+    "report": "bench_report",
+    "scale": "bench_text",
+    "semantic": "bench_semantic",
+    "start": "bench_start",
+}
+SECTIONS = tuple(_HOMES)
 DEFAULT = ("text", "ranking", "compare", "offline", "judge", "start")
 PEERS = ("openai", "ragas", "deepeval")
 
@@ -66,46 +79,7 @@ def main() -> int:
 
 def _run(name: str, folder: Path, *, quick: bool) -> None:
     """Sections import late, so that one works without what another needs."""
-    if name == "text":
-        from bench_text import text
-
-        text(folder, quick=quick)
-    elif name == "ranking":
-        from bench_ranking import ranking
-
-        ranking(quick=quick)
-    elif name == "compare":
-        from bench_compare import compare
-
-        compare(folder, quick=quick)
-    elif name == "offline":
-        from bench_offline import offline
-
-        offline(folder, quick=quick)
-    elif name == "judge":
-        from bench_judge import judge
-
-        judge(folder, quick=quick)
-    elif name == "web":
-        from bench_web import web
-
-        web(quick=quick)
-    elif name == "report":
-        from bench_report import report
-
-        report(folder, quick=quick)
-    elif name == "scale":
-        from bench_text import scale
-
-        scale(folder, quick=quick)
-    elif name == "semantic":
-        from bench_semantic import semantic
-
-        semantic(folder, quick=quick)
-    else:
-        from bench_start import start
-
-        start(folder, quick=quick)
+    getattr(import_module(_HOMES[name]), name)(folder, quick=quick)
 
 
 def _keep_peers_inside(folder: Path) -> None:

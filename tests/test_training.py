@@ -62,9 +62,9 @@ def test_cross_validation_by_question() -> None:
     rows = Rows.of(every)
     is_real = np.arange(len(every)) < len(real)
     folds = np.array([fold(each.question) for each in every])
-    scores, right = cross_validated(rows, folds, is_real)[is_real], rows.right[is_real]
-    slope, intercept = calibration(scores, right)
-    probability = 1 / (1 + np.exp(-(slope * scores + intercept)))
+    pairs, scores = rows.some(is_real), cross_validated(rows, folds, is_real)[is_real[rows.row]]
+    right = pairs.right
+    probability = pairs.chances(scores, *calibration(pairs.best(scores), right))
     assert agreement(probability >= 0.5, right) >= 0.925
     assert kappa(probability >= 0.5, right) >= 0.81
     assert calibration_error(probability, right) <= 0.02

@@ -17,7 +17,7 @@ from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import MetricSummary, summarise
 from ragmeter.store import RunFolder
-from ragmeter.stored import StoredRun, find_run
+from ragmeter.stored import StoredRun, find_run, slice_label
 from ragmeter.table import SCORED, Measure, Scores
 
 Inside = npt.NDArray[np.bool_]
@@ -119,5 +119,6 @@ def _slice(
     codes: Codes | None,
 ) -> Slice:
     metrics = {each.measure.name: each.summary(inside, how, codes) for each in columns}
-    label = ", ".join("(none)" if each is None else each for each in value)
-    return Slice(column, label, int(inside.sum()), any(each.n_scored < SMALL for each in metrics.values()), metrics)
+    return Slice(
+        column, slice_label(value), int(inside.sum()), any(each.n_scored < SMALL for each in metrics.values()), metrics
+    )

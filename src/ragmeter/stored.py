@@ -21,6 +21,8 @@ from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_N
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
 _MOST_VALUES, _LONGEST = 50, 100
+#: How a missing value is shown.
+NOTHING = "(none)"
 
 
 def find_run(name: str | Path | RunFolder, output_dir: str | Path = RUNS) -> RunFolder:
@@ -143,3 +145,8 @@ class StoredRun:
             found = pc.dictionary_encode(self.folder.rows([column])[column].cast(pa.string()).combine_chunks())
             return found.indices.to_numpy(zero_copy_only=False).astype(np.int64), found.dictionary.to_pylist()
         return np.isnan(self.scores(name)).astype(np.int64), [SCORED, "missing"]
+
+
+def slice_label(values: Sequence[str | None]) -> str:
+    """A slice's value, or its values, as they are shown."""
+    return ", ".join(NOTHING if each is None else each for each in values)

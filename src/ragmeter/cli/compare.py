@@ -8,6 +8,7 @@ from ragmeter.cli.options import (
     Parser,
     command_parser,
     json_option,
+    part_options,
     read_statistics,
     runs_option,
     statistics_options,
@@ -52,14 +53,7 @@ def _parser() -> Parser:
 
     parser = command_parser("ragmeter compare", _DESCRIPTION)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more, by folder or by name")
-    parser.add_argument("--metrics", metavar="NAME", nargs="+", help="some of the runs' metrics; default: all")
-    parser.add_argument(
-        "--slice",
-        metavar="COLUMN[,COLUMN]",
-        action="append",
-        default=[],
-        help="look for other verdicts by this column, or two; may be repeated; default: all columns of few values",
-    )
+    part_options(parser, slices="by whose values to look for other verdicts; default: all columns of few values")
     parser.add_argument("--movers", metavar="N", type=int, default=3, help="rows to show that moved most; default: 3")
     tests = parser.add_argument_group("tests")
     tests.add_argument(

@@ -77,6 +77,18 @@ def runs_option(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def part_options(parser: argparse.ArgumentParser, *, slices: str) -> None:
+    """Which metrics of a run, and by which of its columns; `slices` says what for."""
+    parser.add_argument("--metrics", metavar="NAME", nargs="+", help="some of the run's metrics; default: all")
+    parser.add_argument(
+        "--slice",
+        metavar="COLUMN[,COLUMN]",
+        action="append",
+        default=[],
+        help=f"a column, or two, {slices}; may be repeated",
+    )
+
+
 def statistics_options(parser: argparse.ArgumentParser) -> None:
     """How intervals are made."""
     group = parser.add_argument_group("intervals")

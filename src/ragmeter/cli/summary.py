@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragmeter.cli.options import command_parser, json_option, read_statistics, runs_option, statistics_options
+from ragmeter.cli.options import (
+    command_parser,
+    json_option,
+    part_options,
+    read_statistics,
+    runs_option,
+    statistics_options,
+)
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = """\
@@ -18,14 +25,7 @@ def run(argv: Sequence[str]) -> int:
     """Summarise, and print."""
     parser = command_parser("ragmeter summary", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help="a run's folder, or its name")
-    parser.add_argument("--metrics", metavar="NAME", nargs="+", help="some of the run's metrics; default: all")
-    parser.add_argument(
-        "--slice",
-        metavar="COLUMN[,COLUMN]",
-        action="append",
-        default=[],
-        help="a column, or two, whose values part the rows; may be repeated",
-    )
+    part_options(parser, slices="whose values part the rows")
     statistics_options(parser)
     runs_option(parser)
     json_option(parser)

@@ -157,7 +157,7 @@ def _difference(
     there = ~np.isnan(differences)
     kept, held = differences[there], None if codes is None else codes[there]
     n = len(kept)
-    units = Clustered(kept, np.ones(n)) if held is None else Clustered.of(kept, held)
+    units = Clustered.of(kept, held)
     sure = len(units) >= 2
     test = RANDOMISATION if how.test == MCNEMAR and not measure.binary else how.test
     interval, method = difference_interval(

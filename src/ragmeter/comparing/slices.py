@@ -14,7 +14,7 @@ from ragmeter.stats.confidence import STUDENT, Confidence
 from ragmeter.stats.intervals import SMALL, interval_of
 from ragmeter.stats.multiple import holm
 from ragmeter.stats.paired import paired_p
-from ragmeter.stored import StoredRun
+from ragmeter.stored import StoredRun, slice_label
 from ragmeter.table import Scores
 
 #: A slice of fewer rows is not tested: hardly anything could be seen in it.
@@ -44,12 +44,12 @@ def slice_differences(
                 if len(kept) < _FEWEST:
                     continue
                 held = None if codes is None else codes[inside]
-                units = Clustered(kept, np.ones(len(kept))) if held is None else Clustered.of(kept, held)
+                units = Clustered.of(kept, held)
                 if len(units) < 2:
                     continue
                 interval, _ = interval_of(kept, by_t, codes=held)
                 p = paired_p(units, STUDENT, 0, 0)
-                label = ", ".join("(none)" if each is None else each for each in value)
+                label = slice_label(value)
                 opposite = float(kept.mean()) * float(all_rows[there].mean()) < 0
                 mean, small = float(kept.mean()), len(kept) < SMALL
                 found.append(SliceDifference(names, label, metric, len(kept), mean, interval, p, p, small, opposite))

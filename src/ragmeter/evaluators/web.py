@@ -17,8 +17,6 @@ from ragmeter.targets.port import Question
 from ragmeter.targets.visit import Page
 from ragmeter.targets.web import Login, WebTarget
 
-SCORES = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score")
-
 
 class MetricScorer(BaseScorer):
     """A metric as a scorer of single pairs.

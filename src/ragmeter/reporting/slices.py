@@ -10,10 +10,10 @@ from ragmeter.reporting.runs import ShownRun
 from ragmeter.slicing import Slice, summarise_run
 from ragmeter.stats.intervals import SMALL, within
 from ragmeter.stats.summary import MetricSummary
+from ragmeter.stored import NOTHING
 
 #: A column with more values than these is no division into parts but a text, or an id.
 MOST_VALUES = 30
-NOTHING = "(none)"
 
 
 def slice_columns(run: ShownRun) -> list[str]:

@@ -38,8 +38,10 @@ class Clustered:
     counts: Scores
 
     @classmethod
-    def of(cls, values: Scores, codes: Codes) -> Clustered:
-        """Add up the values whose cluster has the same code. Clusters without a value are none."""
+    def of(cls, values: Scores, codes: Codes | None) -> Clustered:
+        """Add up the values whose cluster has the same code; without codes each value stands alone."""
+        if codes is None:
+            return cls(values, np.ones(len(values)))
         _, places = np.unique(codes, return_inverse=True)
         sums = np.bincount(places, values).astype(np.float64)  # of no values it makes whole numbers
         return cls(sums, np.bincount(places).astype(np.float64))

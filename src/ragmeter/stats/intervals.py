@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from ragmeter.errors import UsageError
 from ragmeter.stats.bootstrap import bca_interval, percentile_interval
 from ragmeter.stats.clusters import Clustered, Codes
@@ -23,7 +21,7 @@ def interval_of(
     values: Scores, how: Confidence, *, binary: bool = False, codes: Codes | None = None
 ) -> tuple[Interval | None, str]:
     """The interval of a mean, and the name of what it was made by. `codes` are the values' clusters."""
-    units = Clustered(values, np.ones(len(values))) if codes is None else Clustered.of(values, codes)
+    units = Clustered.of(values, codes)
     if how.method in ("bootstrap", "bca"):
         make = percentile_interval if how.method == "bootstrap" else bca_interval
         found = make(units, how.level, how.draws, how.seed)

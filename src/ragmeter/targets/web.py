@@ -87,7 +87,7 @@ class WebTarget:
     async def __aenter__(self) -> Self:
         api = playwright_api()
         self._starting = asyncio.Lock()
-        self._error, self._timeout = api.Error, api.TimeoutError
+        self._error = api.Error
         self._playwright = await api.async_playwright().start()
         try:
             self._browser = await launch(self._playwright, self._browser_path, headed=self._headed)
