@@ -26,6 +26,20 @@ _FORMS = {
             "It is {gold}, {other} or {third}.", "Possibly {other}, {third}, or {gold}",
             "{question}? {other} or {gold} or {third}",
         ),
+        "candidates": (
+            "It is one of {gold}, {other} and {third}.", "one of {other}, {gold} and {third}", "{gold} vs {other}",
+            "take your pick: {gold}, {other}, {third}", "could be {gold}. Could be {other}.",
+            "It's between {gold} and {other}.", "Some say {other}, others say {gold}.",
+            "My guesses: {gold}, {other}, {third}", "The answer is {gold}. The answer is {other}.",
+            "Is it {gold}? Is it {other}?", "I would say {other}, but {gold} is also possible.",
+            "{question}? One of {gold}, {other}, {third}.",
+        ),
+        "denied": (
+            "{gold} would be a bad guess.", "{gold} would be a bad guess; it is {other}.", "I would rule out {gold}.",
+            "{gold} is often given as the answer, wrongly.", "You might think {gold}, but it's {other}.",
+            "It is anything but {gold}.", "It is NOT {gold}.", "{gold} is a common mistake.", "{gold}? Of course not.",
+            "The claim that it is {gold} is false.", "It is false that {question}: {gold}.",
+        ),
         "question": ("{question}", "{question}?", "{question}? {question}", "{question} {question} {question}"),
         "nothing": ("", " \n\t", "I don't know.", "I'm sorry, but I can't answer that."),
     },
@@ -38,6 +52,16 @@ _FORMS = {
         "X or Y": (
             "{gold} o {other}", "{other} o {gold}", "La respuesta es {other} o {gold} o {third}.",
             "o {gold} o {other}", "Es {gold}, {other} o {third}.", "Puede ser {other}, {third} o {gold}",
+        ),
+        "candidates": (
+            "Es una de estas: {gold}, {other} y {third}.", "entre {gold} y {other}", "{gold} vs {other}",
+            "Podría ser {gold}. Podría ser {other}.", "Unos dicen {other}, otros dicen {gold}.",
+            "La respuesta es {gold}. La respuesta es {other}.", "¿Es {gold}? ¿Es {other}?",
+            "Posibles respuestas: {gold}, {other}, {third}",
+        ),
+        "denied": (
+            "{gold} sería un error.", "Se descarta {gold}.", "Muchos creen que es {gold}, pero es {other}.",
+            "Cualquier cosa menos {gold}.", "NO es {gold}.", "¿{gold}? Claro que no.", "Es falso que sea {gold}.",
         ),
         "question": ("{question}", "{question} {question}"),
         "nothing": ("", "No lo sé.", "Lo siento, no puedo responder a eso."),

@@ -147,6 +147,11 @@ RIGHT = [
     ("what hero is it", "Spider-Man", "Spiderman"),
     ("who was president in 1962", "John F. Kennedy", "John Kennedy was president in 1962."),
     ("is the earth round", "yes", "Yes."),
+    ("who did the united states fight in 1812", "United Kingdom", "The United States fought Great Britain in 1812."),
+    ("when did the show first air in australia", "Fall 1998", "It first aired in Australia in the late 1990s."),
+    ("what is the vapour pressure of water at 100 c", "759.9625", "It is approximately 760 torr."),
+    ("which city is the capital of france", "Paris", "Not Lyon but Paris."),
+    ("which city is the capital of france", "Paris", "Paris, not Lyon."),
 ]
 WRONG = [
     ("who got the first nobel prize in physics", "Wilhelm Conrad Röntgen", "Marie Curie got the first Nobel Prize."),
@@ -162,7 +167,15 @@ WRONG = [
     ("which city is the capital of france", "Paris", "which city is the capital of france"),
     ("which city is the capital of france", "Paris", ""),
     ("is the earth flat", "no", "Yes."),
+    ("which city is the capital of france", "Paris", "It is NOT Paris."),
+    ("which city is the capital of france", "Paris", "Lyon, not Paris."),
     ("what are the parts of an atom", "protons, neutrons and electrons", "Quarks."),
+    ("what are the parts of an atom", "protons, neutrons and electrons", "protons and neutrons"),
+    ("which colours has the flag", "blue, white and red", "The flag has the colours blue and white."),
+    ("who were the two who wrote it", "Lennon and McCartney", "Lennon"),
+    ("¿qué colores tiene la bandera?", "azul, blanco y rojo", "La bandera tiene los colores azul y blanco."),
+    ("which language do they speak in france", "French", "They speak German in France."),
+    ("when did the show first air in australia", "1998", "It first aired in Australia in the 1980s."),
 ]
 
 
@@ -182,6 +195,10 @@ def test_a_list_needs_its_parts() -> None:
     question, gold = "what are the parts of an atom", "protons, neutrons and electrons"
     whole = probability(question, gold, "protons, neutrons and electrons")
     assert whole > probability(question, gold, "protons and neutrons") > probability(question, gold, "quarks")
+    # One of a pair is half right, and people are of two minds; a place is no list.
+    assert probability("who wrote it", "Lennon and McCartney", "Lennon") <= 0.8
+    (line,) = features(["where was it filmed"], ["Toronto, Ontario, Canada"], ["Toronto, Canada"])
+    assert guard_of(line[-1]) is None
 
 
 def real_rows() -> list[dict[str, object]]:
@@ -224,7 +241,10 @@ def test_answers_that_try_to_fool_the_judge(language: str) -> None:
     by_kind: dict[str, list[float]] = {}
     for (kind, *_), chance in zip(cases, found.tolist(), strict=True):
         by_kind.setdefault(kind, []).append(chance)
-    assert len(by_kind) == 7
+    assert len(by_kind) == 9
+    # Candidates without an "or" and denials in other words: few get through, and people call most such lists right.
+    for kind in ("candidates", "denied"):
+        assert np.mean(np.array(by_kind.pop(kind)) >= SURE) <= 0.02, kind
     for kind, chances in by_kind.items():
         assert max(chances) < SURE, kind
         # Lists of twenty candidates are what people call right where a cast is asked for.
@@ -238,6 +258,17 @@ def test_answers_that_try_to_fool_the_judge(language: str) -> None:
         ("The capital of France is the city Paris or Lyon.", "alternatives"),
         ("The capital of France is not the city Paris.", "negat"),
         ("Is the capital city of France Paris? No.", "negat"),
+        ("Paris? Of course not.", "negat"),
+        ("It is false that the large and beautiful city that is the capital of France is Paris.", "negat"),
+        ("It is anything but Paris.", "negat"),
+        ("You might think Paris, but it is Lyon.", "but"),
+        ("One of Paris, Lyon and Nice.", "alternatives"),
+        ("Paris vs Lyon", "alternatives"),
+        ("Could be Paris. Could be Lyon.", "alternatives"),
+        ("Paris? Lyon?", "asked about"),
+        ("Paris and Lyon", "alternatives"),
+        ("Lyon\nParis\nNice", "alternatives"),
+        ("Lyon / Paris", "alternatives"),
         ("I'm sorry, I don't know the capital city of France.", "declines"),
         ("which city is the capital of france", "question back"),
         ("Paris " + "Lorem Ipsum Dolor " * 2_000, "heap"),
@@ -260,6 +291,13 @@ def test_what_forbids_being_sure(answer: str, because: str) -> None:
         "Lyon or Nice? The capital is Paris.",
         "No, the capital is not Lyon. It is Paris.",
         "Paris",
+        "I do not have access to maps, but the capital of France is Paris.",
+        "The capital of France, Paris, is the city that the song 'Don't Look Back' is about.",
+        "The capital of France or of the Republic is a city on the Seine that all the world knows as Paris.",
+        "Paris, not Lyon",
+        "Not Lyon but Paris",
+        "Paris, 75001",
+        "Paris, 48.9 N/2.4 E",
     ],
 )
 def test_a_mention_that_nothing_is_wrong_with_is_enough(answer: str) -> None:

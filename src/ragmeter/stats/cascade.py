@@ -76,12 +76,21 @@ def _shown(wrong: Flags, share: float, confidence: float, groups: Codes | None) 
             return False
         alone = mistakes / n * (1 - mistakes / n) / n
         worth = max(1.0, units.standard_error() ** 2 / alone) if alone else n / len(units)
-    return incomplete_beta((n - mistakes) / worth, mistakes / worth + 1, 1 - share) <= 1 - confidence
+    return incomplete_beta((n - mistakes) / worth, mistakes / worth + 1, 1 - share) <= _outside(confidence)
+
+
+def _outside(confidence: float) -> float:
+    """The chance of a bound that is too low: the upper end of the usual interval with two ends.
+
+    That is twice as careful as the promise asks for. Labels are not quite a random draw, and how much rows of one group
+    have in common is itself an estimate: with the bound that is just enough, promises held in 93 to 97 of 100 draws.
+    """
+    return (1 - confidence) / 2
 
 
 def labels_needed(target: float, confidence: float = 0.95) -> int:
     """How many labels a promise takes at the very least: so many without a single mistake."""
-    return math.ceil(math.log(1 - confidence) / math.log(target))
+    return math.ceil(math.log(_outside(confidence)) / math.log(target))
 
 
 def by_expectation(chances: Scores, target: float, total: int | None = None) -> Threshold:

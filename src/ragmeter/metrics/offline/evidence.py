@@ -181,7 +181,8 @@ def _numbers(pair: _Pair) -> str:
     other = match.answer.has(Mark.NUMBER | Mark.MONTH) & ~match.answer_gold & ~match.answer_asked
     said = _parts(
         ("found", pair.words(match.gold, number & match.exact)),
-        ("missing", pair.words(match.gold, number & ~match.exact)),
+        ("found roughly", pair.words(match.gold, number & match.rough)),
+        ("missing", pair.words(match.gold, number & ~match.exact & ~match.rough)),
         ("the answer has", pair.words(match.answer, other & ~match.answer.has(Mark.WEAK))),
     )
     if pair.features["numbers_contradicted"]:

@@ -15,6 +15,7 @@ from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.guards import with_numbers
 from ragmeter.metrics.offline.matching import Match, look_up
+from ragmeter.metrics.offline.parts import Parts
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, counted
 
@@ -47,6 +48,7 @@ FEATURES = (
     Feature("squashed", +1, "spelling"),
     Feature("inside", +1, "spelling"),
     Feature("acronym", +1, "spelling"),
+    Feature("kin", 0, "spelling"),
     Feature("extra_words", -1, "other candidates"),
     Feature("extra_names", -1, "other candidates"),
     Feature("extra_numbers", -1, "other candidates"),
@@ -67,6 +69,7 @@ FEATURES = (
     Feature("year", +1, "numbers"),
     Feature("month", +1, "numbers"),
     Feature("same_kind", -1, "numbers"),
+    Feature("roughly", 0, "numbers"),
     Feature("gold_numbers", 0, "numbers"),
     Feature("gold_is_number", 0, "numbers"),
     Feature("negated", -1, "negation"),
@@ -125,6 +128,7 @@ def new_gold(pairs: Match) -> Bools:
 def _of_words(pairs: Match) -> dict[str, Floats]:
     gold, answer, credit = pairs.gold, pairs.answer, pairs.credit
     new = new_gold(pairs)
+    parts = Parts.of(pairs)
     content = pairs.content
     weight = np.where(gold.has(Mark.LETTER), 0.25, 1.0)
     told = pairs.answer_content
@@ -155,7 +159,8 @@ def _of_words(pairs: Match) -> dict[str, Floats]:
         "missing_new": np.minimum(gold.per_text(new & (credit < 0.5)), 8),
         "first_found": first,
         "last_found": last,
-        **_of_parts(pairs, new),
+        "parts_found": parts.least,
+        "parts": np.minimum(parts.number, 6),
         "in_order": _in_order(pairs),
         "precision": share(answer.per_text(gold_in_answer & free), answer.per_text(free)),
         "precision_all": share(answer.per_text(gold_in_answer), answer.per_text(told)),
@@ -164,6 +169,7 @@ def _of_words(pairs: Match) -> dict[str, Floats]:
         "squashed": pairs.squashed.astype(np.float64),
         "inside": pairs.inside.astype(np.float64),
         "acronym": pairs.acronym.astype(np.float64),
+        "kin": share(gold.per_text(content & pairs.kin), gold.per_text(content)),
         "extra_words": np.log1p(answer.per_text(extra)),
         "extra_names": np.log1p(answer.per_text(names)),
         "early_names": np.log1p(answer.per_text(names & (_sentence(answer) == 0))),
@@ -183,29 +189,6 @@ def _sentence(side: Texts) -> Small:
     ended = counted(side.has(Mark.SENTENCE)) - side.has(Mark.SENTENCE)
     begin = np.minimum(side.starts[:-1], max(len(ended) - 1, 0))
     return ended - ended[begin][side.text] if len(ended) else ended
-
-
-def _of_parts(pairs: Match, new: Bools) -> dict[str, Floats]:
-    """Of a gold answer that is a list: how many parts it has, and how much is found of the part that is found least."""
-    gold = pairs.gold
-    begins = np.zeros(len(gold.ids), bool)
-    ends = gold.has(Mark.CLAUSE | Mark.SENTENCE)
-    begins[1:] = ends[:-1]
-    begins |= gold.has(Mark.ALSO)
-    begins[gold.starts[:-1][np.diff(gold.starts) > 0]] = True
-    part = counted(begins) - 1
-    count = int(part[-1]) + 1 if len(part) else 0
-    words = np.bincount(part, pairs.content, count) if count else np.zeros(0)
-    found = np.bincount(part, pairs.credit * pairs.content, count) if count else np.zeros(0)
-    of_pair = gold.text[np.flatnonzero(begins)]
-    real = words > 0
-    least = np.ones(gold.count)
-    np.minimum.at(least, of_pair[real], (found[real] / words[real]))
-    least[gold.per_text(pairs.content) == 0] = 0.0
-    return {
-        "parts_found": least,
-        "parts": np.minimum(np.bincount(of_pair[real], minlength=gold.count), 6).astype(float),
-    }
 
 
 def _in_order(pairs: Match) -> Floats:
@@ -282,6 +265,7 @@ def _of_numbers(pairs: Match) -> dict[str, Floats]:
         "year": state[1],
         "month": state[2],
         "same_kind": np.log1p(same),
+        "roughly": np.minimum(gold.per_text(pairs.rough), 1),
         "gold_numbers": np.minimum(numbers, 4),
         "gold_is_number": share(numbers, gold.per_text(pairs.content)),
     }
@@ -319,7 +303,9 @@ def _of_logic(pairs: Match) -> dict[str, Floats]:
     negation = answer.has(Mark.NEGATION) & ~pairs.answer_gold
     either = answer.has(Mark.EITHER) & ~pairs.answer_gold
     stop = answer.has(Mark.SENTENCE)
-    negated = _share_beside(answer, hit, _near(answer, negation, stop | answer.has(Mark.CLAUSE)), stop)
+    pause = stop | answer.has(Mark.CLAUSE)
+    pause[:-1] |= answer.has(Mark.TURN)[1:]  # "not Lyon but Paris"
+    negated = _share_beside(answer, hit, _near(answer, negation, pause), stop)
     asked = pairs.answer_asked
     return {
         "negated": np.where(own, 0, negated),

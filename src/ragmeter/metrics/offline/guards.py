@@ -9,15 +9,19 @@ gold answers each has its own cap, and the best one counts as always.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import regex
 
-from ragmeter.metrics.bags import Ids, share
+from ragmeter.metrics.bags import share
 from ragmeter.metrics.offline.matching import Match
+from ragmeter.metrics.offline.mentions import Mentions, Places, Stretches
+from ragmeter.metrics.offline.parts import Parts
 from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats, Small, Texts, counted
+from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats, Texts
 
 
 class Guard(NamedTuple):
@@ -32,31 +36,43 @@ class Guard(NamedTuple):
 #: only kept from being sure. An answer that is nothing but alternatives, a negation or a refusal is held for wrong.
 GUARDS = (
     Guard("not one number of the gold answer is there, and others stand in their place", 0.3),
+    Guard("a part of the gold answer's list is missing", 0.4),
     Guard("the answer declines to answer, and says nothing of what was asked", 0.4),
     Guard("the gold words stand only among alternatives, and nothing is said of what was asked", 0.45),
-    Guard("the gold words stand only beside a negation, and nothing is said of what was asked", 0.45),
+    Guard("the gold words stand only where something is negated, and nothing is said of what was asked", 0.45),
+    Guard("the gold words are only asked about, or a 'but' follows them, and nothing is said of what was asked", 0.45),
     Guard("the answer is a heap in which the gold words are a small part, and little is said of what was asked", 0.45),
     Guard("the answer is longer than any that the judge has learnt from", 0.45),
+    Guard("one of the two that the gold answer names is missing", 0.8),
     Guard("the answer declines to answer", 0.8),
     Guard("the answer says the question back, and no gold word that the question does not have", 0.8),
     Guard("the gold words stand only among alternatives", 0.8),
     Guard("the gold words stand only where something is negated", 0.8),
+    Guard("the gold words are only asked about, or a 'but' follows them", 0.8),
     Guard("the answer is a heap in which the gold words are a small part", 0.8),
 )
 NO_CAP = 1.0
 _CAPS = np.array([NO_CAP, *(each.cap for each in GUARDS)])
 
-_GAP = 3  # places between gold words that still are one mention of the gold answer
-_MENTION = 0.6  # of the words of the largest mention make another one
-_REACH = 4  # words between a negation or an "or" and the mention that it is about
+_NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
+_REACH = 5  # words between a negation or an "or" and the mention that it is about
+_FIRST_WORDS = 5  # of a sentence: a negation there is about all that follows
+_FAR = 8  # words between a negation and what it may be about, in the same sentence
 _LONGEST = 700  # words
 _HEAP = 25  # other words, where the answer does not take up the question
 _LARGE_HEAP = 80
+_PROSE = 0.25  # of the words of an answer in sentences are small words
 _SAID_BACK = 0.7  # of the question's words
+_ECHO = 0.85  # of the question's words that say something
 _SAYS_NOTHING = 0.3  # of the question's words
-_LAST_CASED = 0x0530  # where the alphabets with small and large letters end
-_SLASHED = regex.compile(r"\d{1,4}/\d{1,2}/\d{1,4}(*SKIP)(*FAIL)|[^\s/]\s*/\s*[^\s/]")  # no date, no address
-_SLASHED_WORDS = 25  # in a longer text a slash is mostly part of a name or an address
+_TO_THE_LAST = 9  # words between a candidate and the "or" before the last one
+_CANDIDATES = 2  # others in a list
+_CANDIDATE = 8  # words of one
+_RETORT = 4  # words of a sentence that denies the one before it
+_SHORT = 30  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
+_NEVER = 1 << 60
+_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s, nor the 80 of 1979/80
+_LINES = regex.compile(r"\S\s*[\n|•]\s*\S")
 
 
 def guard_of(reason: float) -> Guard | None:
@@ -71,23 +87,25 @@ def capped(chances: Floats, reasons: Floats) -> Floats:
 
 def reasons(pairs: Match, refusal: Bools, answers: Chunked, references: Chunked) -> Floats:
     """For each pair the guard that holds, or 0; but for the first, which goes by the numbers' features."""
-    mentions = _Mentions.of(pairs)
-    near_either, either = _alternatives(pairs, mentions, answers, references)
-    near_negation, negation = _negations(pairs, mentions)
+    mentions = Mentions.of(pairs)
+    list_in_part, pair_in_part = _list_in_part(pairs)
+    either, listed = _alternatives(mentions, answers, references)
+    negation, not_said = _negations(mentions), _not_said(mentions)
     told = _told(pairs)
     bare = told < _SAYS_NOTHING
     heap = _heap(pairs)
     held = (
-        refusal & bare, near_either & bare, near_negation & bare,
+        list_in_part, refusal & bare, either & bare, negation & bare, not_said & bare,
         (heap > _LARGE_HEAP) & bare, np.diff(pairs.answer.starts) > _LONGEST,
-        refusal, _echo(pairs), either, negation, (heap > _HEAP) & (told < _SAID_BACK),
+        pair_in_part, refusal, _echo(pairs), either | listed, negation, not_said,
+        (heap > _HEAP) & (bare | ((told < _SAID_BACK) & ~_is_prose(pairs))),
     )  # fmt: skip
     return np.select(held, np.arange(2.0, len(GUARDS) + 1), 0.0)
 
 
 def with_numbers(reasons: Floats, features: Mapping[str, Floats]) -> Floats:
     """The guards that hold, numbers that contradict the gold answer's before all others."""
-    none_found = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0)
+    none_found = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0) & (features["roughly"] <= 0)
     return np.where(none_found & (features["numbers_contradicted"] > 0), 1.0, reasons)
 
 
@@ -102,90 +120,71 @@ def _asked_gold(pairs: Match) -> Bools:
     return np.asarray(pairs.gold_asked & (pairs.credit > 0) & ~pairs.gold.has(Mark.FUNCTION))
 
 
-class _Mentions(NamedTuple):
-    """Runs of gold words in an answer. One that nothing is wrong with is enough."""
+def _list_in_part(pairs: Match) -> tuple[Bools, Bools]:
+    """Gold answers that are a list with an "and" in it, where nothing is there of one of its parts, or more.
 
-    hits: Ids  # the items, in order
-    run: Ids  # of each hit
-    text: Ids  # of each run
-
-    @classmethod
-    def of(cls, pairs: Match) -> _Mentions:
-        """The gold words that the question does not have; where it has them all, all.
-
-        A gold answer like "no" is mentioned by its small words, unless the answer begins with it: "No, it isn't."
-        """
-        answer, gold = pairs.answer, pairs.gold
-        small = gold.per_text(~gold.has(Mark.FUNCTION)) == 0
-        small &= answer.per_text(pairs.answer_gold & (answer.place == 0)) == 0
-        hit = pairs.answer_gold & (pairs.answer_content | small[answer.text])
-        hit &= ~pairs.answer_asked | (answer.per_text(hit & ~pairs.answer_asked) == 0)[answer.text]
-        hits = np.flatnonzero(hit)
-        # A sentence's end parts mentions, unless the gold answer has one inside: "Panic! at the Disco".
-        inside = gold.has(Mark.SENTENCE)
-        inside[gold.starts[1:][np.diff(gold.starts) > 0] - 1] = False
-        whole = (gold.per_text(inside) > 0)[answer.text]
-        block = _blocks(answer, _ends(answer) & ~whole)[hits]
-        apart = (np.diff(hits) > _GAP) | (np.diff(block) > 0)
-        run = np.concatenate([[0], np.cumsum(apart)]) if len(hits) else hits
-        first = np.concatenate([[True], apart]) if len(hits) else np.zeros(0, bool)
-        text = answer.text[hits[first]]
-        # Words of the gold answer that stand somewhere by chance are no mention beside one that has more of them.
-        words = np.bincount(run, minlength=len(text))
-        most = np.zeros(answer.count)
-        np.maximum.at(most, text, words)
-        counts = words >= _MENTION * most[text]
-        return cls(hits[counts[run]], (np.cumsum(counts) - 1)[run[counts[run]]], text[counts])
-
-    def all_are(self, spoiled: Bools, count: int) -> Bools:
-        """In which texts there are mentions, each with an item that is spoiled."""
-        of_run = np.bincount(self.run, spoiled[self.hits], len(self.text)) > 0
-        runs = np.bincount(self.text, minlength=count)
-        return np.asarray((runs > 0) & (np.bincount(self.text, of_run, count) == runs))
+    People take one of a pair for right as often as not, unless the question asks for more than one.
+    """
+    gold, question = pairs.gold, pairs.question
+    parts = Parts.of(pairs)
+    lacking = (gold.per_text(gold.has(Mark.ALSO)) > 0) & (parts.number > 1) & (parts.least <= 0) & ~pairs.squashed
+    return lacking & ((parts.number > 2) | (question.per_text(question.has(Mark.PLURAL)) > 0)), lacking
 
 
-def _blocks(side: Texts, stops: Bools) -> Small:
-    """A number for each stretch between stops, never the same in two texts."""
-    begins = np.zeros(len(stops) + 1, bool)
-    begins[1:] = stops
-    begins[side.starts] = True
-    return counted(begins[:-1])
-
-
-def _ends(side: Texts) -> Bools:
-    """After which items a sentence ends. None does before a small letter: "Help! or Adam", "7 a.m. or later"."""
-    ends = side.has(Mark.SENTENCE)
-    small = ~side.has(Mark.CAPITAL) & (side.letter >= ord("a")) & (side.letter < _LAST_CASED)
-    ends[:-1] &= ~small[1:]
-    return ends
-
-
-def _in_block_with(what: Bools, block: Small) -> Bools:
-    count = int(block[-1]) + 1 if len(block) else 0
-    return np.asarray((np.bincount(block, what, count) > 0)[block]) if len(block) else what
-
-
-def _near(what: Bools, block: Small) -> Bools:
-    """Which items have one of `what` within reach in their block."""
-    near = what.copy()
-    for step in range(1, min(_REACH, len(what) - 1) + 1):
-        same = block[step:] == block[:-step]
-        near[step:] |= what[:-step] & same
-        near[:-step] |= what[step:] & same
-    return near
-
-
-def _alternatives(pairs: Match, mentions: _Mentions, answers: Chunked, references: Chunked) -> tuple[Bools, Bools]:
-    """Where every mention is one candidate of several: close by, and anywhere in its sentence."""
-    answer = pairs.answer
+def _alternatives(mentions: Mentions, answers: Chunked, references: Chunked) -> tuple[Bools, Bools]:
+    """Where every mention is one candidate of several: by an "or" or the like; and otherwise, in a list for example."""
+    pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
-    sentence = _blocks(answer, _ends(answer))
+    near = mentions.near(either, _REACH, before=sentences, after=sentences)
+    # "X, Y or Z": a candidate with a comma after it, and an "or" before the last one.
+    listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, _TO_THE_LAST, after=sentences)
     hedge = answer.has(Mark.HEDGE | Mark.DOUBT) & ~pairs.answer_gold
-    hedged_twice = _in_block_with(hedge, sentence) & (answer.per_text(hedge) > 1)[answer.text]
-    slashed = _has_slash(answers) & ~_has_slash(references) & (np.diff(answer.starts) <= _SLASHED_WORDS)
-    slashed &= answer.per_text(pairs.answer_content & ~pairs.answer_gold) > 0
-    wide = mentions.all_are(_in_block_with(either, sentence) | hedged_twice | slashed[answer.text], answer.count)
-    return mentions.all_are(_near(either, sentence), answer.count), wide
+    hedged_twice = mentions.in_sentence(hedge) & mentions.of_answer(answer.per_text(hedge) > 1)
+    bare = _bare(mentions)
+    several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either)))
+    wide = several | listed | hedged_twice | (bare & _listed_with_others(mentions, answers))
+    return mentions.all_are(several), mentions.all_are(wide) | _slashed(pairs, answers, references)
+
+
+def _said_to_be_several(mentions: Mentions) -> Bools:
+    """Hits in sentences that speak of several candidates. In a long answer that is natural."""
+    pairs, answer = mentions.pairs, mentions.pairs.answer
+    own = pairs.answer_gold | pairs.answer_asked
+    again = answer.has(Mark.AGAIN) & ~own
+    one_of = answer.has(Mark.WEAK) & (answer.value == 1) & _following(answer, answer.has(Mark.FUNCTION), by=1)
+    several = mentions.in_sentence((answer.has(Mark.SEVERAL) | one_of) & ~own)
+    return np.asarray(several | (mentions.in_sentence(again) & mentions.of_answer(answer.per_text(again) > 1)))
+
+
+def _not_said(mentions: Mentions) -> Bools:
+    """Where every mention is in a short answer that says something else: "Paris? Lyon?", "I thought Paris, but no"."""
+    pairs, answer = mentions.pairs, mentions.pairs.answer
+    turn = Places.of(answer.has(Mark.TURN) & ~pairs.answer_gold & ~pairs.answer_asked)
+    turned = turn.after(mentions.hits) < mentions.sentences.end(mentions.hits)
+    return mentions.all_are((turned | mentions.in_sentence(answer.has(Mark.ASKS))) & _bare(mentions))
+
+
+def _bare(mentions: Mentions) -> Bools:
+    """Hits in sentences of short answers that take up next to nothing of the question."""
+    pairs = mentions.pairs
+    short = pairs.answer.per_text(~pairs.answer_gold) <= _SHORT
+    return mentions.of_answer(short) & (mentions.told < _SAYS_NOTHING)
+
+
+def _listed_with_others(mentions: Mentions, answers: Chunked) -> Bools:
+    """Hits in a list, by commas, lines or an "and", where one thing was asked for."""
+    pairs, answer, sentences, hits = mentions.pairs, mentions.pairs.answer, mentions.sentences, mentions.hits
+    stops = answer.has(Mark.CLAUSE) | mentions.ends | _following(answer, answer.has(Mark.ALSO), by=1)
+    begins = Stretches(answer, stops).begins.at
+    begin, end = begins[:-1], begins[1:]
+    other = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).between(begin, end) > 0
+    gold = Places.of(pairs.answer_content & pairs.answer_gold).between(begin, end) > 0
+    candidates = Places(begin[other & ~gold & (end - begin <= _CANDIDATE)])
+    others = candidates.between(sentences.first(hits), sentences.end(hits))
+    joined = mentions.in_sentence(answer.has(Mark.ALSO) & ~pairs.answer_gold & ~pairs.answer_asked)
+    listed = (others >= _CANDIDATES) | (joined & (others > 0))
+    listed |= mentions.of_answer(_in_lines(answers) & ~_is_prose(pairs))
+    return listed & mentions.of_answer(pairs.question.per_text(pairs.question.has(Mark.PLURAL)) == 0)
 
 
 def _beyond(pairs: Match, mark: int) -> Bools:
@@ -201,26 +200,84 @@ def _beyond(pairs: Match, mark: int) -> Bools:
     return np.asarray(found & (answer.per_text(found) > own)[answer.text])
 
 
-def _has_slash(side: Chunked) -> Bools:
-    found = np.array(["/" in text and _SLASHED.search(text) is not None for text in side.texts], bool)
-    return np.asarray(found[side.of_row])
+def _slashed(pairs: Match, answers: Chunked, references: Chunked) -> Bools:
+    """Short answers with a slash between a gold word and another one."""
+    short = pairs.answer.per_text(~pairs.answer_gold) <= _SHORT
+    found = np.zeros(len(short), bool)
+    slash = np.array(["/" in text for text in answers.texts], bool)[answers.of_row]
+    for row in np.flatnonzero(slash & short).tolist():
+        gold = references.texts[references.of_row[row]]
+        own = set(_WORD.findall(gold.casefold()))
+        for one, other in pairwise(answers.texts[answers.of_row[row]].casefold().split("/")):
+            beside = _WORD.findall(one)[-2:], _WORD.findall(other)[:2]
+            known = [own.intersection(words) for words in beside]
+            found[row] |= "/" not in gold and any(known) and any(set(words) - own for words in beside)
+    return found
 
 
-def _negations(pairs: Match, mentions: _Mentions) -> tuple[Bools, Bools]:
-    """Where every mention is negated: close by in its clause, and anywhere in its sentence or right after it."""
+def _in_lines(answers: Chunked) -> Bools:
+    """Answers that are written in several lines."""
+    found = np.array([_LINES.search(text) is not None for text in answers.texts], bool)
+    return np.asarray(found[answers.of_row])
+
+
+def _negations(mentions: Mentions) -> Bools:
+    """Where every mention is negated: close by in its clause, further off in its sentence, or right after it."""
+    pairs, answer, sentences, hits = mentions.pairs, mentions.pairs.answer, mentions.sentences, mentions.hits
+    negation = _beyond(pairs, _NEGATIONS) & ~_in_a_title(pairs)
+    ahead = negation & _only_ahead(pairs)
+    around = negation & ~ahead
+    # A negation holds before and after it, but not what follows a "but".
+    turn = _following(answer, answer.has(Mark.TURN) & ~pairs.answer_gold, by=1) & ~negation  # "anything but Paris"
+    turned = Stretches(answer, mentions.ends | turn)
+    clauses = Stretches(answer, mentions.ends | turn | answer.has(Mark.CLAUSE))
+    near = mentions.near(around, _REACH, before=clauses, after=clauses) | mentions.near(ahead, _REACH, before=clauses)
+    bare = mentions.told < _SAYS_NOTHING
+    far = mentions.near(around, _NEVER, before=turned, after=sentences) | mentions.near(ahead, _NEVER, before=turned)
+    wide = near | (bare & far)
+    plain = answer.has(Mark.NEGATION | Mark.NO)
+    begins = np.zeros(len(plain), bool)
+    for step in range(_FIRST_WORDS):
+        at = sentences.begins.at + step
+        begins[at[at < len(begins)]] = True
+    wide |= mentions.near(around & plain & begins, _NEVER, before=turned)
+    wide |= mentions.near(around & plain, _FAR, before=turned, after=sentences)
+    wide |= mentions.near(ahead & plain, _FAR, before=turned)
+    # "Paris? No." and "Some say Paris. Wrong." and "Paris? Of course not."
+    following = sentences.end(hits)
+    same = following < answer.starts[answer.text[hits] + 1]
+    retorts = Places.of(negation)
+    first = retorts.after(following)
+    end = sentences.end(following)
+    wide |= same & ((first == following) | ((first < end) & (end - following <= _RETORT)))
+    return mentions.all_are(wide)
+
+
+def _in_a_title(pairs: Match) -> Bools:
+    """Negations that a name has: among the question's words, or with a capital before another one."""
     answer = pairs.answer
-    negation = _beyond(pairs, Mark.NEGATION | Mark.NO | Mark.DENIAL)
-    ends = _ends(answer)
-    sentence = _blocks(answer, ends)
-    first = np.ones(len(ends), bool)
-    first[1:] = sentence[1:] != sentence[:-1]
-    wide = _in_block_with(negation, sentence)
-    # "Paris? No." and "Some say Paris. Wrong."
-    follows = np.zeros(int(sentence[-1]) + 1 if len(sentence) else 0, bool)
-    follows[sentence[first & negation & (answer.place > 0)] - 1] = True
-    wide |= follows[sentence]
-    clause = _blocks(answer, ends | answer.has(Mark.CLAUSE))
-    return mentions.all_are(_near(negation, clause), answer.count), mentions.all_are(wide, answer.count)
+    capital, asked = answer.has(Mark.CAPITAL), pairs.answer_asked & pairs.answer_content
+    gold = pairs.answer_gold & pairs.answer_content
+    one, two = (partial(_following, answer, by=step) for step in (1, 2))
+    named = capital & ~answer.has(Mark.ACRONYM) & one(capital & ~pairs.answer_gold) & ~one(gold) & ~two(gold)
+    said = pairs.answer_asked & answer.has(_NEGATIONS) & (one(asked) | two(asked))
+    told = answer.per_text(said) <= pairs.question.per_text(pairs.question.has(_NEGATIONS))
+    return np.asarray(named | (said & told[answer.text]))
+
+
+def _only_ahead(pairs: Match) -> Bools:
+    """Negations after a comma that another name or number follows: "Paris, not Lyon"."""
+    answer = pairs.answer
+    another = answer.has(Mark.CAPITAL | Mark.NUMBER) & ~pairs.answer_gold
+    return np.asarray(_following(answer, answer.has(Mark.CLAUSE), by=-1) & _following(answer, another, by=1))
+
+
+def _following(side: Texts, what: Bools, by: int) -> Bools:
+    """Which items have one of these so many places after them in their text; before them, if it is negative."""
+    found = np.zeros(len(what), bool)
+    here, there = (slice(None, -by), slice(by, None)) if by > 0 else (slice(-by, None), slice(None, by))
+    found[here] = what[there] & (side.text[here] == side.text[there])
+    return found
 
 
 def _echo(pairs: Match) -> Bools:
@@ -229,7 +286,7 @@ def _echo(pairs: Match) -> Bools:
     asked = ~question.has(Mark.FUNCTION)
     told = share(question.per_text(pairs.question_answered & asked), question.per_text(asked))
     new = pairs.answer.per_text(pairs.answer_content & pairs.answer_gold & ~pairs.answer_asked)
-    return np.asarray((told >= _SAID_BACK) & (new == 0))
+    return np.asarray((told >= _ECHO) & (new == 0))
 
 
 def _heap(pairs: Match) -> Floats:
@@ -238,3 +295,9 @@ def _heap(pairs: Match) -> Floats:
     free = pairs.answer_content & ~pairs.answer_asked
     other, own = answer.per_text(free & ~pairs.answer_gold), answer.per_text(free & pairs.answer_gold)
     return np.where(own < other / 2, other, 0.0)
+
+
+def _is_prose(pairs: Match) -> Bools:
+    """Answers in sentences, which a heap of names is not."""
+    answer = pairs.answer
+    return np.asarray(answer.per_text(answer.has(Mark.FUNCTION)) >= _PROSE * np.diff(answer.starts))

@@ -11,6 +11,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein, Prefix
 
 from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.offline.related import CREDIT, kindred, roughly
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, Words, counted
 
@@ -41,6 +42,8 @@ class Match:
     squashed: Bools  # per pair: the gold answer stands in the answer once blanks are taken away
     inside: Bools  # per pair: so it does, though perhaps in the midst of other letters
     acronym: Bools  # per pair: one side has the other's initials
+    kin: Bools  # of gold items: the answer has kin of it
+    rough: Bools  # of gold items: the answer has the decade of this year, the number rounded
 
 
 def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
@@ -59,6 +62,12 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     answer_gold[where[spelled]] = True
     acronym = _acronyms(gold, answer, credit, where, content, words)
     _initials(gold, answer, credit, where, content)
+    lacking = content & (credit == 0)
+    every = (kindred(question, gold, answer, lacking), roughly(gold, answer, lacking, answer_asked))
+    related = [np.zeros(len(credit), bool) for _ in every]
+    for each, flags in zip(every, related, strict=True):
+        flags[each.gold], credit[each.gold], where[each.gold] = True, CREDIT, each.where
+        answer_gold[each.answer] = True
     squashed, inside = _squashed(gold, answer, credit, content, words)
     credit[squashed[gold.text]] = 1.0
     return Match(
@@ -77,6 +86,8 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
         squashed=squashed,
         inside=inside,
         acronym=acronym,
+        kin=related[0],
+        rough=related[1],
     )
 
 

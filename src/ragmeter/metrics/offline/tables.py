@@ -37,6 +37,14 @@ class Mark:
     DENIAL = 524288
     CHOICE = 1048576
     DOUBT = 2097152
+    TURN = 4194304  # what follows is meant, not what stands before: but
+    SEVERAL = 8388608  # there is more than one candidate, if nothing else is said
+    AGAIN = 16777216  # so it does if it is said twice: "The answer is X. The answer is Y."
+    ASKS = 33554432  # a question ends after it
+    DECADE = 67108864  # a year that stands for those after it: the 1990s
+    CENTURY = 134217728  # the word for a century
+    PLURAL = 536870912  # in a question: it asks for more than one
+    NAMED = 268435456  # the last word of a name in two words that has kin: United Kingdom
 
 
 _FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
@@ -51,6 +59,13 @@ _MARKED = {
     "hedge": Mark.HEDGE,
     "sorry": Mark.SORRY,
     "denial": Mark.DENIAL,
+    "choice": Mark.CHOICE,
+    "turn": Mark.TURN,
+    "several": Mark.SEVERAL,
+    "again": Mark.AGAIN,
+    "century": Mark.CENTURY,
+    "plural": Mark.PLURAL,
+    "plain": 0,
     "yes": Mark.YES,
     "no": Mark.NO,
 }
@@ -66,6 +81,7 @@ class Table:
     ambiguous: frozenset[str]
     units: dict[str, str]
     untitled: frozenset[str]
+    kin: dict[str, int]  # words, or two words, that go together have the same number
     asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
 
     def knows(self, word: str) -> bool:
@@ -121,6 +137,10 @@ def _table(words: dict[str, Any]) -> Table:
     for kind, mark in _MARKED.items():
         for word in words.get(kind, "").split():
             marks[word] = marks.get(word, 0) | mark
+    for name in words.get("kin", "").replace("|", " ").split():
+        if "_" in name:
+            last = name.split("_")[-1]
+            marks[last] = marks.get(last, 0) | Mark.NAMED
     return Table(
         marks=marks,
         numbers=_numbers(words),
@@ -130,6 +150,11 @@ def _table(words: dict[str, Any]) -> Table:
         ambiguous=frozenset(words.get("ambiguous", "").split()),
         units={name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")},
         untitled=frozenset(words.get("untitled", "").split()),
+        kin={
+            name.replace("_", " "): number
+            for number, names in enumerate(words.get("kin", "").split(), 1)
+            for name in names.split("|")
+        },
         asks_first=_asks(words),
     )
 

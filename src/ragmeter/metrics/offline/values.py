@@ -23,7 +23,8 @@ _POINTS = str.maketrans("", "", ".,")
 _ROMAN = regex.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
 _UPPER = regex.compile(r"\W*(\p{Lu}{2,6}s?|\p{Lu}(?:&\p{Lu})+)(?:'s|’s)?\W*")
-_ENDS = regex.compile(r"""[.!?…。！？][\])"'’”»*]*$""")
+_ENDS = regex.compile(r"""[.!?…。！？؟][\])"'’”»*]*$""")
+_ASKS = regex.compile(r"""[?？؟][\])"'’”»*]*$""")
 _PAUSES = regex.compile(r"""[,;:)\]–—-]["'’”»]*$""")
 _PIECES = regex.compile(r"[^。！？；，、：,;]+[。！？；，、：,;]?")
 _IN_ALPHABET = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
@@ -144,13 +145,18 @@ def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) ->
         if value:
             found[0] = number(value, found[0].word, Mark.WEAK | Mark.CAPITAL)
         else:  # capitals make an abbreviation, and no small word: US is not us
-            marks = found[0].marks & ~(Mark.FUNCTION | Mark.NEGATION | Mark.EITHER) | Mark.ACRONYM | Mark.CAPITAL
-            found[0] = found[0]._replace(marks=marks)
+            found[0] = found[0]._replace(marks=_as_acronym(found[0].marks))
     if not folded.isalnum():
         signs = dict.fromkeys(_PERCENT_SIGNS.get(each, each) for each in folded)
         # before the number, so that "$3 million" is still a number in two words
         found[:0] = [Item(sign, _SYMBOLS[sign], Mark.UNIT) for sign in signs if sign in _SYMBOLS]
     return found
+
+
+def _as_acronym(marks: int) -> int:
+    """The marks of a word that is written in capitals. The guards still take NOT and OR for what they may be."""
+    shouted = (Mark.DENIAL if marks & Mark.NEGATION else 0) | (Mark.CHOICE if marks & Mark.EITHER else 0)
+    return marks & ~(Mark.FUNCTION | Mark.NEGATION | Mark.EITHER) | shouted | Mark.ACRONYM | Mark.CAPITAL
 
 
 def _threes(letters: list[str], table: Table) -> list[Item]:
@@ -202,7 +208,9 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
 
 def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
     """A number in figures, and what its letters say if they are no ending."""
-    found = [number(_value(figures), word)]
+    value = _value(figures)
+    decade = letters == "s" and is_year(value) and value % 10 == 0
+    found = [number(value, word, Mark.NUMBER | Mark.DECADE if decade else Mark.NUMBER)]
     if len(figures) in (5, 6) and figures.isdecimal() and is_year(float(figures[:4])):
         found.insert(0, number(float(figures[:4]), word, Mark.NUMBER | Mark.WEAK))  # a year and a footnote
     if letters and letters not in _ORDINAL_ENDINGS:
@@ -243,7 +251,9 @@ def _after(folded: str, last: Item, table: Table) -> int:
     """What punctuation follows the last word."""
     if _ENDS.search(folded):
         initial = bool(last.marks & Mark.ACRONYM) or (len(last.word) == 1 and last.word.isalpha())
-        return 0 if folded[-1:] == "." and (initial or last.word in table.untitled) else Mark.SENTENCE
+        if folded[-1:] == "." and (initial or last.word in table.untitled):
+            return 0
+        return Mark.SENTENCE | Mark.ASKS if _ASKS.search(folded) else Mark.SENTENCE
     return Mark.CLAUSE if _PAUSES.search(folded) else 0
 
 
@@ -254,7 +264,7 @@ def together(parts: Sequence[Item]) -> list[Item]:
     spelled = [bool(each.marks & Mark.SPELLED) for each in parts]
     scale = [bool(each.marks & Mark.SCALE) for each in parts]
     word = " ".join(each.word for each in parts)
-    around = parts[-1].marks & (Mark.CLAUSE | Mark.SENTENCE)
+    around = parts[-1].marks & (Mark.CLAUSE | Mark.SENTENCE | Mark.ASKS)
     if not any(scale):
         if len(parts) == 2 and all(spelled):
             first, second = values

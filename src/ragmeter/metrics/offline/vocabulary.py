@@ -82,6 +82,7 @@ class Texts:
     value: Floats
     length: Small  # of the word, in letters
     letter: Small  # the word's first
+    kin: Small  # words that go together have the same number; 0 is none
 
     @property
     def count(self) -> int:
@@ -115,10 +116,11 @@ class Properties:
     values: Floats
     lengths: Small
     letters: Small
+    kin: Small
     words: Words
 
     @classmethod
-    def of(cls, items: Sequence[Item], roots: Mapping[str, int]) -> Properties:
+    def of(cls, items: Sequence[Item], roots: Mapping[str, int], kin: Mapping[str, int]) -> Properties:
         """The properties of some items."""
         words, names, marks, values = zip(*items, strict=True) if items else ((), (), (), ())
         return cls(
@@ -127,16 +129,16 @@ class Properties:
             np.array(values, np.float64),
             np.fromiter(map(len, words), np.int32, len(items)),
             np.fromiter((ord(word[0]) for word in words), np.int32, len(items)),
+            np.fromiter((kin.get(name, 0) for name in names), np.int32, len(items)),
             np.array(words, np.object_),
         )
 
-    def and_of(self, items: Sequence[Item], roots: Mapping[str, int]) -> Properties:
+    def and_of(self, more: Properties) -> Properties:
         """These, and those of more items after them."""
-        more = Properties.of(items, roots)
         return Properties(*(np.concatenate([getattr(each, name) for each in (self, more)]) for name in _PROPERTIES))
 
 
-_PROPERTIES = ("roots", "marks", "values", "lengths", "letters", "words")
+_PROPERTIES = ("roots", "marks", "values", "lengths", "letters", "kin", "words")
 
 
 def chunked(texts: Sequence[str]) -> Chunked:
@@ -164,7 +166,12 @@ class Vocabulary:
         self._ids: dict[Item, int] = {}
         self._roots: dict[str, int] = {}
         self.items: list[Item] = []
-        self._properties = Properties.of([], self._roots)
+        kin = self.table.kin.items()
+        self._kin = {
+            root: number for word, number in kin for root in (self._stem(word), self.table.units.get(word, ""))
+        }
+        self._kin.pop("", None)
+        self._properties = Properties.of([], self._roots, self._kin)
 
     @property
     def size(self) -> int:
@@ -201,14 +208,27 @@ class Vocabulary:
         with self._lock:
             held = self._properties
             if len(held.marks) < len(self.items):
-                held = self._properties = held.and_of(self.items[len(held.marks) :], self._roots)
+                more = Properties.of(self.items[len(held.marks) :], self._roots, self._kin)
+                held = self._properties = held.and_of(more)
             return held
 
     def _texts(self, ids: Ids, starts: Ids) -> Texts:
         known = self.properties
         text = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        lengths, letters = known.lengths[ids], known.letters[ids]
-        return Texts(ids, starts, text, known.roots[ids], known.marks[ids], known.values[ids], lengths, letters)
+        found = Texts(
+            ids, starts, text, known.roots[ids], known.marks[ids], known.values[ids], known.lengths[ids],
+            known.letters[ids], known.kin[ids],
+        )  # fmt: skip
+        self._name_kin(found, known.words)
+        return found
+
+    def _name_kin(self, texts: Texts, words: Words) -> None:
+        """Names in two words have kin as well: United Kingdom, Soviet Union."""
+        last = np.flatnonzero(texts.has(Mark.NAMED))
+        last = last[(last > 0) & (texts.text[last] == texts.text[last - 1])]
+        names = zip(words[texts.ids[last - 1]].tolist(), words[texts.ids[last]].tolist(), strict=True)
+        kin = np.array([self.table.kin.get(f"{first} {second}", 0) for first, second in names], np.int32)
+        texts.kin[last[kin > 0]] = texts.kin[last[kin > 0] - 1] = kin[kin > 0]
 
     def _id(self, item: Item) -> int:
         found = self._ids.get(item)

@@ -1,0 +1,137 @@
+"""Words that are not the gold answer's but mean nearly the same: a country and its people, a year and its decade.
+
+People call most of these right ("French Indochina" for "France", "the late 1990s" for "1998", 760 for 759.96). They get
+less credit than the word itself, and the trees know of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
+
+CREDIT = 0.8
+_YEARS = 100, 2100  # numbers that can be one
+_CENTURIES = 21
+_ROUNDED = 0.005  # of a number may be rounded away
+
+
+@dataclass(frozen=True)
+class Related:
+    """Gold items that something in the answer is related to: which, where that is, and all that is."""
+
+    gold: Ids
+    where: Ids
+    answer: Ids
+
+
+def kindred(question: Texts, gold: Texts, answer: Texts, missing: Bools) -> Related:
+    """Missing gold words of which the answer has kin, unless the question has it as well and says nothing by it."""
+    wanted = np.flatnonzero(missing & (gold.kin > 0))
+    told = np.flatnonzero(answer.kin > 0)
+    kinds = 1 + max((int(side.kin.max()) for side in (question, gold, answer) if len(side.kin)), default=0)
+    asked = np.unique(question.text * kinds + question.kin)
+    keys = answer.text[told] * kinds + answer.kin[told]
+    told, keys = told[~np.isin(keys, asked)], keys[~np.isin(keys, asked)]
+    return _joined(wanted, gold.text[wanted] * kinds + gold.kin[wanted], told, keys)
+
+
+def _joined(wanted: Ids, wanted_keys: Ids, told: Ids, told_keys: Ids) -> Related:
+    """What has the same key. Both sides are in the order of their places."""
+    order = np.argsort(told_keys, kind="stable")
+    ordered = told_keys[order]
+    begin, end = np.searchsorted(ordered, wanted_keys), np.searchsorted(ordered, wanted_keys, side="right")
+    found = begin < end
+    every = np.unique(told[order[ranges(begin[found], (end - begin)[found])]])
+    return Related(wanted[found], told[order[begin[found]]], every)
+
+
+@dataclass(frozen=True)
+class _Periods:
+    """Decades and centuries: in which text, from which year to which, and the items that say so."""
+
+    text: Ids
+    first_year: Floats
+    last_year: Floats
+    item: Ids
+    other_item: Ids  # a century has two: its number and its name
+
+    @classmethod
+    def of(cls, side: Texts) -> _Periods:
+        decade = np.flatnonzero(side.has(Mark.DECADE))
+        begin = side.value[decade]
+        length = np.where(begin % 100 == 0, 99, 9)  # the 1800s are mostly the century
+        name, number = _centuries(side)
+        value = side.value[number]
+        text = np.concatenate([side.text[decade], side.text[name]])
+        order = np.argsort(text, kind="stable")
+        return cls(
+            text[order],
+            np.concatenate([begin, (value - 1) * 100])[order],
+            np.concatenate([begin + length, value * 100])[order],
+            np.concatenate([decade, number])[order],
+            np.concatenate([decade, name])[order],
+        )
+
+
+def _centuries(side: Texts) -> tuple[Ids, Ids]:
+    """Where the name of a century stands, and its number before it or after it."""
+    name = np.flatnonzero(side.has(Mark.CENTURY))
+    found = np.full(len(name), -1)
+    with np.errstate(invalid="ignore"):
+        is_number = (side.value >= 1) & (side.value <= _CENTURIES) & (side.value == np.floor(side.value))
+    for step in (1, -1):
+        beside = np.clip(name + step, 0, max(len(is_number) - 1, 0))
+        fits = is_number[beside] & (side.text[beside] == side.text[name]) & (beside != name)
+        found = np.where(fits, beside, found)
+    return name[found >= 0], found[found >= 0]
+
+
+def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> Related:
+    """Missing gold years in a decade or century that the answer has, and the other way round; and rounded numbers."""
+    wanted, told = _Periods.of(gold), _Periods.of(answer)
+    free = ~answer_asked
+    which, period = _within(np.flatnonzero(missing & _is_year(gold)), gold, told)
+    year, of_gold = _within(np.flatnonzero(free & _is_year(answer)), answer, wanted)
+    exact, rounded = _rounded(gold, answer, missing, free)
+    gold_items = np.concatenate([which, wanted.item[of_gold], wanted.other_item[of_gold], exact])
+    where = np.concatenate([told.item[period], year, year, rounded])
+    beside = np.concatenate([told.other_item[period], year, year, rounded])
+    fits = missing[gold_items] & free[where]
+    gold_items, where, beside = gold_items[fits], where[fits], beside[fits]
+    _, first = np.unique(gold_items, return_index=True)
+    return Related(gold_items[first], where[first], np.unique(np.concatenate([where, beside])))
+
+
+def _is_year(side: Texts) -> Bools:
+    first, last = _YEARS
+    with np.errstate(invalid="ignore"):
+        year = (side.value >= first) & (side.value <= last) & (side.value == np.floor(side.value))
+    return np.asarray(year & side.has(Mark.NUMBER) & ~side.has(Mark.DECADE | Mark.WEAK))
+
+
+def _within(years: Ids, side: Texts, periods: _Periods) -> tuple[Ids, Ids]:
+    """Each year with each period of its text that it lies in."""
+    starts = np.searchsorted(periods.text, np.arange(side.count + 1))
+    counts = np.diff(starts)[side.text[years]]
+    year, period = np.repeat(years, counts), ranges(starts[side.text[years]], counts)
+    value = side.value[year]
+    inside = (value >= periods.first_year[period]) & (value <= periods.last_year[period])
+    return year[inside], period[inside]
+
+
+def _rounded(gold: Texts, answer: Texts, missing: Bools, free: Bools) -> tuple[Ids, Ids]:
+    """Each missing gold number that is no year, with each of the answer's that is nearly it: 759.96 and 760."""
+    wanted, told = (
+        np.flatnonzero(which & side.has(Mark.NUMBER) & ~side.has(Mark.WEAK | Mark.DECADE) & (side.value > 0))
+        for side, which in ((gold, missing & ~_is_year(gold)), (answer, free))
+    )
+    starts = np.searchsorted(told, answer.starts)
+    counts = np.diff(starts)[gold.text[wanted]]
+    one, other = np.repeat(wanted, counts), told[ranges(starts[gold.text[wanted]], counts)]
+    near = np.abs(gold.value[one] - answer.value[other]) <= _ROUNDED * gold.value[one]
+    return one[near], other[near]
