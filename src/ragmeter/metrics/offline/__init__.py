@@ -2,7 +2,7 @@
 
 `values.py` and `vocabulary.py` write texts in one way, `matching.py` compares them, with `related.py` for what is
 nearly the same, `features.py` makes numbers of the evidence, `trees.py` weighs them. `guards.py` says where nobody can
-be sure, by the `mentions.py` of the gold answer and its `parts.py`, and `evidence.py` in words what decided. `training/`
+be sure, by the `mentions.py` of the gold answer and its `parts.py`, and `evidence.py` what decided. `training/`
 in the repository has how the trees were trained, docs/offline-judge.md how good they are.
 """
 

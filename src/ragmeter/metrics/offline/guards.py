@@ -72,7 +72,8 @@ _RETORT = 4  # words of a sentence that denies the one before it
 _SHORT = 30  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
 _NEVER = 1 << 60
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s, nor the 80 of 1979/80
-_LINES = regex.compile(r"\S\s*[\n|•]\s*\S")
+_BETWEEN_LINES = "\n|•"
+_LINES = regex.compile(rf"\S\s*[{_BETWEEN_LINES}]\s*\S")
 
 
 def guard_of(reason: float) -> Guard | None:
@@ -139,7 +140,7 @@ def _alternatives(mentions: Mentions, answers: Chunked, references: Chunked) -> 
     # "X, Y or Z": a candidate with a comma after it, and an "or" before the last one.
     listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, _TO_THE_LAST, after=sentences)
     hedge = answer.has(Mark.HEDGE | Mark.DOUBT) & ~pairs.answer_gold
-    hedged_twice = mentions.in_sentence(hedge) & mentions.of_answer(answer.per_text(hedge) > 1)
+    hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
     bare = _bare(mentions)
     several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either)))
     wide = several | listed | hedged_twice | (bare & _listed_with_others(mentions, answers))
@@ -147,44 +148,44 @@ def _alternatives(mentions: Mentions, answers: Chunked, references: Chunked) -> 
 
 
 def _said_to_be_several(mentions: Mentions) -> Bools:
-    """Hits in sentences that speak of several candidates. In a long answer that is natural."""
+    """Mentions in sentences that speak of several candidates. In a long answer that is natural."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
     own = pairs.answer_gold | pairs.answer_asked
     again = answer.has(Mark.AGAIN) & ~own
     one_of = answer.has(Mark.WEAK) & (answer.value == 1) & _following(answer, answer.has(Mark.FUNCTION), by=1)
     several = mentions.in_sentence((answer.has(Mark.SEVERAL) | one_of) & ~own)
-    return np.asarray(several | (mentions.in_sentence(again) & mentions.of_answer(answer.per_text(again) > 1)))
+    return np.asarray(several | (mentions.in_sentence(again) & (answer.per_text(again) > 1)[mentions.text]))
 
 
 def _not_said(mentions: Mentions) -> Bools:
     """Where every mention is in a short answer that says something else: "Paris? Lyon?", "I thought Paris, but no"."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
     turn = Places.of(answer.has(Mark.TURN) & ~pairs.answer_gold & ~pairs.answer_asked)
-    turned = turn.after(mentions.hits) < mentions.sentences.end(mentions.hits)
+    turned = turn.after(mentions.last) < mentions.sentence[1]
     return mentions.all_are((turned | mentions.in_sentence(answer.has(Mark.ASKS))) & _bare(mentions))
 
 
 def _bare(mentions: Mentions) -> Bools:
-    """Hits in sentences of short answers that take up next to nothing of the question."""
+    """Mentions in sentences of short answers that take up next to nothing of the question."""
     pairs = mentions.pairs
     short = pairs.answer.per_text(~pairs.answer_gold) <= _SHORT
-    return mentions.of_answer(short) & (mentions.told < _SAYS_NOTHING)
+    return short[mentions.text] & (mentions.told < _SAYS_NOTHING)
 
 
 def _listed_with_others(mentions: Mentions, answers: Chunked) -> Bools:
-    """Hits in a list, by commas, lines or an "and", where one thing was asked for."""
-    pairs, answer, sentences, hits = mentions.pairs, mentions.pairs.answer, mentions.sentences, mentions.hits
+    """Mentions in a list, by commas, lines or an "and", where one thing was asked for."""
+    pairs, answer = mentions.pairs, mentions.pairs.answer
     stops = answer.has(Mark.CLAUSE) | mentions.ends | _following(answer, answer.has(Mark.ALSO), by=1)
     begins = Stretches(answer, stops).begins.at
     begin, end = begins[:-1], begins[1:]
     other = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).between(begin, end) > 0
     gold = Places.of(pairs.answer_content & pairs.answer_gold).between(begin, end) > 0
     candidates = Places(begin[other & ~gold & (end - begin <= _CANDIDATE)])
-    others = candidates.between(sentences.first(hits), sentences.end(hits))
+    others = candidates.between(*mentions.sentence)
     joined = mentions.in_sentence(answer.has(Mark.ALSO) & ~pairs.answer_gold & ~pairs.answer_asked)
     listed = (others >= _CANDIDATES) | (joined & (others > 0))
-    listed |= mentions.of_answer(_in_lines(answers) & ~_is_prose(pairs))
-    return listed & mentions.of_answer(pairs.question.per_text(pairs.question.has(Mark.PLURAL)) == 0)
+    listed |= (_in_lines(answers) & ~_is_prose(pairs))[mentions.text]
+    return np.asarray(listed & (pairs.question.per_text(pairs.question.has(Mark.PLURAL)) == 0)[mentions.text])
 
 
 def _beyond(pairs: Match, mark: int) -> Bools:
@@ -217,40 +218,47 @@ def _slashed(pairs: Match, answers: Chunked, references: Chunked) -> Bools:
 
 def _in_lines(answers: Chunked) -> Bools:
     """Answers that are written in several lines."""
-    found = np.array([_LINES.search(text) is not None for text in answers.texts], bool)
-    return np.asarray(found[answers.of_row])
+    found = [any(mark in text for mark in _BETWEEN_LINES) and bool(_LINES.search(text)) for text in answers.texts]
+    return np.asarray(np.array(found, bool)[answers.of_row])
 
 
 def _negations(mentions: Mentions) -> Bools:
-    """Where every mention is negated: close by in its clause, further off in its sentence, or right after it."""
-    pairs, answer, sentences, hits = mentions.pairs, mentions.pairs.answer, mentions.sentences, mentions.hits
+    """Where every mention is negated: in its sentence, or right after it."""
+    pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     negation = _beyond(pairs, _NEGATIONS) & ~_in_a_title(pairs)
     ahead = negation & _only_ahead(pairs)
     around = negation & ~ahead
+    plain = around & answer.has(Mark.NEGATION | Mark.NO)
     # A negation holds before and after it, but not what follows a "but".
     turn = _following(answer, answer.has(Mark.TURN) & ~pairs.answer_gold, by=1) & ~negation  # "anything but Paris"
     turned = Stretches(answer, mentions.ends | turn)
     clauses = Stretches(answer, mentions.ends | turn | answer.has(Mark.CLAUSE))
-    near = mentions.near(around, _REACH, before=clauses, after=clauses) | mentions.near(ahead, _REACH, before=clauses)
     bare = mentions.told < _SAYS_NOTHING
-    far = mentions.near(around, _NEVER, before=turned, after=sentences) | mentions.near(ahead, _NEVER, before=turned)
-    wide = near | (bare & far)
-    plain = answer.has(Mark.NEGATION | Mark.NO)
-    begins = np.zeros(len(plain), bool)
-    for step in range(_FIRST_WORDS):
-        at = sentences.begins.at + step
-        begins[at[at < len(begins)]] = True
-    wide |= mentions.near(around & plain & begins, _NEVER, before=turned)
-    wide |= mentions.near(around & plain, _FAR, before=turned, after=sentences)
-    wide |= mentions.near(ahead & plain, _FAR, before=turned)
-    # "Paris? No." and "Some say Paris. Wrong." and "Paris? Of course not."
-    following = sentences.end(hits)
-    same = following < answer.starts[answer.text[hits] + 1]
-    retorts = Places.of(negation)
-    first = retorts.after(following)
-    end = sentences.end(following)
-    wide |= same & ((first == following) | ((first < end) & (end - following <= _RETORT)))
-    return mentions.all_are(wide)
+    far = np.where(bare, _NEVER, _FAR)
+    found = mentions.near(plain, far, before=turned, after=sentences) | mentions.near(ahead, far, before=turned)
+    found |= mentions.near(_begins(sentences, plain), _NEVER, before=turned)
+    # Other words than negations are about what is close by, unless there is nothing else that they could be about.
+    denial = around & ~plain
+    found |= bare & mentions.near(denial, _NEVER, before=turned, after=sentences)
+    found |= mentions.near(denial, _REACH, before=clauses, after=clauses) | _retorted(mentions, negation)
+    return mentions.all_are(found)
+
+
+def _begins(sentences: Stretches, what: Bools) -> Bools:
+    """Those of these that are among the first words of their sentence."""
+    places = np.flatnonzero(what)
+    found = np.zeros(len(what), bool)
+    found[places[places - sentences.first(places) < _FIRST_WORDS]] = True
+    return found
+
+
+def _retorted(mentions: Mentions, negation: Bools) -> Bools:
+    """Mentions that the next sentence denies: "Paris? No.", "Some say Paris. Wrong.", "Paris? Of course not."."""
+    following = mentions.sentence[1]
+    end = mentions.sentences.end(following)
+    first = Places.of(negation).after(following)
+    same_answer = following < mentions.pairs.answer.starts[mentions.text + 1]
+    return np.asarray(same_answer & ((first == following) | ((first < end) & (end - following <= _RETORT))))
 
 
 def _in_a_title(pairs: Match) -> Bools:

@@ -63,13 +63,13 @@ class Stretches:
 
 @dataclass(frozen=True)
 class Mentions:
-    """Runs of gold words in an answer, and their surroundings. One that nothing is wrong with is enough."""
+    """Runs of gold words in the answers, and their surroundings. One that nothing is wrong with is enough."""
 
     pairs: Match
     ends: Bools  # after which items of the answers a sentence ends
-    hits: Ids  # the items, in order
-    run: Ids  # of each hit
-    text: Ids  # of each run
+    first: Ids  # the first gold word of each run
+    last: Ids
+    text: Ids  # which answer it is in
 
     @classmethod
     def of(cls, pairs: Match) -> Mentions:
@@ -90,26 +90,21 @@ class Mentions:
         whole = (gold.per_text(inside) > 0)[answer.text]
         sentence = Stretches(answer, ends & ~whole).first(hits)
         apart = (np.diff(hits) > _GAP) | (np.diff(sentence) > 0)
-        run = np.concatenate([[0], np.cumsum(apart)]) if len(hits) else hits
-        first = np.concatenate([[True], apart]) if len(hits) else np.zeros(0, bool)
-        text = answer.text[hits[first]]
+        begins = np.flatnonzero(np.concatenate([[True], apart])[: len(hits)])
+        words = np.diff(np.append(begins, len(hits)))
+        first, last = hits[begins], hits[begins + words - 1]
         # Words of the gold answer that stand somewhere by chance are no mention beside one that has more of them.
-        words = np.bincount(run, minlength=len(text))
+        text = answer.text[first]
         most = np.zeros(answer.count)
         np.maximum.at(most, text, words)
         counts = words >= _MENTION * most[text]
-        return cls(pairs, ends, hits[counts[run]], (np.cumsum(counts) - 1)[run[counts[run]]], text[counts])
+        return cls(pairs, ends, first[counts], last[counts], text[counts])
 
     def all_are(self, spoiled: Bools) -> Bools:
-        """In which pairs there are mentions, each with a hit that is spoiled."""
+        """In which pairs there are mentions, and all of them spoiled."""
         count = self.pairs.answer.count
-        of_run = np.bincount(self.run, spoiled, len(self.text)) > 0
-        runs = np.bincount(self.text, minlength=count)
-        return np.asarray((runs > 0) & (np.bincount(self.text, of_run, count) == runs))
-
-    def of_answer(self, values: Bools) -> Bools:
-        """What holds for the answer of each hit."""
-        return np.asarray(values[self.pairs.answer.text[self.hits]])
+        mentions = np.bincount(self.text, minlength=count)
+        return np.asarray((mentions > 0) & (np.bincount(self.text, spoiled, count) == mentions))
 
     @cached_property
     def sentences(self) -> Stretches:
@@ -117,46 +112,52 @@ class Mentions:
         return Stretches(self.pairs.answer, self.ends)
 
     @cached_property
+    def sentence(self) -> tuple[Ids, Ids]:
+        """Where each mention's sentence begins, and before where it ends."""
+        return self.sentences.first(self.first), self.sentences.end(self.last)
+
+    @cached_property
     def told(self) -> Floats:
-        """How much of what was asked each hit's sentence takes up, beside gold words."""
+        """How much of what was asked each mention's sentence takes up, beside gold words."""
         pairs = self.pairs
         told = Places.of(pairs.answer_asked & pairs.answer_content & ~pairs.answer_gold)
         asked = pairs.question.per_text(~pairs.question.has(Mark.FUNCTION))
-        said = told.between(self.sentences.first(self.hits), self.sentences.end(self.hits))
-        return np.asarray(said / np.maximum(asked, 1)[pairs.answer.text[self.hits]])
+        return np.asarray(told.between(*self.sentence) / np.maximum(asked, 1)[self.text])
 
     def in_sentence(self, what: Bools) -> Bools:
-        """Which hits have one of these in their sentence."""
-        first = self.sentences.first(self.hits)
-        return np.asarray(Places.of(what).after(first) < self.sentences.end(self.hits))
+        """Which mentions have one of these in their sentence."""
+        first, end = self.sentence
+        return np.asarray(Places.of(what).after(first) < end)
 
     @cached_property
     def _others_before(self) -> Small:
         """How many items that are no gold words stand before each item."""
         return counted(np.concatenate([[False], ~self.pairs.answer_gold]))
 
-    def near(self, what: Bools, reach: int, before: Stretches | None = None, after: Stretches | None = None) -> Bools:
-        """Which hits have one of these within reach, before them or after them, in their stretch of that kind.
+    def near(
+        self, what: Bools, reach: int | Ids, before: Stretches | None = None, after: Stretches | None = None
+    ) -> Bools:
+        """Which mentions have one of these within reach, before them or after them, in their stretch of that kind.
 
         Gold words do not count, so that a long gold answer is as near as a short one.
         """
         places = Places.of(what)
-        found = np.zeros(len(self.hits), bool)
+        found = np.zeros(len(self.first), bool)
         others = self._others_before
         if before is not None:
-            last = places.before(self.hits)
-            found |= (last >= before.first(self.hits)) & (others[self.hits] - others[last] <= reach)
+            latest = places.before(self.last)
+            found |= (latest >= before.first(self.first)) & (others[self.first] - others[latest] <= reach)
         if after is not None:
-            following = places.after(self.hits)
-            inside = following < after.end(self.hits)
-            found |= inside & (others[np.where(inside, following, 0)] - others[self.hits] < reach)
+            next_one = places.after(self.first)
+            inside = next_one < after.end(self.last)
+            found |= inside & (others[np.where(inside, next_one, 0)] - others[self.last] < reach)
         return found
 
     def ends_in(self, what: Bools) -> Bools:
-        """Which hits have one of these right after them, with nothing new between."""
+        """Which mentions have one of these right after them, with nothing new between."""
         pairs = self.pairs
-        said = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).after(self.hits)
-        return np.asarray(Places.of(what).after(self.hits) < np.minimum(said, self.sentences.end(self.hits)))
+        new = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).after(self.first)
+        return np.asarray(Places.of(what).after(self.first) < np.minimum(new, self.sentence[1]))
 
 
 def _ends_of_sentences(side: Texts) -> Bools:

@@ -34,9 +34,10 @@ def kindred(question: Texts, gold: Texts, answer: Texts, missing: Bools) -> Rela
     wanted = np.flatnonzero(missing & (gold.kin > 0))
     told = np.flatnonzero(answer.kin > 0)
     kinds = 1 + max((int(side.kin.max()) for side in (question, gold, answer) if len(side.kin)), default=0)
-    asked = np.unique(question.text * kinds + question.kin)
+    has = np.flatnonzero(question.kin > 0)
     keys = answer.text[told] * kinds + answer.kin[told]
-    told, keys = told[~np.isin(keys, asked)], keys[~np.isin(keys, asked)]
+    new = ~np.isin(keys, question.text[has] * kinds + question.kin[has])
+    told, keys = told[new], keys[new]
     return _joined(wanted, gold.text[wanted] * kinds + gold.kin[wanted], told, keys)
 
 
