@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmeter.errors import UnknownNameError
+from ragmeter.metrics import normalize
 from ragmeter.metrics.normalize import Language, fold, known_languages, stemmer, strip_accents, words
 
 
@@ -49,6 +50,11 @@ def test_fold(text: str, expected: str) -> None:
 )
 def test_words(text: str, expected: list[str]) -> None:
     assert words(text) == expected
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_the_short_cut_for_plain_letters_is_the_long_way(text: str) -> None:
+    assert words(text) == normalize._WORD.findall(text)
 
 
 def test_accents_are_stripped_and_vowel_signs_are_not() -> None:

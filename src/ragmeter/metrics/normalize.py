@@ -6,6 +6,7 @@ whole columns: a block of texts has few distinct words.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Self
 
@@ -29,6 +30,8 @@ _WORD = regex.compile(
     """,
     regex.VERBOSE | regex.VERSION1,
 )
+#: The same for plain letters, in a third of the time.
+_ASCII_WORD = re.compile(r"(?:[0-9]+(?:[.,][0-9]+)*|[A-Za-z_]+(?:'(?=[A-Za-z]))?)+")
 
 _CODES = {
     "ar": "arabic",
@@ -121,7 +124,7 @@ def fold(text: str) -> str:
 
 def words(folded: str) -> list[str]:
     """The words of a folded text."""
-    found: list[str] = _WORD.findall(folded)
+    found: list[str] = (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
     return found
 
 

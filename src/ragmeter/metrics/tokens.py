@@ -133,16 +133,17 @@ class _Ids:
 
 
 class Numbers:
-    """An array of integers that grows. What was seen of it stays as it is."""
+    """An array that grows, of integers unless it is told otherwise. What was seen of it stays as it is."""
 
-    def __init__(self) -> None:
-        self._room: Ids = np.empty(1024, np.int64)
-        self.view: Ids = self._room[:0]
+    def __init__(self, kind: npt.DTypeLike = np.int64) -> None:
+        self._room: npt.NDArray[Any] = np.empty(1024, kind)
+        self.view: npt.NDArray[Any] = self._room[:0]
 
-    def append(self, more: Ids) -> None:
+    def append(self, more: npt.NDArray[Any]) -> None:
+        """Put these at the end."""
         held = len(self.view)
         if held + len(more) > len(self._room):
-            room = np.empty(2 * (held + len(more)), np.int64)
+            room = np.empty(2 * (held + len(more)), self._room.dtype)
             room[:held] = self.view
             self._room = room
         self._room[held : held + len(more)] = more

@@ -11,6 +11,7 @@ from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.guards import reasons
 from ragmeter.metrics.offline.matching import Match, match
+from ragmeter.metrics.offline.mentions import Stretches
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
 from ragmeter.metrics.offline.values import Item
 from ragmeter.metrics.offline.vocabulary import (
@@ -26,7 +27,9 @@ from ragmeter.metrics.offline.vocabulary import (
 )
 from ragmeter.metrics.refusals import is_miss
 
-_REFUSES_WITHIN = 60  # words
+_REFUSES_WITHIN = 60  # words of an answer
+_BEGINS_WITHIN = 12  # words of a sentence
+_REFUSES_AT_LENGTH = 800  # characters
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,10 @@ def _kinds(questions: Chunked, known: Vocabulary) -> Ids:
 
 def _refusals(answers: Texts, split: Chunked, language: str) -> Bools:
     """Which answers decline to answer. Only those are read closely that have a word that could."""
-    could = answers.per_text(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < _REFUSES_WITHIN)) > 0
+    begins = np.flatnonzero(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < _REFUSES_WITHIN))
+    begins = begins[begins - Stretches(answers, answers.has(Mark.SENTENCE)).first(begins) < _BEGINS_WITHIN]
+    could = np.unique(answers.text[begins])
     declines = np.zeros(len(split.texts), bool)
     for each in np.unique(split.of_row[could]).tolist():
-        declines[each] = is_miss(split.texts[each], {language, DEFAULT})
+        declines[each] = is_miss(split.texts[each][:_REFUSES_AT_LENGTH], {language, DEFAULT})
     return np.asarray(declines[split.of_row] | (np.diff(answers.starts) == 0))

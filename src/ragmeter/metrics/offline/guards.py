@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import regex
 
-from ragmeter.metrics.bags import share
+from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import Mentions, Places, Stretches
 from ragmeter.metrics.offline.parts import Parts
@@ -72,8 +72,7 @@ _RETORT = 4  # words of a sentence that denies the one before it
 _SHORT = 30  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
 _NEVER = 1 << 60
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s, nor the 80 of 1979/80
-_BETWEEN_LINES = "\n|•"
-_LINES = regex.compile(rf"\S\s*[{_BETWEEN_LINES}]\s*\S")
+_LINES = regex.compile(r"\S\s*[\n|]\s*\S")
 
 
 def guard_of(reason: float) -> Guard | None:
@@ -143,7 +142,7 @@ def _alternatives(mentions: Mentions, answers: Chunked, references: Chunked) -> 
     hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
     bare = _bare(mentions)
     several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either)))
-    wide = several | listed | hedged_twice | (bare & _listed_with_others(mentions, answers))
+    wide = several | listed | hedged_twice | _listed_with_others(mentions, answers)
     return mentions.all_are(several), mentions.all_are(wide) | _slashed(pairs, answers, references)
 
 
@@ -175,17 +174,31 @@ def _bare(mentions: Mentions) -> Bools:
 def _listed_with_others(mentions: Mentions, answers: Chunked) -> Bools:
     """Mentions in a list, by commas, lines or an "and", where one thing was asked for."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
+    one_asked = pairs.question.per_text(pairs.question.has(Mark.PLURAL)) == 0
+    found: Bools = _bare(mentions) & one_asked[mentions.text]
+    here = np.flatnonzero(found)  # few, as most answers take up the question
+    prose = _is_prose(pairs)
+    texts = [answers.texts[each] for each in answers.of_row[mentions.text[here]].tolist()]
+    in_lines = np.array([("\n" in each or "|" in each) and _LINES.search(each) is not None for each in texts], bool)
+    first, end = (side[here] for side in mentions.sentence)
+    others = _candidates(mentions, first, end)
+    joined = Places.of(answer.has(Mark.ALSO) & ~pairs.answer_gold & ~pairs.answer_asked).between(first, end) > 0
+    found[here] = (others >= _CANDIDATES) | (joined & (others > 0)) | (in_lines & ~prose[mentions.text[here]])
+    return found
+
+
+def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
+    """How many short stretches between commas these sentences have that say something else than the gold answer."""
+    pairs, answer = mentions.pairs, mentions.pairs.answer
     stops = answer.has(Mark.CLAUSE) | mentions.ends | _following(answer, answer.has(Mark.ALSO), by=1)
     begins = Stretches(answer, stops).begins.at
-    begin, end = begins[:-1], begins[1:]
-    other = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).between(begin, end) > 0
-    gold = Places.of(pairs.answer_content & pairs.answer_gold).between(begin, end) > 0
-    candidates = Places(begin[other & ~gold & (end - begin <= _CANDIDATE)])
-    others = candidates.between(*mentions.sentence)
-    joined = mentions.in_sentence(answer.has(Mark.ALSO) & ~pairs.answer_gold & ~pairs.answer_asked)
-    listed = (others >= _CANDIDATES) | (joined & (others > 0))
-    listed |= (_in_lines(answers) & ~_is_prose(pairs))[mentions.text]
-    return np.asarray(listed & (pairs.question.per_text(pairs.question.has(Mark.PLURAL)) == 0)[mentions.text])
+    number = np.searchsorted(begins, end) - np.searchsorted(begins, first)
+    stretch = ranges(np.searchsorted(begins, first), number)
+    begin, stop = begins[stretch], begins[stretch + 1]
+    other = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).between(begin, stop) > 0
+    gold = Places.of(pairs.answer_content & pairs.answer_gold).between(begin, stop) > 0
+    candidate = other & ~gold & (stop - begin <= _CANDIDATE)
+    return np.bincount(np.repeat(np.arange(len(first)), number)[candidate], minlength=len(first))
 
 
 def _beyond(pairs: Match, mark: int) -> Bools:
@@ -214,12 +227,6 @@ def _slashed(pairs: Match, answers: Chunked, references: Chunked) -> Bools:
             known = [own.intersection(words) for words in beside]
             found[row] |= "/" not in gold and any(known) and any(set(words) - own for words in beside)
     return found
-
-
-def _in_lines(answers: Chunked) -> Bools:
-    """Answers that are written in several lines."""
-    found = [any(mark in text for mark in _BETWEEN_LINES) and bool(_LINES.search(text)) for text in answers.texts]
-    return np.asarray(np.array(found, bool)[answers.of_row])
 
 
 def _negations(mentions: Mentions) -> Bools:

@@ -83,22 +83,23 @@ def _centuries(side: Texts) -> tuple[Ids, Ids]:
     """Where the name of a century stands, and its number before it or after it."""
     name = np.flatnonzero(side.has(Mark.CENTURY))
     found = np.full(len(name), -1)
-    with np.errstate(invalid="ignore"):
-        is_number = (side.value >= 1) & (side.value <= _CENTURIES) & (side.value == np.floor(side.value))
     for step in (1, -1):
-        beside = np.clip(name + step, 0, max(len(is_number) - 1, 0))
-        fits = is_number[beside] & (side.text[beside] == side.text[name]) & (beside != name)
-        found = np.where(fits, beside, found)
+        beside = np.clip(name + step, 0, max(len(side.ids) - 1, 0))
+        value = side.value[beside]
+        fits = (value >= 1) & (value <= _CENTURIES) & (value == np.floor(value)) & (beside != name)
+        found = np.where(fits & (side.text[beside] == side.text[name]), beside, found)
     return name[found >= 0], found[found >= 0]
 
 
 def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> Related:
     """Missing gold years in a decade or century that the answer has, and the other way round; and rounded numbers."""
-    wanted, told = _Periods.of(gold), _Periods.of(answer)
     free = ~answer_asked
-    which, period = _within(np.flatnonzero(missing & _is_year(gold)), gold, told)
-    year, of_gold = _within(np.flatnonzero(free & _is_year(answer)), answer, wanted)
-    exact, rounded = _rounded(gold, answer, missing, free)
+    wanted, told = _Periods.of(gold), _Periods.of(answer)
+    gold_numbers, gold_years = _numbers(gold, missing)
+    answer_numbers, answer_years = _numbers(answer, free)
+    which, period = _within(gold_numbers[gold_years], gold, told)
+    year, of_gold = _within(answer_numbers[answer_years], answer, wanted)
+    exact, rounded = _rounded(gold_numbers[~gold_years], gold, answer_numbers, answer)
     gold_items = np.concatenate([which, wanted.item[of_gold], wanted.other_item[of_gold], exact])
     where = np.concatenate([told.item[period], year, year, rounded])
     beside = np.concatenate([told.other_item[period], year, year, rounded])
@@ -108,11 +109,13 @@ def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> 
     return Related(gold_items[first], where[first], np.unique(np.concatenate([where, beside])))
 
 
-def _is_year(side: Texts) -> Bools:
+def _numbers(side: Texts, which: Bools) -> tuple[Ids, Bools]:
+    """Where these have numbers that count, and which of the numbers can be years."""
+    kinds = Mark.NUMBER | Mark.DECADE | Mark.WEAK
+    places = np.flatnonzero(which & (side.marks & kinds == Mark.NUMBER))
+    value = side.value[places]
     first, last = _YEARS
-    with np.errstate(invalid="ignore"):
-        year = (side.value >= first) & (side.value <= last) & (side.value == np.floor(side.value))
-    return np.asarray(year & side.has(Mark.NUMBER) & ~side.has(Mark.DECADE | Mark.WEAK))
+    return places, (value >= first) & (value <= last) & (value == np.floor(value))
 
 
 def _within(years: Ids, side: Texts, periods: _Periods) -> tuple[Ids, Ids]:
@@ -125,12 +128,8 @@ def _within(years: Ids, side: Texts, periods: _Periods) -> tuple[Ids, Ids]:
     return year[inside], period[inside]
 
 
-def _rounded(gold: Texts, answer: Texts, missing: Bools, free: Bools) -> tuple[Ids, Ids]:
-    """Each missing gold number that is no year, with each of the answer's that is nearly it: 759.96 and 760."""
-    wanted, told = (
-        np.flatnonzero(which & side.has(Mark.NUMBER) & ~side.has(Mark.WEAK | Mark.DECADE) & (side.value > 0))
-        for side, which in ((gold, missing & ~_is_year(gold)), (answer, free))
-    )
+def _rounded(wanted: Ids, gold: Texts, told: Ids, answer: Texts) -> tuple[Ids, Ids]:
+    """Each gold number with each of the answer's that is nearly it: 759.96 and 760."""
     starts = np.searchsorted(told, answer.starts)
     counts = np.diff(starts)[gold.text[wanted]]
     one, other = np.repeat(wanted, counts), told[ranges(starts[gold.text[wanted]], counts)]

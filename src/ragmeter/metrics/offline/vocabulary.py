@@ -133,12 +133,12 @@ class Properties:
             np.array(words, np.object_),
         )
 
-    def and_of(self, more: Properties) -> Properties:
-        """These, and those of more items after them."""
-        return Properties(*(np.concatenate([getattr(each, name) for each in (self, more)]) for name in _PROPERTIES))
 
-
-_PROPERTIES = ("roots", "marks", "values", "lengths", "letters", "kin", "words")
+#: The type of each, as it grows.
+_PROPERTIES = {
+    "roots": np.int64, "marks": np.int32, "values": np.float64, "lengths": np.int32, "letters": np.int32,
+    "kin": np.int32, "words": np.object_,
+}  # fmt: skip
 
 
 def chunked(texts: Sequence[str]) -> Chunked:
@@ -171,7 +171,7 @@ class Vocabulary:
             root: number for word, number in kin for root in (self._stem(word), self.table.units.get(word, ""))
         }
         self._kin.pop("", None)
-        self._properties = Properties.of([], self._roots, self._kin)
+        self._properties = {name: Numbers(kind) for name, kind in _PROPERTIES.items()}
 
     @property
     def size(self) -> int:
@@ -207,10 +207,12 @@ class Vocabulary:
         """What is known of each item, as arrays. They only grow, so what was handed out stays right."""
         with self._lock:
             held = self._properties
-            if len(held.marks) < len(self.items):
-                more = Properties.of(self.items[len(held.marks) :], self._roots, self._kin)
-                held = self._properties = held.and_of(more)
-            return held
+            known = len(held["marks"].view)
+            if known < len(self.items):
+                more = Properties.of(self.items[known:], self._roots, self._kin)
+                for name, column in held.items():
+                    column.append(getattr(more, name))
+            return Properties(*(column.view for column in held.values()))
 
     def _texts(self, ids: Ids, starts: Ids) -> Texts:
         known = self.properties
