@@ -150,6 +150,10 @@ RIGHT = [
     ("who did the united states fight in 1812", "United Kingdom", "The United States fought Great Britain in 1812."),
     ("when did the show first air in australia", "Fall 1998", "It first aired in Australia in the late 1990s."),
     ("what is the vapour pressure of water at 100 c", "759.9625", "It is approximately 760 torr."),
+    ("which war was it", "World War II", "WWII"),
+    ("which novel is it", "1984", "Nineteen Eighty-Four"),
+    ("what did it cost", "$5 million", "It cost $5m."),
+    ("when did it begin", "1960s", "It began in the sixties."),
     ("which city is the capital of france", "Paris", "Not Lyon but Paris."),
     ("which city is the capital of france", "Paris", "Paris, not Lyon."),
 ]
@@ -175,6 +179,10 @@ WRONG = [
     ("who were the two who wrote it", "Lennon and McCartney", "Lennon"),
     ("¿qué colores tiene la bandera?", "azul, blanco y rojo", "La bandera tiene los colores azul y blanco."),
     ("which language do they speak in france", "French", "They speak German in France."),
+    ("which war was it", "World War I", "It was World War II."),
+    ("which king was it", "Henry VIII", "King Henry VII"),
+    ("which mission was it", "Apollo 11", "Apollo 13"),
+    ("who was president in 1905", "Theodore Roosevelt", "Franklin Roosevelt was president in 1905."),
     ("when did the show first air in australia", "1998", "It first aired in Australia in the 1980s."),
 ]
 

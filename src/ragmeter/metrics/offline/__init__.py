@@ -2,8 +2,9 @@
 
 `values.py` and `vocabulary.py` write texts in one way, `matching.py` compares them, with `related.py` for what is
 nearly the same, `features.py` makes numbers of the evidence, `trees.py` weighs them. `guards.py` says where nobody can
-be sure, by the `mentions.py` of the gold answer and its `parts.py`, and `evidence.py` what decided. `training/`
-in the repository has how the trees were trained, docs/offline-judge.md how good they are.
+be sure: by the `scope.py` that the `mentions.py` of the gold answer stand in, by its `parts.py`, or because there is
+`another.py`. `evidence.py` says in words what decided. `training/` in the repository has how the trees were trained,
+docs/offline-judge.md how good they are.
 """
 
 from __future__ import annotations

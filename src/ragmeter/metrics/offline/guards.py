@@ -9,19 +9,18 @@ gold answers each has its own cap, and the best one counts as always.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import regex
 
-from ragmeter.metrics.bags import Ids, ranges, share
+from ragmeter.metrics.bags import share
+from ragmeter.metrics.offline.another import another_name, another_number
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import Mentions, Places, Stretches
-from ragmeter.metrics.offline.parts import Parts
+from ragmeter.metrics.offline.mentions import Mentions
+from ragmeter.metrics.offline.parts import in_part
+from ragmeter.metrics.offline.scope import SAID_BACK, SAYS_NOTHING, alternatives, is_prose, negations, not_said
 from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats, Texts
+from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
 
 
 class Guard(NamedTuple):
@@ -36,8 +35,10 @@ class Guard(NamedTuple):
 #: only kept from being sure. An answer that is nothing but alternatives, a negation or a refusal is held for wrong.
 GUARDS = (
     Guard("not one number of the gold answer is there, and others stand in their place", 0.3),
+    Guard("a name has another number after it than in the gold answer", 0.3),
     Guard("a part of the gold answer's list is missing", 0.4),
     Guard("the answer declines to answer, and says nothing of what was asked", 0.4),
+    Guard("another name stands in the place of one of the gold answer's", 0.45),
     Guard("the gold words stand only among alternatives, and nothing is said of what was asked", 0.45),
     Guard("the gold words stand only where something is negated, and nothing is said of what was asked", 0.45),
     Guard("the gold words are only asked about, or a 'but' follows them, and nothing is said of what was asked", 0.45),
@@ -54,25 +55,10 @@ GUARDS = (
 NO_CAP = 1.0
 _CAPS = np.array([NO_CAP, *(each.cap for each in GUARDS)])
 
-_NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
-_REACH = 5  # words between a negation or an "or" and the mention that it is about
-_FIRST_WORDS = 5  # of a sentence: a negation there is about all that follows
-_FAR = 8  # words between a negation and what it may be about, in the same sentence
 _LONGEST = 700  # words
 _HEAP = 25  # other words, where the answer does not take up the question
 _LARGE_HEAP = 80
-_PROSE = 0.25  # of the words of an answer in sentences are small words
-_SAID_BACK = 0.7  # of the question's words
 _ECHO = 0.85  # of the question's words that say something
-_SAYS_NOTHING = 0.3  # of the question's words
-_TO_THE_LAST = 9  # words between a candidate and the "or" before the last one
-_CANDIDATES = 2  # others in a list
-_CANDIDATE = 8  # words of one
-_RETORT = 4  # words of a sentence that denies the one before it
-_SHORT = 30  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
-_NEVER = 1 << 60
-_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s, nor the 80 of 1979/80
-_LINES = regex.compile(r"\S\s*[\n|]\s*\S")
 
 
 def guard_of(reason: float) -> Guard | None:
@@ -88,17 +74,18 @@ def capped(chances: Floats, reasons: Floats) -> Floats:
 def reasons(pairs: Match, refusal: Bools, answers: Chunked, references: Chunked) -> Floats:
     """For each pair the guard that holds, or 0; but for the first, which goes by the numbers' features."""
     mentions = Mentions.of(pairs)
-    list_in_part, pair_in_part = _list_in_part(pairs)
-    either, listed = _alternatives(mentions, answers, references)
-    negation, not_said = _negations(mentions), _not_said(mentions)
+    list_in_part, pair_in_part = in_part(pairs)
+    either, listed = alternatives(mentions, answers, references)
+    negation, unsaid = negations(mentions), not_said(mentions)
     told = _told(pairs)
-    bare = told < _SAYS_NOTHING
+    bare = told < SAYS_NOTHING
     heap = _heap(pairs)
     held = (
-        list_in_part, refusal & bare, either & bare, negation & bare, not_said & bare,
+        another_number(pairs), list_in_part, refusal & bare,
+        another_name(pairs), either & bare, negation & bare, unsaid & bare,
         (heap > _LARGE_HEAP) & bare, np.diff(pairs.answer.starts) > _LONGEST,
-        pair_in_part, refusal, _echo(pairs), either | listed, negation, not_said,
-        (heap > _HEAP) & (bare | ((told < _SAID_BACK) & ~_is_prose(pairs))),
+        pair_in_part, refusal, _echo(pairs), either | listed, negation, unsaid,
+        (heap > _HEAP) & (bare | ((told < SAID_BACK) & ~is_prose(pairs))),
     )  # fmt: skip
     return np.select(held, np.arange(2.0, len(GUARDS) + 1), 0.0)
 
@@ -120,181 +107,6 @@ def _asked_gold(pairs: Match) -> Bools:
     return np.asarray(pairs.gold_asked & (pairs.credit > 0) & ~pairs.gold.has(Mark.FUNCTION))
 
 
-def _list_in_part(pairs: Match) -> tuple[Bools, Bools]:
-    """Gold answers that are a list with an "and" in it, where nothing is there of one of its parts, or more.
-
-    People take one of a pair for right as often as not, unless the question asks for more than one.
-    """
-    gold, question = pairs.gold, pairs.question
-    parts = Parts.of(pairs)
-    lacking = (gold.per_text(gold.has(Mark.ALSO)) > 0) & (parts.number > 1) & (parts.least <= 0) & ~pairs.squashed
-    return lacking & ((parts.number > 2) | (question.per_text(question.has(Mark.PLURAL)) > 0)), lacking
-
-
-def _alternatives(mentions: Mentions, answers: Chunked, references: Chunked) -> tuple[Bools, Bools]:
-    """Where every mention is one candidate of several: by an "or" or the like; and otherwise, in a list for example."""
-    pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
-    either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
-    near = mentions.near(either, _REACH, before=sentences, after=sentences)
-    # "X, Y or Z": a candidate with a comma after it, and an "or" before the last one.
-    listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, _TO_THE_LAST, after=sentences)
-    hedge = answer.has(Mark.HEDGE | Mark.DOUBT) & ~pairs.answer_gold
-    hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
-    bare = _bare(mentions)
-    several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either)))
-    wide = several | listed | hedged_twice | _listed_with_others(mentions, answers)
-    return mentions.all_are(several), mentions.all_are(wide) | _slashed(pairs, answers, references)
-
-
-def _said_to_be_several(mentions: Mentions) -> Bools:
-    """Mentions in sentences that speak of several candidates. In a long answer that is natural."""
-    pairs, answer = mentions.pairs, mentions.pairs.answer
-    own = pairs.answer_gold | pairs.answer_asked
-    again = answer.has(Mark.AGAIN) & ~own
-    one_of = answer.has(Mark.WEAK) & (answer.value == 1) & _following(answer, answer.has(Mark.FUNCTION), by=1)
-    several = mentions.in_sentence((answer.has(Mark.SEVERAL) | one_of) & ~own)
-    return np.asarray(several | (mentions.in_sentence(again) & (answer.per_text(again) > 1)[mentions.text]))
-
-
-def _not_said(mentions: Mentions) -> Bools:
-    """Where every mention is in a short answer that says something else: "Paris? Lyon?", "I thought Paris, but no"."""
-    pairs, answer = mentions.pairs, mentions.pairs.answer
-    turn = Places.of(answer.has(Mark.TURN) & ~pairs.answer_gold & ~pairs.answer_asked)
-    turned = turn.after(mentions.last) < mentions.sentence[1]
-    return mentions.all_are((turned | mentions.in_sentence(answer.has(Mark.ASKS))) & _bare(mentions))
-
-
-def _bare(mentions: Mentions) -> Bools:
-    """Mentions in sentences of short answers that take up next to nothing of the question."""
-    pairs = mentions.pairs
-    short = pairs.answer.per_text(~pairs.answer_gold) <= _SHORT
-    return short[mentions.text] & (mentions.told < _SAYS_NOTHING)
-
-
-def _listed_with_others(mentions: Mentions, answers: Chunked) -> Bools:
-    """Mentions in a list, by commas, lines or an "and", where one thing was asked for."""
-    pairs, answer = mentions.pairs, mentions.pairs.answer
-    one_asked = pairs.question.per_text(pairs.question.has(Mark.PLURAL)) == 0
-    found: Bools = _bare(mentions) & one_asked[mentions.text]
-    here = np.flatnonzero(found)  # few, as most answers take up the question
-    prose = _is_prose(pairs)
-    texts = [answers.texts[each] for each in answers.of_row[mentions.text[here]].tolist()]
-    in_lines = np.array([("\n" in each or "|" in each) and _LINES.search(each) is not None for each in texts], bool)
-    first, end = (side[here] for side in mentions.sentence)
-    others = _candidates(mentions, first, end)
-    joined = Places.of(answer.has(Mark.ALSO) & ~pairs.answer_gold & ~pairs.answer_asked).between(first, end) > 0
-    found[here] = (others >= _CANDIDATES) | (joined & (others > 0)) | (in_lines & ~prose[mentions.text[here]])
-    return found
-
-
-def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
-    """How many short stretches between commas these sentences have that say something else than the gold answer."""
-    pairs, answer = mentions.pairs, mentions.pairs.answer
-    stops = answer.has(Mark.CLAUSE) | mentions.ends | _following(answer, answer.has(Mark.ALSO), by=1)
-    begins = Stretches(answer, stops).begins.at
-    number = np.searchsorted(begins, end) - np.searchsorted(begins, first)
-    stretch = ranges(np.searchsorted(begins, first), number)
-    begin, stop = begins[stretch], begins[stretch + 1]
-    other = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).between(begin, stop) > 0
-    gold = Places.of(pairs.answer_content & pairs.answer_gold).between(begin, stop) > 0
-    candidate = other & ~gold & (stop - begin <= _CANDIDATE)
-    return np.bincount(np.repeat(np.arange(len(first)), number)[candidate], minlength=len(first))
-
-
-def _beyond(pairs: Match, mark: int) -> Bools:
-    """The answer's items that are marked so, where it has more than the gold answer, or the question if said back."""
-    answer, gold, question = pairs.answer, pairs.gold, pairs.question
-    said_back = share(question.per_text(pairs.question_answered), np.diff(question.starts)) >= _SAID_BACK
-    cut = gold.has(Mark.EITHER) & (gold.place == 0)  # a gold answer that begins with "or" was cut out of a text
-    whole = gold.per_text(pairs.content & ~pairs.exact) == 0  # "Pangaea or Morocco" is not "Pangaea or Pangea"
-    own = np.where(whole, gold.per_text(gold.has(mark) & ~cut), 0) + np.where(
-        said_back, question.per_text(question.has(mark)), 0
-    )
-    found = answer.has(mark)
-    return np.asarray(found & (answer.per_text(found) > own)[answer.text])
-
-
-def _slashed(pairs: Match, answers: Chunked, references: Chunked) -> Bools:
-    """Short answers with a slash between a gold word and another one."""
-    short = pairs.answer.per_text(~pairs.answer_gold) <= _SHORT
-    found = np.zeros(len(short), bool)
-    slash = np.array(["/" in text for text in answers.texts], bool)[answers.of_row]
-    for row in np.flatnonzero(slash & short).tolist():
-        gold = references.texts[references.of_row[row]]
-        own = set(_WORD.findall(gold.casefold()))
-        for one, other in pairwise(answers.texts[answers.of_row[row]].casefold().split("/")):
-            beside = _WORD.findall(one)[-2:], _WORD.findall(other)[:2]
-            known = [own.intersection(words) for words in beside]
-            found[row] |= "/" not in gold and any(known) and any(set(words) - own for words in beside)
-    return found
-
-
-def _negations(mentions: Mentions) -> Bools:
-    """Where every mention is negated: in its sentence, or right after it."""
-    pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
-    negation = _beyond(pairs, _NEGATIONS) & ~_in_a_title(pairs)
-    ahead = negation & _only_ahead(pairs)
-    around = negation & ~ahead
-    plain = around & answer.has(Mark.NEGATION | Mark.NO)
-    # A negation holds before and after it, but not what follows a "but".
-    turn = _following(answer, answer.has(Mark.TURN) & ~pairs.answer_gold, by=1) & ~negation  # "anything but Paris"
-    turned = Stretches(answer, mentions.ends | turn)
-    clauses = Stretches(answer, mentions.ends | turn | answer.has(Mark.CLAUSE))
-    bare = mentions.told < _SAYS_NOTHING
-    far = np.where(bare, _NEVER, _FAR)
-    found = mentions.near(plain, far, before=turned, after=sentences) | mentions.near(ahead, far, before=turned)
-    found |= mentions.near(_begins(sentences, plain), _NEVER, before=turned)
-    # Other words than negations are about what is close by, unless there is nothing else that they could be about.
-    denial = around & ~plain
-    found |= bare & mentions.near(denial, _NEVER, before=turned, after=sentences)
-    found |= mentions.near(denial, _REACH, before=clauses, after=clauses) | _retorted(mentions, negation)
-    return mentions.all_are(found)
-
-
-def _begins(sentences: Stretches, what: Bools) -> Bools:
-    """Those of these that are among the first words of their sentence."""
-    places = np.flatnonzero(what)
-    found = np.zeros(len(what), bool)
-    found[places[places - sentences.first(places) < _FIRST_WORDS]] = True
-    return found
-
-
-def _retorted(mentions: Mentions, negation: Bools) -> Bools:
-    """Mentions that the next sentence denies: "Paris? No.", "Some say Paris. Wrong.", "Paris? Of course not."."""
-    following = mentions.sentence[1]
-    end = mentions.sentences.end(following)
-    first = Places.of(negation).after(following)
-    same_answer = following < mentions.pairs.answer.starts[mentions.text + 1]
-    return np.asarray(same_answer & ((first == following) | ((first < end) & (end - following <= _RETORT))))
-
-
-def _in_a_title(pairs: Match) -> Bools:
-    """Negations that a name has: among the question's words, or with a capital before another one."""
-    answer = pairs.answer
-    capital, asked = answer.has(Mark.CAPITAL), pairs.answer_asked & pairs.answer_content
-    gold = pairs.answer_gold & pairs.answer_content
-    one, two = (partial(_following, answer, by=step) for step in (1, 2))
-    named = capital & ~answer.has(Mark.ACRONYM) & one(capital & ~pairs.answer_gold) & ~one(gold) & ~two(gold)
-    said = pairs.answer_asked & answer.has(_NEGATIONS) & (one(asked) | two(asked))
-    told = answer.per_text(said) <= pairs.question.per_text(pairs.question.has(_NEGATIONS))
-    return np.asarray(named | (said & told[answer.text]))
-
-
-def _only_ahead(pairs: Match) -> Bools:
-    """Negations after a comma that another name or number follows: "Paris, not Lyon"."""
-    answer = pairs.answer
-    another = answer.has(Mark.CAPITAL | Mark.NUMBER) & ~pairs.answer_gold
-    return np.asarray(_following(answer, answer.has(Mark.CLAUSE), by=-1) & _following(answer, another, by=1))
-
-
-def _following(side: Texts, what: Bools, by: int) -> Bools:
-    """Which items have one of these so many places after them in their text; before them, if it is negative."""
-    found = np.zeros(len(what), bool)
-    here, there = (slice(None, -by), slice(by, None)) if by > 0 else (slice(-by, None), slice(None, by))
-    found[here] = what[there] & (side.text[here] == side.text[there])
-    return found
-
-
 def _echo(pairs: Match) -> Bools:
     """The question said back, and no gold word that it does not have."""
     question = pairs.question
@@ -310,9 +122,3 @@ def _heap(pairs: Match) -> Floats:
     free = pairs.answer_content & ~pairs.answer_asked
     other, own = answer.per_text(free & ~pairs.answer_gold), answer.per_text(free & pairs.answer_gold)
     return np.where(own < other / 2, other, 0.0)
-
-
-def _is_prose(pairs: Match) -> Bools:
-    """Answers in sentences, which a heap of names is not."""
-    answer = pairs.answer
-    return np.asarray(answer.per_text(answer.has(Mark.FUNCTION)) >= _PROSE * np.diff(answer.starts))

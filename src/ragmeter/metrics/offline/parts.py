@@ -8,7 +8,7 @@ import numpy as np
 
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Floats, counted
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, counted
 
 
 class Parts(NamedTuple):
@@ -35,3 +35,14 @@ class Parts(NamedTuple):
         np.minimum.at(least, of_pair[real], found[real] / words[real])
         least[gold.per_text(pairs.content) == 0] = 0.0
         return cls(np.bincount(of_pair[real], minlength=gold.count).astype(float), least)
+
+
+def in_part(pairs: Match) -> tuple[Bools, Bools]:
+    """Gold answers that are a list with an "and" in it, where nothing is there of one of its parts, or more.
+
+    People take one of a pair for right as often as not, unless the question asks for more than one.
+    """
+    gold, question = pairs.gold, pairs.question
+    parts = Parts.of(pairs)
+    lacking = (gold.per_text(gold.has(Mark.ALSO)) > 0) & (parts.number > 1) & (parts.least <= 0) & ~pairs.squashed
+    return lacking & ((parts.number > 2) | (question.per_text(question.has(Mark.PLURAL)) > 0)), lacking

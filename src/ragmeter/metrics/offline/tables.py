@@ -81,6 +81,7 @@ class Table:
     ambiguous: frozenset[str]
     units: dict[str, str]
     untitled: frozenset[str]
+    short: dict[str, tuple[str, ...]]  # what a short form stands for
     kin: dict[str, int]  # words, or two words, that go together have the same number
     asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
 
@@ -150,6 +151,7 @@ def _table(words: dict[str, Any]) -> Table:
         ambiguous=frozenset(words.get("ambiguous", "").split()),
         units={name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")},
         untitled=frozenset(words.get("untitled", "").split()),
+        short={name: tuple(long.split("_")) for name, _, long in map(_equal, words.get("short", "").split())},
         kin={
             name.replace("_", " "): number
             for number, names in enumerate(words.get("kin", "").split(), 1)
@@ -157,6 +159,10 @@ def _table(words: dict[str, Any]) -> Table:
         },
         asks_first=_asks(words),
     )
+
+
+def _equal(pair: str) -> tuple[str, str, str]:
+    return pair.partition("=")
 
 
 def _asks(words: dict[str, Any]) -> dict[str, dict[tuple[str, ...], str]]:

@@ -37,6 +37,8 @@ _ORDINAL_ENDINGS = frozenset(
     ("st", "nd", "rd", "th", "s", "e", "er", "eme", "a", "o", "ª", "º", "ro", "do", "to", "mo")
 )
 _SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound_sterling", "¥": "yen", "°": "degree"}
+_SCALES = {"k": 1e3, "mn": 1e6, "bn": 1e9, "tn": 1e12}
+_CURRENCIES = frozenset("$€£¥")
 _PERCENT_SIGNS = {"٪": "%", "％": "%"}
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100
 
@@ -138,8 +140,10 @@ def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) ->
         if years is not None and place == 1:
             word = years[1] + word  # 1951–52
         capital = Mark.CAPITAL if _is_capital(chunk, folded, word) else 0
+        if word[-1] == "m" and word[:-1].isdecimal() and _CURRENCIES.intersection(folded):
+            word += "n"  # $5m are millions, and 5m are metres
         found += _item(word, capital, table, stem, upper is not None and place == 0)
-    if upper is not None and found:
+    if upper is not None and found and folded.strip(".,;:!?") not in table.short:
         letters = upper[1].rstrip("s").replace("&", "")
         value = _roman(letters)
         if value:
@@ -193,6 +197,8 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
             *(each._replace(marks=each.marks | Mark.WEAK) for each in _item(glued[2], 0, table, stem, False)),
         ]
     bare = word.removesuffix("'s") if word not in table.marks else word
+    if bare in table.short:
+        return [item for part in table.short[bare] for item in _item(part, capital, table, stem, False)]
     if bare in table.months and (capital or bare not in table.ambiguous):
         return [_month(table.months[bare], word)]
     if bare in table.numbers:
@@ -209,6 +215,8 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
 def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
     """A number in figures, and what its letters say if they are no ending."""
     value = _value(figures)
+    if letters in _SCALES:
+        return [number(value * _SCALES[letters], word)]
     decade = letters == "s" and is_year(value) and value % 10 == 0
     found = [number(value, word, Mark.NUMBER | Mark.DECADE if decade else Mark.NUMBER)]
     if len(figures) in (5, 6) and figures.isdecimal() and is_year(float(figures[:4])):
@@ -237,6 +245,12 @@ def _value(figures: str) -> float:
         return math.nan
 
 
+def as_numeral(item: Item) -> Item:
+    """A letter after a name, read as a Roman numeral: World War I."""
+    around = item.marks & (Mark.CAPITAL | Mark.CLAUSE | Mark.SENTENCE | Mark.ASKS)
+    return number(_ROMAN_DIGITS[item.word.upper()], item.word, Mark.WEAK | around)
+
+
 def _roman(letters: str) -> int:
     """The value of a Roman numeral of at least two letters; one letter is mostly just that."""
     if len(letters) < 2 or not _ROMAN.fullmatch(letters):
@@ -257,6 +271,17 @@ def _after(folded: str, last: Item, table: Table) -> int:
     return Mark.CLAUSE if _PAUSES.search(folded) else 0
 
 
+def _tens_and_ones(values: Sequence[float]) -> list[float]:
+    """Eighty and four, one after the other, as one number."""
+    found: list[float] = []
+    for value in values:
+        if found and found[-1] >= 20 and found[-1] % 10 == 0 and 0 < value < 10:
+            found[-1] += value
+        else:
+            found.append(value)
+    return found
+
+
 def together(parts: Sequence[Item]) -> list[Item]:
     """Consecutive numbers as one where that is how they are meant: `3 million`, `twenty one`, `nineteen ninety`."""
     parts = [each for each in parts if bool(each.marks & Mark.NUMBER)]
@@ -266,13 +291,10 @@ def together(parts: Sequence[Item]) -> list[Item]:
     word = " ".join(each.word for each in parts)
     around = parts[-1].marks & (Mark.CLAUSE | Mark.SENTENCE | Mark.ASKS)
     if not any(scale):
-        if len(parts) == 2 and all(spelled):
-            first, second = values
-            if first % 10 == 0 and first >= 20 and 0 < second < 10:
-                return [number(first + second, word, Mark.NUMBER | around)]
-            if 10 <= first < 100 and 10 <= second < 100:
-                return [number(first * 100 + second, word, Mark.NUMBER | around)]
-        return parts
+        whole = _tens_and_ones(values) if all(spelled) else values
+        if len(whole) == 2 and all(spelled) and all(10 <= value < 100 for value in whole):
+            whole = [whole[0] * 100 + whole[1]]  # nineteen eighty-four
+        return [number(whole[0], word, Mark.NUMBER | around)] if len(whole) == 1 else parts
     if not all(spelled[1:]) or (len(parts) > 1 and not spelled[0] and not scale[1]):
         return parts
     total = current = 0.0

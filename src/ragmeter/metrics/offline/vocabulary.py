@@ -17,7 +17,7 @@ import regex
 from ragmeter.metrics.bags import Ids, ranges
 from ragmeter.metrics.normalize import known_languages, stemmer
 from ragmeter.metrics.offline.tables import Mark, Table, plain, table, tables
-from ragmeter.metrics.offline.values import Item, items, together
+from ragmeter.metrics.offline.values import Item, as_numeral, items, together
 from ragmeter.metrics.tokens import Numbers, text_array
 
 Floats = npt.NDArray[np.float64]
@@ -31,6 +31,7 @@ _MOST_CHUNKS = 200_000
 LONGEST = 20_000
 DEFAULT = "en"
 _LONGEST_FUNCTION_WORD = 14
+_NUMERALS = np.array([ord(letter) for letter in "ivx"])
 #: Scripts that tell a language of themselves, by one of its function words.
 _SPANISH = regex.compile(r"[¿¡]"), "el"
 _SCRIPTS = ((regex.compile(r"\p{Han}"), "的"), (regex.compile(r"\p{Arabic}"), "في"), (regex.compile(r"\p{Thai}"), "ที่"))
@@ -240,8 +241,26 @@ class Vocabulary:
             self._roots.setdefault(item.root, len(self._roots))
         return found
 
+    def _numerals(self, ids: Ids, starts: Ids) -> Ids:
+        """A single I, V or X after a name is a numeral, not a pronoun or an initial."""
+        known = self.properties
+        letter, mark = known.letters[ids], known.marks[ids]
+        could = (known.lengths[ids] == 1) & (mark & Mark.CAPITAL != 0) & np.isin(letter, _NUMERALS)
+        could[starts[:-1][starts[:-1] < len(ids)]] = False
+        places = np.flatnonzero(could)
+        before = mark[places - 1]
+        stops = Mark.FUNCTION | Mark.CLAUSE | Mark.SENTENCE | Mark.LETTER
+        places = places[(before & Mark.CAPITAL != 0) & (before & stops == 0)]
+        if not len(places):
+            return ids
+        found = ids.copy()
+        with self._lock:
+            found[places] = [self._id(as_numeral(self.items[each])) for each in ids[places].tolist()]
+        return found
+
     def _merged(self, ids: Ids, starts: Ids) -> tuple[Ids, Ids]:
         """Runs of numbers that mean one number, made one item."""
+        ids = self._numerals(ids, starts)
         known = self.properties
         mark, value = known.marks[ids], known.values[ids]
         open_end = mark & (Mark.CLAUSE | Mark.SENTENCE) == 0

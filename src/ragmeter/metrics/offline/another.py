@@ -1,0 +1,49 @@
+"""Something else in the place of a part of the gold answer: another number after a name, another name before one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ragmeter.metrics.offline.matching import Match
+from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.vocabulary import Bools, Texts
+
+
+def another_number(pairs: Match) -> Bools:
+    """Where a name has another number after it than the gold answer's: Henry VII for Henry VIII, Apollo 13 for 11."""
+    gold, answer = pairs.gold, pairs.answer
+    kinds = 1 + max((int(side.root.max()) for side in (gold, answer) if len(side.root)), default=0)
+    keys = []
+    for side, which in ((gold, pairs.credit == 0), (answer, ~pairs.answer_gold & ~pairs.answer_asked)):
+        places = np.flatnonzero(which & np.isfinite(side.value) & ~side.has(Mark.MONTH))
+        places = places[places > side.starts[side.text[places]]]
+        named = side.has(Mark.CAPITAL) & ~side.has(Mark.MONTH | Mark.CLAUSE | Mark.SENTENCE) & np.isnan(side.value)
+        places = places[named[places - 1]]
+        keys.append(side.text[places] * kinds + side.root[places - 1])
+    found = np.zeros(gold.count, bool)
+    found[keys[0][np.isin(keys[0], keys[1])] // kinds] = True
+    return found
+
+
+def another_name(pairs: Match) -> Bools:
+    """Where a name stands in another one's place before the rest of it: Franklin Roosevelt for Theodore Roosevelt.
+
+    Names with the same first letter are mostly two forms of one: Cyndi and Cindy, Pyotr and Peter.
+    """
+    gold, answer = pairs.gold, pairs.answer
+    name, told = (_names(side) for side in (gold, answer))
+    told &= ~answer.has(Mark.CLAUSE | Mark.SENTENCE | Mark.ACRONYM) & ~pairs.answer_gold & ~pairs.answer_asked
+    missing = np.flatnonzero(name[:-1] & name[1:] & (pairs.credit[:-1] == 0) & (pairs.credit[1:] == 1))
+    missing = missing[gold.text[missing] == gold.text[missing + 1]]
+    before = pairs.where[missing + 1] - 1
+    missing, before = missing[before >= 0], before[before >= 0]
+    other = told[before] & (answer.text[before] == gold.text[missing]) & (answer.letter[before] != gold.letter[missing])
+    found = np.zeros(gold.count, bool)
+    found[gold.text[missing[other]]] = True
+    return found
+
+
+def _names(side: Texts) -> Bools:
+    """Words with a capital that say something, and are no numbers, initials or titles like Dr."""
+    no_name = Mark.FUNCTION | Mark.NUMBER | Mark.LETTER | Mark.MONTH | Mark.UNIT
+    return np.asarray(side.has(Mark.CAPITAL) & ~side.has(no_name) & np.isnan(side.value))
