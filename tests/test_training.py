@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ragmeter.metrics.bags import Ids
+from ragmeter.metrics.offline.vocabulary import Bools, Floats
+from ragmeter.stats.cascade import by_labels, by_share
 from tests.metrics import test_offline
 
 TRAINING = Path(__file__).parent.parent / "training"
@@ -65,9 +68,33 @@ def test_cross_validation_by_question() -> None:
     pairs, scores = rows.some(is_real), cross_validated(rows, folds, is_real)[is_real[rows.row]]
     right = pairs.right
     probability = pairs.chances(scores, *calibration(pairs.best(scores), right))
-    assert agreement(probability >= 0.5, right) >= 0.925
-    assert kappa(probability >= 0.5, right) >= 0.81
+    assert agreement(probability >= 0.5, right) >= 0.928
+    assert kappa(probability >= 0.5, right) >= 0.815
     assert calibration_error(probability, right) <= 0.02
+    # A cascade that asks people about the least sure quarter, and one that promises 0.98 by labels of all questions.
+    same = (probability >= 0.5) == right
+    unsure = ~by_share(probability, 0.25).sure(probability)
+    assert unsure.mean() <= 0.25
+    assert (unsure | same).mean() >= 0.98
+    kept, asked = _resampled(probability, right, np.array([each.number for each in real]))
+    assert np.mean(asked) <= 0.25
+    assert np.mean(np.array(kept) >= 0.98) >= 0.95
+
+
+def _resampled(probability: Floats, right: Bools, number: Ids) -> tuple[list[float], list[float]]:
+    """Questions drawn anew, a threshold by their labels, and what it does to all answers: agreement and share asked."""
+    same = (probability >= 0.5) == right
+    of_question = [np.flatnonzero(number == each) for each in np.unique(number)]
+    chance = np.random.default_rng(5)
+    kept, asked = [], []
+    for _ in range(100):
+        drawn = chance.integers(len(of_question), size=len(of_question)).tolist()
+        seen = np.concatenate([of_question[each] for each in drawn])
+        groups = np.repeat(np.arange(len(drawn)), [len(of_question[each]) for each in drawn])
+        asks = ~by_labels(probability[seen], right[seen].astype(np.float64), 0.98, groups=groups).sure(probability)
+        kept.append(float((asks | same).mean()))
+        asked.append(float(asks.mean()))
+    return kept, asked
 
 
 @pytest.mark.slow

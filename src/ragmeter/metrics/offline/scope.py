@@ -1,7 +1,7 @@
 """What a mention of the gold answer is in the scope of: alternatives, a negation, a question, a "but".
 
-Single words do not tell. What counts is how far they reach, and whether the sentence says anything of what was asked: an
-answer that does is mostly meant as one.
+Single words do not tell. What counts is how far they reach, and whether the sentence says anything of what was asked:
+an answer that does is mostly meant as one.
 """
 
 from __future__ import annotations
