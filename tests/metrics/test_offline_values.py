@@ -14,8 +14,8 @@ from ragmeter.metrics.offline.vocabulary import Vocabulary, chunked
 HUGE = "9" * 400  # more than a float holds
 WORDS = [
     "and", "y", "e", "or", "but", "not", "no", "one", "five", "twenty", "hundred", "thousand", "million",
-    "veinte", "mil", "May", "12", "1,000", "1960s", "century", "XIV", "United", "Kingdom", "France", "French",
-    "Paris", "Paris.", "A", "?", ",", "។", "東京", "กรุงเทพ",
+    "veinte", "mil", "May", "12", "1,000", "0.125", "1960s", "century", "XIV", "United", "Kingdom", "France",
+    "French", "Paris", "Paris.", "A", "?", ",", "។", "東京", "กรุงเทพ",
 ]  # fmt: skip
 texts = st.lists(st.sampled_from([*WORDS, HUGE]), max_size=5).map(" ".join)
 
@@ -35,6 +35,8 @@ def chances(rows: list[tuple[str, str, str]]) -> list[float]:
     ("one", "other"),
     [
         ("9780306406157", "9780306406158"),  # numbers of books and telephones differ in their last figure
+        ("0.125", "125"),
+        ("0,125", "125"),
         (HUGE, HUGE[1:]),
         ("hundred " * 200, "hundred " * 201),
     ],
@@ -46,7 +48,7 @@ def test_numbers_that_differ(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("1.1 million", "1,100,000"), ("12.345.678.901", "12345678901")],
+    [("0.500", "0.5"), ("0,500", "0.5"), ("1.1 million", "1,100,000"), ("12.345.678.901", "12345678901")],
 )
 def test_numbers_that_are_the_same(one: str, other: str) -> None:
     assert roots(one) == roots(other)
