@@ -18,7 +18,7 @@ from ragmeter.metrics.offline.tables import Mark, Table, plain
 _DATE = regex.compile(r"\D{0,2}(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\D{0,2}")
 _DOTTED = regex.compile(r"\W*((?:\p{L}\.){2,}\p{L}?)\W*(?:'s)?\W*")
 _NUMBER = regex.compile(r"(\p{Nd}+(?:[.,]\p{Nd}+)*)(\p{L}*)")
-_GROUPED = regex.compile(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?")
+_GROUPED = regex.compile(r"(?!0)\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?")
 _POINTS = str.maketrans("", "", ".,")
 _ROMAN = regex.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
@@ -88,8 +88,10 @@ def _items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
 
 
 def number(value: float, word: str, marks: int = Mark.NUMBER) -> Item:
-    """A number. Equal values have one root, however they are written."""
-    return Item(word, f"#{value:.10g}", marks, value)
+    """A number. Equal values have one root, however they are written; one past all floats is a word like another."""
+    if not math.isfinite(value):
+        return Item(word, f"#{word}", marks)
+    return Item(word, f"#{value:.15g}", marks, value)  # all digits that a float keeps: of an ISBN the last one counts
 
 
 def is_year(value: float) -> bool:
@@ -166,7 +168,7 @@ def _as_acronym(marks: int) -> int:
 def _threes(letters: list[str], table: Table) -> list[Item]:
     """Words that nothing parts, letter by letter: three at a time say something, where one would stand anywhere."""
     found = []
-    for place in range(max(1, len(letters) - 2)):
+    for place in range(max(1, len(letters) - 2) if letters else 0):  # a mark that ends a sentence, alone, has none
         word = "".join(letters[place : place + 3])
         match = _NUMBER.fullmatch(letters[place])
         if match is not None:

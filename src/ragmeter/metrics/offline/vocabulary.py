@@ -265,6 +265,8 @@ class Vocabulary:
         mark, value = known.marks[ids], known.values[ids]
         open_end = mark & (Mark.CLAUSE | Mark.SENTENCE) == 0
         spelled = mark & Mark.SPELLED != 0
+        begins = np.zeros(len(ids), bool)  # a text
+        begins[starts[:-1][starts[:-1] < len(ids)]] = True
         joined = np.zeros(len(ids), bool)  # with the item before it
         if len(ids) > 1:
             scale = mark & Mark.SCALE != 0
@@ -272,15 +274,15 @@ class Vocabulary:
         if len(ids) > 2:  # one hundred and five, treinta y uno
             round_number = spelled[:-2] & open_end[:-2] & (value[:-2] >= 20) & (value[:-2] % 10 == 0)
             bridge = round_number & (mark[1:-1] & Mark.ALSO != 0) & spelled[2:] & (value[2:] < value[:-2])
+            bridge &= ~begins[1:-1] & ~begins[2:]  # all three are of one text
             joined[1:-1] |= bridge
             joined[2:] |= bridge
-        first = starts[:-1][starts[:-1] < len(ids)]
-        joined[first] = False
+        joined &= ~begins
         if not joined.any():
             return ids, starts
-        begins = np.flatnonzero(np.append(joined[1:], False) & ~joined)
+        runs = np.flatnonzero(np.append(joined[1:], False) & ~joined)
         replaced, dropped = ids.copy(), np.zeros(len(ids), bool)
-        for begin in begins.tolist():
+        for begin in runs.tolist():
             end = begin + 1
             while end < len(ids) and joined[end]:
                 end += 1
