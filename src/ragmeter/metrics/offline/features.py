@@ -303,15 +303,15 @@ def _of_logic(pairs: Match) -> dict[str, Floats]:
     negation = answer.has(Mark.NEGATION) & ~pairs.answer_gold
     either = answer.has(Mark.EITHER) & ~pairs.answer_gold
     stop = answer.has(Mark.SENTENCE)
-    pause = stop | answer.has(Mark.CLAUSE)
-    pause[:-1] |= answer.has(Mark.TURN)[1:]  # "not Lyon but Paris"
-    negated = _share_beside(answer, hit, _near(answer, negation, pause), stop)
+    turn = stop.copy()
+    turn[:-1] |= answer.has(Mark.TURN)[1:]  # "not Lyon but Paris"
+    negated = _share_beside(answer, hit, _near(answer, negation, turn | answer.has(Mark.CLAUSE)), stop)
     asked = pairs.answer_asked
     return {
         "negated": np.where(own, 0, negated),
         "negations": np.where(own, 0, np.minimum(answer.per_text(negation & ~asked), 4)),
         "polarity": _polarity(gold, answer),
-        "either_near": _share_beside(answer, hit, _near(answer, either & ~asked, stop), stop),
+        "either_near": _share_beside(answer, hit, _near(answer, either & ~asked, turn), stop),
         "eithers": np.minimum(answer.per_text(either & ~asked), 4),
         "hedges": np.minimum(answer.per_text(answer.has(Mark.HEDGE) & ~pairs.answer_gold), 4),
     }

@@ -39,6 +39,7 @@ GUARDS = (
     Guard("a part of the gold answer's list is missing", 0.4),
     Guard("the answer declines to answer, and says nothing of what was asked", 0.4),
     Guard("another name stands in the place of one of the gold answer's", 0.45),
+    Guard("the gold words stand only beside a negation", 0.45),
     Guard("the gold words stand only among alternatives, and nothing is said of what was asked", 0.45),
     Guard("the gold words stand only where something is negated, and nothing is said of what was asked", 0.45),
     Guard("the gold words are only asked about, or a 'but' follows them, and nothing is said of what was asked", 0.45),
@@ -76,13 +77,13 @@ def reasons(pairs: Match, refusal: Bools, answers: Chunked, references: Chunked)
     mentions = Mentions.of(pairs)
     list_in_part, pair_in_part = in_part(pairs)
     either, listed = alternatives(mentions, answers, references)
-    negation, unsaid = negations(mentions), not_said(mentions)
+    (negated, negation), unsaid = negations(mentions), not_said(mentions)
     told = _told(pairs)
     bare = told < SAYS_NOTHING
     heap = _heap(pairs)
     held = (
         another_number(pairs), list_in_part, refusal & bare,
-        another_name(pairs), either & bare, negation & bare, unsaid & bare,
+        another_name(pairs), negated, either & bare, negation & bare, unsaid & bare,
         (heap > _LARGE_HEAP) & bare, np.diff(pairs.answer.starts) > _LONGEST,
         pair_in_part, refusal, _echo(pairs), either | listed, negation, unsaid,
         (heap > _HEAP) & (bare | ((told < SAID_BACK) & ~is_prose(pairs))),

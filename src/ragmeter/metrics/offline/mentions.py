@@ -47,6 +47,7 @@ class Stretches:
 
     def __init__(self, side: Texts, stops: Bools) -> None:
         """Those that end after a stop."""
+        self.stops = stops
         begins = np.zeros(len(stops) + 1, bool)
         begins[1:] = stops
         begins[side.starts] = True

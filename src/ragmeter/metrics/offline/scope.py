@@ -23,6 +23,7 @@ SAYS_NOTHING = 0.3  # of the question's words
 _REACH = 5  # words between a negation or an "or" and the mention that it is about
 _FAR = 8  # words between a negation and what it may be about, in the same sentence
 _FIRST_WORDS = 5  # of a sentence: a negation there is about all that follows
+_AUXILIARY = 3  # words between a mention and the "not" of what is said of it: Paris has certainly not been
 _RETORT = 4  # words of a sentence that denies the one before it
 _TO_THE_LAST = 9  # words between a candidate and the "or" before the last one
 _CANDIDATES = 2  # others in a list
@@ -39,13 +40,13 @@ def alternatives(mentions: Mentions, answers: Chunked, references: Chunked) -> t
     """Where every mention is one candidate of several: by an "or" or the like; and otherwise, in a list for example."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
-    near = mentions.near(either, _REACH, before=sentences, after=sentences)
+    near = mentions.near(either, _REACH, before=_up_to_turns(mentions, either), after=sentences)
     # "X, Y or Z": a candidate with a comma after it, and an "or" before the last one.
     listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, _TO_THE_LAST, after=sentences)
     hedge = answer.has(Mark.HEDGE | Mark.DOUBT) & ~pairs.answer_gold
     hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
     bare = _bare(mentions)
-    several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either)))
+    several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either) | hedged_twice))
     wide = several | listed | hedged_twice | _listed_with_others(mentions, answers)
     return mentions.all_are(several), mentions.all_are(wide) | _slashed(pairs, answers, references)
 
@@ -120,17 +121,15 @@ def _bare(mentions: Mentions) -> Bools:
     return short[mentions.text] & (mentions.told < SAYS_NOTHING)
 
 
-def negations(mentions: Mentions) -> Bools:
-    """Where every mention is negated: in its sentence, or right after it."""
+def negations(mentions: Mentions) -> tuple[Bools, Bools]:
+    """Where every mention is negated: plainly, by a "not" close by; and by anything in its sentence, or after it."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     negation = _beyond(pairs, _NEGATIONS) & ~_in_a_title(pairs)
     ahead = negation & _only_ahead(pairs)
     around = negation & ~ahead
     plain = around & answer.has(Mark.NEGATION | Mark.NO)
-    # A negation holds before and after it, but not what follows a "but".
-    turn = _following(answer, answer.has(Mark.TURN) & ~pairs.answer_gold, by=1) & ~negation  # "anything but Paris"
-    turned = Stretches(answer, mentions.ends | turn)
-    clauses = Stretches(answer, mentions.ends | turn | answer.has(Mark.CLAUSE))
+    turned = _up_to_turns(mentions, negation)
+    clauses = Stretches(answer, turned.stops | answer.has(Mark.CLAUSE))
     bare = mentions.told < SAYS_NOTHING
     far = np.where(bare, _NEVER, _FAR)
     found = mentions.near(plain, far, before=turned, after=sentences) | mentions.near(ahead, far, before=turned)
@@ -138,8 +137,37 @@ def negations(mentions: Mentions) -> Bools:
     # Other words than negations are about what is close by, unless there is nothing else that they could be about.
     denial = around & ~plain
     found |= bare & mentions.near(denial, _NEVER, before=turned, after=sentences)
-    found |= mentions.near(denial, _REACH, before=clauses, after=clauses) | _retorted(mentions, negation)
-    return mentions.all_are(found)
+    found |= mentions.near(denial, _REACH, before=clauses, after=clauses)
+    asked = pairs.question.per_text(pairs.question.has(Mark.NEGATION)) > 0  # "which states do not"
+    verbal = _verbal(answer, around)
+    plainly = _negated(mentions, verbal, clauses, turned) & ~asked[mentions.text]
+    plainly |= _retorted(mentions, negation)
+    found |= mentions.near(verbal, _NEVER, before=turned)
+    return mentions.all_are(plainly), mentions.all_are(found | plainly)
+
+
+def _verbal(answer: Texts, negation: Bools) -> Bools:
+    """Those that negate what is said, as "not" and "never" do; but not in "not until"."""
+    verbal = negation & answer.has(Mark.NEGATION) & ~answer.has(Mark.NO | Mark.DENIAL)
+    places = np.flatnonzero(verbal)
+    until = Places.of(answer.has(Mark.UNTIL)).after(places)
+    verbal[places[until - places <= _FAR]] = False
+    return verbal
+
+
+def _negated(mentions: Mentions, verbal: Bools, clauses: Stretches, turned: Stretches) -> Bools:
+    """Mentions with a "not" or "never" before them, or right after them."""
+    answer = mentions.pairs.answer
+    untrue = verbal & _following(answer, answer.has(Mark.YES), by=1)  # "it is not true that"
+    found = mentions.near(verbal, _NEVER, before=clauses) | mentions.near(verbal, _AUXILIARY, after=clauses)
+    return found | mentions.near(verbal, _FAR, before=turned) | mentions.near(untrue, _NEVER, before=turned)
+
+
+def _up_to_turns(mentions: Mentions, negation: Bools) -> Stretches:
+    """What a negation before a "but" holds for, which is not what follows it; "anything but Paris" has no turn."""
+    pairs, answer = mentions.pairs, mentions.pairs.answer
+    turn = _following(answer, answer.has(Mark.TURN) & ~pairs.answer_gold, by=1) & ~negation
+    return Stretches(answer, mentions.ends | turn)
 
 
 def _begins(sentences: Stretches, what: Bools) -> Bools:
@@ -172,10 +200,11 @@ def _in_a_title(pairs: Match) -> Bools:
 
 
 def _only_ahead(pairs: Match) -> Bools:
-    """Negations after a comma that another name or number follows: "Paris, not Lyon"."""
+    """Negations after a comma or an "and" that another name or number follows: "Paris, not Lyon"."""
     answer = pairs.answer
     another = answer.has(Mark.CAPITAL | Mark.NUMBER) & ~pairs.answer_gold
-    return np.asarray(_following(answer, answer.has(Mark.CLAUSE), by=-1) & _following(answer, another, by=1))
+    joined = answer.has(Mark.CLAUSE | Mark.ALSO)
+    return np.asarray(_following(answer, joined, by=-1) & _following(answer, another, by=1))
 
 
 def _following(side: Texts, what: Bools, by: int) -> Bools:

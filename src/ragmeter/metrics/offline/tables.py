@@ -43,6 +43,7 @@ class Mark:
     ASKS = 33554432  # a question ends after it
     DECADE = 67108864  # a year that stands for those after it: the 1990s
     CENTURY = 134217728  # the word for a century
+    UNTIL = 1073741824  # "not until" is no negation
     PLURAL = 536870912  # in a question: it asks for more than one
     NAMED = 268435456  # the last word of a name in two words that has kin: United Kingdom
 
@@ -65,6 +66,7 @@ _MARKED = {
     "again": Mark.AGAIN,
     "century": Mark.CENTURY,
     "plural": Mark.PLURAL,
+    "until": Mark.UNTIL,
     "plain": 0,
     "yes": Mark.YES,
     "no": Mark.NO,
