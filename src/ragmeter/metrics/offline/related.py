@@ -31,7 +31,8 @@ class Related:
 
 def kindred(question: Texts, gold: Texts, answer: Texts, missing: Bools) -> Related:
     """Missing gold words of which the answer has kin, unless the question has it as well and says nothing by it."""
-    wanted = np.flatnonzero(missing & (gold.kin > 0))
+    of_tongue = (question.per_text(question.has(Mark.TONGUE)) > 0)[gold.text]  # where French is not France
+    wanted = np.flatnonzero(missing & (gold.kin > 0) & ~of_tongue)
     told = np.flatnonzero(answer.kin > 0)
     kinds = 1 + max((int(side.kin.max()) for side in (question, gold, answer) if len(side.kin)), default=0)
     has = np.flatnonzero(question.kin > 0)
@@ -100,13 +101,25 @@ def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> 
     which, period = _within(gold_numbers[gold_years], gold, told)
     year, of_gold = _within(answer_numbers[answer_years], answer, wanted)
     exact, rounded = _rounded(gold_numbers[~gold_years], gold, answer_numbers, answer)
+    one, other = _nested(wanted, told)
     gold_items = np.concatenate([which, wanted.item[of_gold], wanted.other_item[of_gold], exact])
-    where = np.concatenate([told.item[period], year, year, rounded])
-    beside = np.concatenate([told.other_item[period], year, year, rounded])
+    gold_items = np.concatenate([gold_items, wanted.item[one], wanted.other_item[one]])
+    where = np.concatenate([told.item[period], year, year, rounded, told.item[other], told.item[other]])
+    beside = np.concatenate([told.other_item[period], year, year, rounded, told.other_item[other], told.item[other]])
     fits = missing[gold_items] & free[where]
     gold_items, where, beside = gold_items[fits], where[fits], beside[fits]
     _, first = np.unique(gold_items, return_index=True)
     return Related(gold_items[first], where[first], np.unique(np.concatenate([where, beside])))
+
+
+def _nested(wanted: _Periods, told: _Periods) -> tuple[Ids, Ids]:
+    """Periods of the gold answer and of the answer, one within the other: the 12th century and the 1100s."""
+    starts = np.searchsorted(told.text, wanted.text), np.searchsorted(told.text, wanted.text, side="right")
+    counts = starts[1] - starts[0]
+    one, other = np.repeat(np.arange(len(wanted.text)), counts), ranges(starts[0], counts)
+    inside = (wanted.first_year[one] <= told.first_year[other]) & (wanted.last_year[one] >= told.last_year[other])
+    around = (wanted.first_year[one] >= told.first_year[other]) & (wanted.last_year[one] <= told.last_year[other])
+    return one[inside | around], other[inside | around]
 
 
 def _numbers(side: Texts, which: Bools) -> tuple[Ids, Bools]:
@@ -129,9 +142,23 @@ def _within(years: Ids, side: Texts, periods: _Periods) -> tuple[Ids, Ids]:
 
 
 def _rounded(wanted: Ids, gold: Texts, told: Ids, answer: Texts) -> tuple[Ids, Ids]:
-    """Each gold number with each of the answer's that is nearly it: 759.96 and 760."""
+    """Each gold number with each of the answer's that it rounds to: 759.96 and 760."""
     starts = np.searchsorted(told, answer.starts)
     counts = np.diff(starts)[gold.text[wanted]]
     one, other = np.repeat(wanted, counts), told[ranges(starts[gold.text[wanted]], counts)]
-    near = np.abs(gold.value[one] - answer.value[other]) <= _ROUNDED * gold.value[one]
-    return one[near], other[near]
+    near = np.abs(gold.value[one] - answer.value[other]) <= _ROUNDED * np.abs(gold.value[one])
+    one, other = one[near], other[near]
+    exact = [_is_rounded(*pair) for pair in zip(gold.value[one].tolist(), answer.value[other].tolist(), strict=True)]
+    rounded = np.array(exact, bool)
+    return one[rounded], other[rounded]
+
+
+def _is_rounded(exact: float, told: float) -> bool:
+    """Whether one number is the other with fewer figures. 90210 and 90211 are two numbers."""
+    few, many = sorted((exact, told), key=_figures)
+    return _figures(few) < _figures(many) and float(f"{many:.{_figures(few) - 1}e}") == few
+
+
+def _figures(value: float) -> int:
+    """How many figures a number is written with, without zeros at its ends."""
+    return len(f"{value:.12e}".split("e")[0].rstrip("0").replace(".", "").replace("-", ""))

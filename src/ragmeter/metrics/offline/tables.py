@@ -43,6 +43,7 @@ class Mark:
     ASKS = 33554432  # a question ends after it
     DECADE = 67108864  # a year that stands for those after it: the 1990s
     CENTURY = 134217728  # the word for a century
+    TONGUE = 1 << 31  # in a question: it asks for a language
     UNTIL = 1073741824  # "not until" is no negation
     PLURAL = 536870912  # in a question: it asks for more than one
     NAMED = 268435456  # the last word of a name in two words that has kin: United Kingdom
@@ -67,6 +68,7 @@ _MARKED = {
     "century": Mark.CENTURY,
     "plural": Mark.PLURAL,
     "until": Mark.UNTIL,
+    "tongue": Mark.TONGUE,
     "plain": 0,
     "yes": Mark.YES,
     "no": Mark.NO,
@@ -180,6 +182,8 @@ def _numbers(words: dict[str, Any]) -> dict[str, tuple[float, int]]:
     spelled = Mark.NUMBER | Mark.SPELLED
     found: dict[str, tuple[float, int]] = {}
     for value, word in enumerate(words.get("ordinals", "").split(), 1):
+        found[word] = value, Mark.WEAK
+    for value, word in enumerate(words.get("times", "").split(), 1):
         found[word] = value, Mark.WEAK
     for value, word in enumerate(words.get("numbers", "").split()):
         found[word] = value, spelled | Mark.WEAK if value == 1 else spelled

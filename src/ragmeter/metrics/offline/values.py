@@ -20,8 +20,8 @@ _DOTTED = regex.compile(r"\W*((?:\p{L}\.){2,}\p{L}?)\W*(?:'s)?\W*")
 _NUMBER = regex.compile(r"(\p{Nd}+(?:[.,]\p{Nd}+)*)(\p{L}*)")
 _GROUPED = regex.compile(r"(?!0)\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?")
 _POINTS = str.maketrans("", "", ".,")
-_ROMAN = regex.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
-_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
+_ROMAN = regex.compile(r"(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50}
 _UPPER = regex.compile(r"\W*(\p{Lu}{2,6}s?|\p{Lu}(?:&\p{Lu})+)(?:'s|’s)?\W*")
 _ENDS = regex.compile(r"""[.!?…。！？؟][\])"'’”»*]*$""")
 _ASKS = regex.compile(r"""[?？؟][\])"'’”»*]*$""")
@@ -32,12 +32,14 @@ _IN_UNSPACED = regex.compile(rf"[{UNSPACED}]", regex.VERSION1)
 #: Words that were run together: bySonu, in1997.
 _GLUED = regex.compile(r"(?<=\p{Ll})(?=\p{Lu}\p{Ll})")
 _LETTERS_THEN_FIGURES = regex.compile(r"(\p{L}[\p{L}\p{M}']*)(\p{Nd}.*)")
+_BELOW_ZERO = regex.compile(r"[-−]\p{Nd}")
 _YEARS = regex.compile(r"\D*(\d{2})\d\d[-–—/](\d\d)\D*")
 _ORDINAL_ENDINGS = frozenset(
     ("st", "nd", "rd", "th", "s", "e", "er", "eme", "a", "o", "ª", "º", "ro", "do", "to", "mo")
 )
 _SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound_sterling", "¥": "yen", "°": "degree"}
 _SCALES = {"k": 1e3, "mn": 1e6, "bn": 1e9, "tn": 1e12}
+_DECADES = frozenset(range(20, 100, 10))
 _CURRENCIES = frozenset("$€£¥")
 _PERCENT_SIGNS = {"٪": "%", "％": "%"}
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100
@@ -152,6 +154,8 @@ def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) ->
             found[0] = number(value, found[0].word, Mark.WEAK | Mark.CAPITAL)
         else:  # capitals make an abbreviation, and no small word: US is not us
             found[0] = found[0]._replace(marks=_as_acronym(found[0].marks))
+    if found and _BELOW_ZERO.match(folded) and found[0].marks & Mark.NUMBER:
+        found[0] = number(-found[0].value, f"-{found[0].word}", found[0].marks)
     if not folded.isalnum():
         signs = dict.fromkeys(_PERCENT_SIGNS.get(each, each) for each in folded)
         # before the number, so that "$3 million" is still a number in two words
@@ -219,6 +223,8 @@ def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
     value = _value(figures)
     if letters in _SCALES:
         return [number(value * _SCALES[letters], word)]
+    if letters == "s" and value in _DECADES:
+        value += 1900
     decade = letters == "s" and is_year(value) and value % 10 == 0
     found = [number(value, word, Mark.NUMBER | Mark.DECADE if decade else Mark.NUMBER)]
     if len(figures) in (5, 6) and figures.isdecimal() and is_year(float(figures[:4])):

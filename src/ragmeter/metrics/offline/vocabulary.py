@@ -79,7 +79,7 @@ class Texts:
     starts: Ids
     text: Ids
     root: Ids
-    marks: Small
+    marks: Ids
     value: Floats
     length: Small  # of the word, in letters
     letter: Small  # the word's first
@@ -113,7 +113,7 @@ class Properties:
     """What is known of a vocabulary's items, in the order of their ids."""
 
     roots: Ids
-    marks: Small
+    marks: Ids
     values: Floats
     lengths: Small
     letters: Small
@@ -126,7 +126,7 @@ class Properties:
         words, names, marks, values = zip(*items, strict=True) if items else ((), (), (), ())
         return cls(
             np.fromiter(map(roots.__getitem__, names), np.int64, len(items)),
-            np.array(marks, np.int32),
+            np.array(marks, np.int64),
             np.array(values, np.float64),
             np.fromiter(map(len, words), np.int32, len(items)),
             np.fromiter((ord(word[0]) for word in words), np.int32, len(items)),
@@ -137,7 +137,7 @@ class Properties:
 
 #: The type of each, as it grows.
 _PROPERTIES = {
-    "roots": np.int64, "marks": np.int32, "values": np.float64, "lengths": np.int32, "letters": np.int32,
+    "roots": np.int64, "marks": np.int64, "values": np.float64, "lengths": np.int32, "letters": np.int32,
     "kin": np.int32, "words": np.object_,
 }  # fmt: skip
 
