@@ -1,4 +1,4 @@
-"""Something else in the place of a part of the gold answer: another number after a name, another name before one."""
+"""Something else in the place of a part of the gold answer: another number after a name, another name, another unit."""
 
 from __future__ import annotations
 
@@ -40,6 +40,22 @@ def another_name(pairs: Match) -> Bools:
     other = told[before] & (answer.text[before] == gold.text[missing]) & (answer.letter[before] != gold.letter[missing])
     found = np.zeros(gold.count, bool)
     found[gold.text[missing[other]]] = True
+    return found
+
+
+def another_unit(pairs: Match) -> Bools:
+    """Where the number is the gold answer's, and beside it stands another unit: 5 miles for 5 km, 8 am for 8 pm."""
+    gold, answer = pairs.gold, pairs.answer
+    missing = gold.has(Mark.UNIT) & (pairs.credit == 0)
+    lacks = (gold.per_text(missing) > 0) & (gold.per_text(gold.has(Mark.UNIT) & ~missing) == 0)
+    numbers = np.flatnonzero(gold.has(Mark.NUMBER) & pairs.exact & lacks[gold.text])
+    here, text = pairs.where[numbers], gold.text[numbers]
+    other = answer.has(Mark.UNIT) & ~pairs.answer_gold & ~pairs.answer_asked
+    found = np.zeros(gold.count, bool)
+    for step in (-1, 1, 2):
+        beside = np.clip(here + step, 0, max(len(other) - 1, 0))
+        close = (abs(step) == 1) | answer.has(Mark.FUNCTION)[np.clip(beside - 1, 0, None)]  # 20 millones de euros
+        found[text[other[beside] & close & (answer.text[beside] == text)]] = True
     return found
 
 

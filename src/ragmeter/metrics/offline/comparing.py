@@ -12,6 +12,7 @@ from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.guards import reasons
 from ragmeter.metrics.offline.matching import Match, match
 from ragmeter.metrics.offline.mentions import Stretches
+from ragmeter.metrics.offline.parts import Asked
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
 from ragmeter.metrics.offline.values import Item
 from ragmeter.metrics.offline.vocabulary import (
@@ -58,14 +59,17 @@ def matches(
         texts = [known.texts(side) for side in (asked, wanted, told)]
         pairs = match(texts[0], texts[1], texts[2], known.properties.words)
         refusal = _refusals(texts[2], told, code)
-        held = reasons(pairs, refusal, told, wanted)
-        yield Compared(rows, code, known.items, pairs, _kinds(asked, known), refusal, held)
+        kinds, several = _asked(asked, known)
+        held = reasons(pairs, refusal, Asked(kinds == QUESTIONS.index("where"), several), told, wanted)
+        yield Compared(rows, code, known.items, pairs, kinds, refusal, held)
 
 
-def _kinds(questions: Chunked, known: Vocabulary) -> Ids:
-    """What each question asks for, as its place among the kinds."""
-    kinds = [QUESTIONS.index(known.table.kind_of_question(words(plain(text)))) for text in questions.texts]
-    return np.array(kinds, np.int64)[questions.of_row]
+def _asked(questions: Chunked, known: Vocabulary) -> tuple[Ids, Bools]:
+    """What each question asks for, as its place among the kinds, and whether it asks for more than one."""
+    split = [words(plain(text)) for text in questions.texts]
+    kinds = np.array([QUESTIONS.index(known.table.kind_of_question(each)) for each in split], np.int64)
+    several = np.array([known.table.asks_for_several(each) for each in split], bool)
+    return kinds[questions.of_row], several[questions.of_row]
 
 
 def _refusals(answers: Texts, split: Chunked, language: str) -> Bools:

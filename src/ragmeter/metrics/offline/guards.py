@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmeter.metrics.bags import share
-from ragmeter.metrics.offline.another import another_name, another_number
+from ragmeter.metrics.offline.another import another_name, another_number, another_unit
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import Mentions
-from ragmeter.metrics.offline.parts import in_part
+from ragmeter.metrics.offline.parts import Asked, in_part
 from ragmeter.metrics.offline.scope import SAID_BACK, SAYS_NOTHING, alternatives, is_prose, negations, not_said
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
@@ -36,6 +36,7 @@ class Guard(NamedTuple):
 GUARDS = (
     Guard("not one number of the gold answer is there, and others stand in their place", 0.3),
     Guard("a name has another number after it than in the gold answer", 0.3),
+    Guard("the number has another unit than in the gold answer", 0.3),
     Guard("a part of the gold answer's list is missing", 0.4),
     Guard("the answer declines to answer, and says nothing of what was asked", 0.4),
     Guard("another name stands in the place of one of the gold answer's", 0.45),
@@ -72,17 +73,17 @@ def capped(chances: Floats, reasons: Floats) -> Floats:
     return np.asarray(np.minimum(chances, _CAPS[reasons.astype(np.int64)]))
 
 
-def reasons(pairs: Match, refusal: Bools, answers: Chunked, references: Chunked) -> Floats:
+def reasons(pairs: Match, refusal: Bools, asked: Asked, answers: Chunked, references: Chunked) -> Floats:
     """For each pair the guard that holds, or 0; but for the first, which goes by the numbers' features."""
     mentions = Mentions.of(pairs)
-    list_in_part, pair_in_part = in_part(pairs)
-    either, listed = alternatives(mentions, answers, references)
+    list_in_part, pair_in_part = in_part(pairs, asked)
+    either, listed = alternatives(mentions, asked, answers, references)
     (negated, negation), unsaid = negations(mentions), not_said(mentions)
     told = _told(pairs)
     bare = told < SAYS_NOTHING
     heap = _heap(pairs)
     held = (
-        another_number(pairs), list_in_part, refusal & bare,
+        another_number(pairs), another_unit(pairs), list_in_part, refusal & bare,
         another_name(pairs), negated, either & bare, negation & bare, unsaid & bare,
         (heap > _LARGE_HEAP) & bare, np.diff(pairs.answer.starts) > _LONGEST,
         pair_in_part, refusal, _echo(pairs), either | listed, negation, unsaid,

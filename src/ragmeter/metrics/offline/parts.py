@@ -37,12 +37,22 @@ class Parts(NamedTuple):
         return cls(np.bincount(of_pair[real], minlength=gold.count).astype(float), least)
 
 
-def in_part(pairs: Match) -> tuple[Bools, Bools]:
-    """Gold answers that are a list with an "and" in it, where nothing is there of one of its parts, or more.
+class Asked(NamedTuple):
+    """What the questions ask for: a place, more than one thing."""
 
-    People take one of a pair for right as often as not, unless the question asks for more than one.
+    place: Bools
+    several: Bools
+
+
+def in_part(pairs: Match, asked: Asked) -> tuple[Bools, Bools]:
+    """Gold answers that are a list, where nothing is there of one of its parts, or more.
+
+    A list has an "and" in it, or three parts and more that are no place ("Toronto, Ontario, Canada") and no date. People
+    take one of a pair for right as often as not, unless the question asks for more than one.
     """
-    gold, question = pairs.gold, pairs.question
+    gold = pairs.gold
     parts = Parts.of(pairs)
-    lacking = (gold.per_text(gold.has(Mark.ALSO)) > 0) & (parts.number > 1) & (parts.least <= 0) & ~pairs.squashed
-    return lacking & ((parts.number > 2) | (question.per_text(question.has(Mark.PLURAL)) > 0)), lacking
+    joined = gold.per_text(gold.has(Mark.ALSO)) > 0
+    listed = (parts.number > 2) & ~asked.place & (gold.per_text(gold.has(Mark.NUMBER | Mark.MONTH)) == 0)
+    lacking = (joined | listed) & (parts.number > 1) & (parts.least <= 0) & ~pairs.squashed
+    return lacking & ((parts.number > 2) | asked.several), lacking

@@ -15,6 +15,7 @@ import regex
 from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import Mentions, Places, Stretches
+from ragmeter.metrics.offline.parts import Asked
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Texts
 
@@ -36,7 +37,7 @@ _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s
 _LINES = regex.compile(r"\S\s*[\n|]\s*\S")
 
 
-def alternatives(mentions: Mentions, answers: Chunked, references: Chunked) -> tuple[Bools, Bools]:
+def alternatives(mentions: Mentions, asked: Asked, answers: Chunked, references: Chunked) -> tuple[Bools, Bools]:
     """Where every mention is one candidate of several: by an "or" or the like; and otherwise, in a list for example."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
@@ -47,7 +48,7 @@ def alternatives(mentions: Mentions, answers: Chunked, references: Chunked) -> t
     hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
     bare = _bare(mentions)
     several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either) | hedged_twice))
-    wide = several | listed | hedged_twice | _listed_with_others(mentions, answers)
+    wide = several | listed | hedged_twice | _listed_with_others(mentions, asked, answers)
     return mentions.all_are(several), mentions.all_are(wide) | _slashed(pairs, answers, references)
 
 
@@ -61,11 +62,10 @@ def _said_to_be_several(mentions: Mentions) -> Bools:
     return np.asarray(several | (mentions.in_sentence(again) & (answer.per_text(again) > 1)[mentions.text]))
 
 
-def _listed_with_others(mentions: Mentions, answers: Chunked) -> Bools:
+def _listed_with_others(mentions: Mentions, asked: Asked, answers: Chunked) -> Bools:
     """Mentions in a list, by commas, lines or an "and", where one thing was asked for."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
-    one_asked = pairs.question.per_text(pairs.question.has(Mark.PLURAL)) == 0
-    found: Bools = _bare(mentions) & one_asked[mentions.text]
+    found: Bools = _bare(mentions) & ~asked.several[mentions.text]
     here = np.flatnonzero(found)  # few, as most answers take up the question
     prose = is_prose(pairs)
     texts = [answers.texts[each] for each in answers.of_row[mentions.text[here]].tolist()]
@@ -200,9 +200,12 @@ def _in_a_title(pairs: Match) -> Bools:
 
 
 def _only_ahead(pairs: Match) -> Bools:
-    """Negations after a comma or an "and" that another name or number follows: "Paris, not Lyon"."""
+    """Negations after a comma or an "and" that another thing follows: "Paris, not Lyon", "red, not blue."."""
     answer = pairs.answer
-    another = answer.has(Mark.CAPITAL | Mark.NUMBER) & ~pairs.answer_gold
+    last = answer.has(Mark.CLAUSE | Mark.SENTENCE)
+    last[answer.starts[1:][np.diff(answer.starts) > 0] - 1] = True
+    word = last & pairs.answer_content & ~answer.has(Mark.YES | Mark.HEDGE | Mark.DOUBT)  # "red, not really."
+    another = (answer.has(Mark.CAPITAL | Mark.NUMBER) | word) & ~pairs.answer_gold
     joined = answer.has(Mark.CLAUSE | Mark.ALSO)
     return np.asarray(_following(answer, joined, by=-1) & _following(answer, another, by=1))
 

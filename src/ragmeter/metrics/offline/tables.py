@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,6 @@ class Mark:
     CENTURY = 134217728  # the word for a century
     TONGUE = 1 << 31  # in a question: it asks for a language
     UNTIL = 1073741824  # "not until" is no negation
-    PLURAL = 536870912  # in a question: it asks for more than one
     NAMED = 268435456  # the last word of a name in two words that has kin: United Kingdom
 
 
@@ -62,11 +62,11 @@ _MARKED = {
     "sorry": Mark.SORRY,
     "denial": Mark.DENIAL,
     "choice": Mark.CHOICE,
+    "vague": Mark.DOUBT,
     "turn": Mark.TURN,
     "several": Mark.SEVERAL,
     "again": Mark.AGAIN,
     "century": Mark.CENTURY,
-    "plural": Mark.PLURAL,
     "until": Mark.UNTIL,
     "tongue": Mark.TONGUE,
     "plain": 0,
@@ -84,14 +84,27 @@ class Table:
     months: dict[str, int]
     ambiguous: frozenset[str]
     units: dict[str, str]
+    capitals: frozenset[str]
     untitled: frozenset[str]
     short: dict[str, tuple[str, ...]]  # what a short form stands for
     kin: dict[str, int]  # words, or two words, that go together have the same number
+    plural: frozenset[str]
+    which: frozenset[str]
     asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
 
     def knows(self, word: str) -> bool:
         """Whether the table says anything of the word."""
         return any(word in kind for kind in (self.marks, self.numbers, self.months, self.units))
+
+    def asks_for_several(self, words: list[str]) -> bool:
+        """Whether the question asks for more than one: "what are", "name all", "which countries"."""
+        if not self.plural.isdisjoint(words):
+            return True
+        nouns = (word for which, word in pairwise(words) if which in self.which)
+        return any(
+            word[-1] == "s" and len(word) > 3 and word[-2] not in "sui" and not self.marks.get(word, 0) & Mark.FUNCTION
+            for word in nouns
+        )
 
     def kind_of_question(self, words: list[str]) -> str:
         """What the question asks for, told by its first word that says so, two or three words before one."""
@@ -154,6 +167,7 @@ def _table(words: dict[str, Any]) -> Table:
         },
         ambiguous=frozenset(words.get("ambiguous", "").split()),
         units={name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")},
+        capitals=frozenset(words.get("capitals", "").split()),
         untitled=frozenset(words.get("untitled", "").split()),
         short={name: tuple(long.split("_")) for name, _, long in map(_equal, words.get("short", "").split())},
         kin={
@@ -161,6 +175,8 @@ def _table(words: dict[str, Any]) -> Table:
             for number, names in enumerate(words.get("kin", "").split(), 1)
             for name in names.split("|")
         },
+        plural=frozenset(words.get("plural", "").split()),
+        which=frozenset(words.get("which", "").split()),
         asks_first=_asks(words),
     )
 

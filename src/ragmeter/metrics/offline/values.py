@@ -213,7 +213,7 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
     marks = table.marks.get(bare, 0) | capital
     if len(bare) == 1 and bare.isalpha() and not _IN_UNSPACED.match(bare) and not marks & Mark.FUNCTION:
         marks |= Mark.LETTER
-    if bare in table.units and not is_upper:
+    if bare in table.units and (not is_upper or bare in table.capitals):
         return [Item(word, table.units[bare], marks | Mark.UNIT)]
     return [Item(bare, stem(bare), marks)]
 
