@@ -7,11 +7,14 @@ these kinds to learn from, and the guards were made with such answers in view.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 Case = tuple[str, str, list[str], str]
+Answered = tuple[str, list[str], str]  # question, gold answers, answer
 
 _MEGABYTE = 1_000_000
+_BE = re.compile(r" (is|was|are|were) ")
 _FORMS = {
     "en": {
         "negated": (
@@ -90,6 +93,24 @@ def adversarial(questions: Sequence[tuple[str, list[str]]], language: str, seed:
             ("1 MB", question, golds, f"{gold} " * (_MEGABYTE // (len(gold) + 1))),
         ]
     return found
+
+
+def negated(right: Sequence[Answered]) -> dict[str, list[Answered]]:
+    """Right answers of real systems, turned around by a word in the middle of them or a sentence after them."""
+    chosen = [
+        each for each in right if len(_BE.findall(each[2])) == 1 and len(each[2]) < 200 and each[2].count(".") < 2
+    ]
+    changes: dict[str, Callable[[str], str]] = {
+        "is not": lambda text: _BE.sub(r" \1 not ", text),
+        "isn't": lambda text: _BE.sub(r" \1n't ", text),
+        "has never been": lambda text: _BE.sub(" has never been ", text),
+        "It is not true that ...": lambda text: f"It is not true that {text}",
+        "... That is wrong.": lambda text: f"{text.rstrip('.')}. That is wrong.",
+    }
+    return {
+        name: [(question, golds, change(answer)) for question, golds, answer in chosen]
+        for name, change in changes.items()
+    }
 
 
 def _answers(

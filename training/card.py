@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from adversarial import adversarial
+from adversarial import adversarial, negated
 from judged import Judged, is_held_out
 from learning import Bools, Floats, Ids, Rows, agreement, best_threshold, calibration, calibration_error, kappa
 
@@ -210,6 +210,11 @@ def _adversarial(rows: Sequence[Judged]) -> str:
             own = chances[kinds == kind]
             shares = [f"{(own >= 0.5).mean():.3f}", f"{(own >= 0.9).mean():.3f}"]
             lines.append([f"{language}: {kind}", f"{len(own):,}", f"{own.mean():.3f}", *shares, f"{own.max():.2f}"])
+    right = [(row.question, list(row.golds), row.answer) for row in rows if row.right]
+    for name, cases in negated(right).items():
+        own = get_metric("offline_correct_probability")(*([each[part] for each in cases] for part in range(3)))
+        shares = [f"{(own >= 0.5).mean():.3f}", f"{(own >= 0.9).mean():.3f}"]
+        lines.append([f"en, real: {name}", f"{len(own):,}", f"{own.mean():.3f}", *shares, f"{own.max():.2f}"])
     return _table(("answers", "n", "mean", "≥ 0.5", "≥ 0.9", "highest"), lines)
 
 

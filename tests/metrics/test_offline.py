@@ -154,6 +154,12 @@ RIGHT = [
     ("which novel is it", "1984", "Nineteen Eighty-Four"),
     ("what did it cost", "$5 million", "It cost $5m."),
     ("when did it begin", "1960s", "It began in the sixties."),
+    ("when was it built", "12th century", "It was built in the 1100s."),
+    ("which super bowl was it", "Super Bowl XLII", "Super Bowl 42"),
+    ("how often did she win", "twice", "She won 2 times."),
+    ("¿qué país lanzó la sonda?", "Estados Unidos", "EE. UU."),
+    ("¿cuál es la capital del perú?", "Lima", "Lima, y no Cuzco."),
+    ("what colour was it", "crimson", "The colour was crimson, not blue."),
     ("which city is the capital of france", "Paris", "Not Lyon but Paris."),
     ("which city is the capital of france", "Paris", "Paris, not Lyon."),
 ]
@@ -182,6 +188,19 @@ WRONG = [
     ("which war was it", "World War I", "It was World War II."),
     ("which king was it", "Henry VIII", "King Henry VII"),
     ("which mission was it", "Apollo 11", "Apollo 13"),
+    ("how much did it cost", "$15", "It cost 15 euros."),
+    ("how long is it", "42 km", "It is 42 miles long."),
+    ("when did caesar die", "44 BC", "He died in 44 AD."),
+    ("¿cuánto costó el puente?", "20 millones de euros", "Costó 20 millones de dólares."),
+    ("what is the zip code", "90210", "90211"),
+    ("what is the temperature", "-18 °C", "It is 18 degrees."),
+    ("which super bowl was it", "Super Bowl XLII", "Super Bowl XLIII"),
+    ("what are the states of matter", "solid, liquid, gas", "solid, liquid and plasma"),
+    ("which countries signed it", "Germany and Italy", "Germany signed it."),
+    ("what language do they speak", "French", "France"),
+    ("which city is the capital of france", "Paris", "The capital of France has never been Paris."),
+    ("who composed the opera", "Mozart", "Mozart did not compose the opera; Salieri did."),
+    ("¿cuál es la capital del perú?", "Lima", "Lima no es la capital del Perú."),
     ("who was president in 1905", "Theodore Roosevelt", "Franklin Roosevelt was president in 1905."),
     ("when did the show first air in australia", "1998", "It first aired in Australia in the 1980s."),
 ]
@@ -224,20 +243,25 @@ def is_held_out(question: str) -> bool:
     return int.from_bytes(hashlib.sha256(question.encode()).digest()[:8]) % 10 == 0
 
 
-def adversarial_cases(language: str) -> list[tuple[str, str, list[str], str]]:
-    """To held-out questions and to as many that the model has seen; in Spanish to those of XQuAD."""
+def adversarial() -> Any:
+    """The module of training/ that makes such answers."""
     spec = importlib.util.spec_from_file_location("adversarial", TRAINING.with_name("adversarial.py"))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def adversarial_cases(language: str) -> list[tuple[str, str, list[str], str]]:
+    """To held-out questions and to as many that the model has seen; in Spanish to those of XQuAD."""
     if language == "es":
         chosen = [(row["question"], [row["gold"]]) for row in spanish_rows() if row["kind"] == "gold alone"]
     else:
         rows = [(str(row["question"]), list(row["golds"])) for row in real_rows()]  # type: ignore[call-overload]
         held = [row for row in rows if is_held_out(row[0])]
         chosen = held + [row for row in rows if not is_held_out(row[0])][: len(held)]
-    found: list[tuple[str, str, list[str], str]] = module.adversarial(chosen, language, seed=3)
+    found: list[tuple[str, str, list[str], str]] = adversarial().adversarial(chosen, language, seed=3)
     return found
 
 
@@ -258,6 +282,21 @@ def test_answers_that_try_to_fool_the_judge(language: str) -> None:
         # Lists of twenty candidates are what people call right where a cast is asked for.
         assert np.mean(np.array(chances) >= 0.5) <= (0.35 if kind == "many gold answers" else 0.2), kind
         assert np.mean(chances) < 0.3, kind
+
+
+def test_right_answers_turned_around_are_no_longer_right() -> None:
+    right = [
+        (row["question"], row["golds"], answer)
+        for row in real_rows()
+        if is_held_out(str(row["question"]))
+        for answer, is_right in row["answers"].values()  # type: ignore[attr-defined]
+        if is_right
+    ]
+    for name, cases in adversarial().negated(right).items():
+        found = get_metric("offline_correct_probability")(*([case[part] for case in cases] for part in range(3)))
+        assert len(cases) > 200
+        assert np.mean(found >= SURE) <= 0.03, name
+        assert np.mean(found >= 0.5) <= 0.2, name
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,8 @@ def _kin(language: str) -> list[list[str]]:
         ("1810", "im 19. Jahrhundert", "de"),
         ("759.9625", "760", "en"),
         ("247.3 million", "247 million", "en"),
+        ("12th century", "the 1100s", "en"),
+        ("1985", "the 80s", "en"),
     ],
 )
 def test_roughly(gold: str, answer: str, language: str) -> None:
@@ -102,6 +104,9 @@ def test_roughly(gold: str, answer: str, language: str) -> None:
         ("1998", "1999", "when"),
         ("79", "80", "how many"),
         ("13.5%", "13.4%", "how many"),
+        ("90210", "90211", "what is the code"),
+        ("8848", "8884", "how high"),
+        ("10,512", "10,521", "how many votes"),
         ("1520", "He ruled in the 1500s", "who ruled in the 1500s"),
         ("the 1960s", "the 1970s", "when"),
     ],

@@ -122,7 +122,7 @@ def look_up(known: Ids, wanted: Ids) -> tuple[Bools, Ids]:
 
 def _other_spellings(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, words: Words) -> Ids:
     """Give credit to missing gold words that the answer has in another spelling; returns them."""
-    no_word = Mark.NUMBER | Mark.MONTH | Mark.FUNCTION
+    no_word = Mark.NUMBER | Mark.WEAK | Mark.MONTH | Mark.FUNCTION
     missing = np.flatnonzero((credit == 0) & content & (gold.marks & no_word == 0) & (gold.length >= _SHORTEST))
     counts = np.diff(answer.starts)[gold.text[missing]]
     which = np.repeat(missing, counts)

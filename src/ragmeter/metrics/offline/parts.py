@@ -47,8 +47,8 @@ class Asked(NamedTuple):
 def in_part(pairs: Match, asked: Asked) -> tuple[Bools, Bools]:
     """Gold answers that are a list, where nothing is there of one of its parts, or more.
 
-    A list has an "and" in it, or three parts and more that are no place ("Toronto, Ontario, Canada") and no date. People
-    take one of a pair for right as often as not, unless the question asks for more than one.
+    A list has an "and" in it, or three parts and more that are no place ("Toronto, Ontario, Canada") and no date.
+    People take one of a pair for right as often as not, unless the question asks for more than one.
     """
     gold = pairs.gold
     parts = Parts.of(pairs)

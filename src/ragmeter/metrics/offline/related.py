@@ -17,6 +17,7 @@ from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 CREDIT = 0.8
 _YEARS = 100, 2100  # numbers that can be one
 _CENTURIES = 21
+_COUNTED = 1e6  # below it, whole numbers are rounded to hundreds at the least
 _ROUNDED = 0.005  # of a number may be rounded away
 
 
@@ -156,6 +157,8 @@ def _rounded(wanted: Ids, gold: Texts, told: Ids, answer: Texts) -> tuple[Ids, I
 def _is_rounded(exact: float, told: float) -> bool:
     """Whether one number is the other with fewer figures. 90210 and 90211 are two numbers."""
     few, many = sorted((exact, told), key=_figures)
+    if many < _COUNTED and many == int(many) and few % 100:
+        return False  # 90210 is a number of its own
     return _figures(few) < _figures(many) and float(f"{many:.{_figures(few) - 1}e}") == few
 
 

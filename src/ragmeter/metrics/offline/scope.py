@@ -148,7 +148,7 @@ def negations(mentions: Mentions) -> tuple[Bools, Bools]:
 
 def _verbal(answer: Texts, negation: Bools) -> Bools:
     """Those that negate what is said, as "not" and "never" do; but not in "not until"."""
-    verbal = negation & answer.has(Mark.NEGATION) & ~answer.has(Mark.NO | Mark.DENIAL)
+    verbal = negation & answer.has(Mark.NEGATION) & ~answer.has(Mark.DENIAL)
     places = np.flatnonzero(verbal)
     until = Places.of(answer.has(Mark.UNTIL)).after(places)
     verbal[places[until - places <= _FAR]] = False
