@@ -220,13 +220,14 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
 
 def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
     """A number in figures, and what its letters say if they are no ending."""
-    value = _value(figures)
+    value, marks = _value(figures), Mark.NUMBER
     if letters in _SCALES:
-        return [number(value * _SCALES[letters], word)]
-    if letters == "s" and value in _DECADES:
-        value += 1900
-    decade = letters == "s" and is_year(value) and value % 10 == 0
-    found = [number(value, word, Mark.NUMBER | Mark.DECADE if decade else Mark.NUMBER)]
+        value *= _SCALES[letters]
+        letters = ""
+    elif letters == "s":
+        value += 1900 if value in _DECADES else 0
+        marks |= Mark.DECADE if is_year(value) and value % 10 == 0 else 0
+    found = [number(value, word, marks)]
     if len(figures) in (5, 6) and figures.isdecimal() and is_year(float(figures[:4])):
         found.insert(0, number(float(figures[:4]), word, Mark.NUMBER | Mark.WEAK))  # a year and a footnote
     if letters and letters not in _ORDINAL_ENDINGS:

@@ -79,7 +79,7 @@ class Texts:
     starts: Ids
     text: Ids
     root: Ids
-    marks: Ids
+    marks: Small
     value: Floats
     length: Small  # of the word, in letters
     letter: Small  # the word's first
@@ -113,7 +113,7 @@ class Properties:
     """What is known of a vocabulary's items, in the order of their ids."""
 
     roots: Ids
-    marks: Ids
+    marks: Small
     values: Floats
     lengths: Small
     letters: Small
@@ -126,7 +126,7 @@ class Properties:
         words, names, marks, values = zip(*items, strict=True) if items else ((), (), (), ())
         return cls(
             np.fromiter(map(roots.__getitem__, names), np.int64, len(items)),
-            np.array(marks, np.int64),
+            np.array(marks, np.int32),
             np.array(values, np.float64),
             np.fromiter(map(len, words), np.int32, len(items)),
             np.fromiter((ord(word[0]) for word in words), np.int32, len(items)),
@@ -137,7 +137,7 @@ class Properties:
 
 #: The type of each, as it grows.
 _PROPERTIES = {
-    "roots": np.int64, "marks": np.int64, "values": np.float64, "lengths": np.int32, "letters": np.int32,
+    "roots": np.int64, "marks": np.int32, "values": np.float64, "lengths": np.int32, "letters": np.int32,
     "kin": np.int32, "words": np.object_,
 }  # fmt: skip
 
@@ -244,10 +244,11 @@ class Vocabulary:
     def _numerals(self, ids: Ids, starts: Ids) -> Ids:
         """A single I, V or X after a name is a numeral, not a pronoun or an initial."""
         known = self.properties
-        letter, mark = known.letters[ids], known.marks[ids]
-        could = (known.lengths[ids] == 1) & (mark & Mark.CAPITAL != 0) & np.isin(letter, _NUMERALS)
+        mark = known.marks[ids]
+        could = (known.lengths[ids] == 1) & (mark & Mark.CAPITAL != 0)
         could[starts[:-1][starts[:-1] < len(ids)]] = False
         places = np.flatnonzero(could)
+        places = places[np.isin(known.letters[ids[places]], _NUMERALS)]
         before = mark[places - 1]
         stops = Mark.FUNCTION | Mark.CLAUSE | Mark.SENTENCE | Mark.LETTER
         places = places[(before & Mark.CAPITAL != 0) & (before & stops == 0)]
