@@ -36,7 +36,7 @@ def probability(question: str, golds: str | list[str], answer: str) -> float:
 
 def roots(text: str, language: str = "en") -> list[str]:
     vocabulary = Vocabulary(language)
-    return [vocabulary.items[each].root for each in vocabulary.texts(chunked([text])).ids.tolist()]
+    return [vocabulary.item(each).root for each in vocabulary.texts(chunked([text])).ids.tolist()]
 
 
 @pytest.mark.parametrize(

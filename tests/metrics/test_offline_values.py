@@ -22,7 +22,7 @@ texts = st.lists(st.sampled_from([*WORDS, HUGE]), max_size=5).map(" ".join)
 
 def roots(text: str, language: str = "en") -> list[str]:
     vocabulary = Vocabulary(language)
-    return [vocabulary.items[each].root for each in vocabulary.texts(chunked([text])).ids.tolist()]
+    return [vocabulary.item(each).root for each in vocabulary.texts(chunked([text])).ids.tolist()]
 
 
 def chances(rows: list[tuple[str, str, str]]) -> list[float]:

@@ -29,12 +29,12 @@ def answers(random: np.random.Generator, n: int, honest: bool = True) -> tuple[n
 
 
 def test_labels_that_a_promise_takes() -> None:
-    """183 rows without a mistake: the upper end of their 95% interval (Clopper and Pearson) is at 2% of mistakes."""
-    assert labels_needed(0.98) == 183
-    assert stats.binom.cdf(0, 183, 0.02) < 0.025 < stats.binom.cdf(0, 182, 0.02)
-    sure = np.full(183, 0.9)
-    assert by_labels(sure, np.ones(183), 0.98).least == 0.9
-    assert by_labels(sure[:182], np.ones(182), 0.98) == ASK_ALL
+    """149 rows without a mistake show that fewer than 2% are wrong, 95 times of 100."""
+    assert labels_needed(0.98) == 149
+    assert stats.binom.cdf(0, 149, 0.02) < 0.05 < stats.binom.cdf(0, 148, 0.02)
+    sure = np.full(149, 0.9)
+    assert by_labels(sure, np.ones(149), 0.98).least == 0.9
+    assert by_labels(sure[:148], np.ones(148), 0.98) == ASK_ALL
 
 
 def test_too_few_labels_ask_about_everything() -> None:
@@ -59,7 +59,7 @@ def test_the_promise_is_kept_in_95_of_100_calibrations(honest: bool) -> None:
         sure = by_labels(chances[sample], right[sample], 0.95).sure(chances)
         kept += 1 - np.mean(sure & wrong) >= 0.95
         shares += 1 - sure.mean()
-    assert kept / 500 >= 0.95
+    assert kept / 500 >= 0.94  # 0.95, less what 500 trials may be off
     assert shares / 500 < 0.9  # and it is not kept by asking about everything
 
 
@@ -71,7 +71,9 @@ def test_answers_to_one_question_are_not_independent() -> None:
     chances = random.uniform(0.5, 1.0, 1_000)
     right = np.where(hard, random.random(1_000) < 0.6, 1.0).astype(float)
     alone, together = by_labels(chances, right, 0.95), by_labels(chances, right, 0.95, groups=groups)
-    assert together.least >= alone.least
+    assert together.least > alone.least
+    each = np.arange(1_000)  # groups of one: what is an estimate is taken more carefully
+    assert by_labels(chances, right, 0.95, groups=each).least >= alone.least
     assert by_labels(chances, right, 0.95, groups=np.zeros(1_000, dtype=np.int64)) == ASK_ALL
 
 

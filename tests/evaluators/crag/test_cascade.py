@@ -91,7 +91,7 @@ def test_labels_make_a_promise_or_say_that_they_can_not() -> None:
     with JudgeServer() as server:
         found = summary(evaluated(server, turns, Cascade(0.98, labels=few)))
         assert server.count == 200
-        assert "takes 183 at the least" in found["cascade"]["warnings"][0]
+        assert "takes 149 at the least" in found["cascade"]["warnings"][0]
         many = {f"s{number}-0": 1.0 if number < 180 else 0.0 for number in range(200)}
         found = summary(evaluated(server, turns, Cascade(0.98, labels=many, audit=0.0)))
     assert found["cascade"]["n_labels"] == 200

@@ -14,7 +14,6 @@ from ragmeter.metrics.offline.matching import Match, match
 from ragmeter.metrics.offline.mentions import Stretches
 from ragmeter.metrics.offline.parts import Asked
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
-from ragmeter.metrics.offline.values import Item
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
     Bools,
@@ -22,6 +21,7 @@ from ragmeter.metrics.offline.vocabulary import (
     Floats,
     Texts,
     Vocabulary,
+    Words,
     chunked,
     languages_of,
     vocabulary,
@@ -39,7 +39,7 @@ class Compared:
 
     rows: Ids
     language: str
-    items: Sequence[Item]
+    words: Words
     pairs: Match
     kinds: Ids
     refusal: Bools
@@ -61,7 +61,7 @@ def matches(
         refusal = _refusals(texts[2], told, code)
         kinds, several = _asked(asked, known)
         held = reasons(pairs, refusal, Asked(kinds == QUESTIONS.index("where"), several), told, wanted)
-        yield Compared(rows, code, known.items, pairs, kinds, refusal, held)
+        yield Compared(rows, code, known.properties.words, pairs, kinds, refusal, held)
 
 
 def _asked(questions: Chunked, known: Vocabulary) -> tuple[Ids, Bools]:

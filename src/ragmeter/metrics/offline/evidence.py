@@ -118,7 +118,8 @@ class _Pair:
     """One pair of a match, with its features by name."""
 
     def __init__(self, found: Compared, place: int, line: Floats) -> None:
-        self.match, self.items, self.language, self.line = found.pairs, found.items, found.language, line
+        self.match, self.language, self.line = found.pairs, found.language, line
+        self._words = found.words
         self.features = dict(zip(NAMES, line.tolist(), strict=False))
         self._place = place
 
@@ -129,7 +130,7 @@ class _Pair:
     def words(self, side: Texts, which: Bools) -> str:
         """The words of this pair's text that are chosen, each once."""
         here = self.of(side)
-        return _listed(self.items[each].word for each in side.ids[here][which[here]].tolist())
+        return _listed(self._words[side.ids[here][which[here]]].tolist())
 
 
 def _listed(words: Iterable[str]) -> str:

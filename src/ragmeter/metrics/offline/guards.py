@@ -16,9 +16,9 @@ import numpy as np
 from ragmeter.metrics.bags import share
 from ragmeter.metrics.offline.another import another_name, another_number, another_unit
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import Mentions
+from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions
 from ragmeter.metrics.offline.parts import Asked, in_part
-from ragmeter.metrics.offline.scope import SAID_BACK, SAYS_NOTHING, alternatives, is_prose, negations, not_said
+from ragmeter.metrics.offline.scope import SAID_BACK, alternatives, is_prose, negations, not_said
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
 

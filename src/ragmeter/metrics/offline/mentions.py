@@ -14,6 +14,8 @@ from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, cou
 
 _GAP = 3  # places between gold words that still are one mention of the gold answer
 _MENTION = 0.6  # of the words of the largest mention make another one
+SAYS_NOTHING = 0.3  # of the question's words
+_SHORT = 30  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
 _LAST_CASED = 0x0530  # where the alphabets with small and large letters end
 _NEVER = 1 << 60  # a place that is after all others
 
@@ -124,6 +126,16 @@ class Mentions:
         told = Places.of(pairs.answer_asked & pairs.answer_content & ~pairs.answer_gold)
         asked = pairs.question.per_text(~pairs.question.has(Mark.FUNCTION))
         return np.asarray(told.between(*self.sentence) / np.maximum(asked, 1)[self.text])
+
+    @cached_property
+    def short(self) -> Bools:
+        """Answers of a few words beside the gold ones."""
+        return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= _SHORT)
+
+    @cached_property
+    def bare(self) -> Bools:
+        """Mentions in sentences of short answers that take up next to nothing of the question."""
+        return np.asarray(self.short[self.text] & (self.told < SAYS_NOTHING))
 
     def in_sentence(self, what: Bools) -> Bools:
         """Which mentions have one of these in their sentence."""

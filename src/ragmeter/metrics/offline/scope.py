@@ -14,13 +14,12 @@ import regex
 
 from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import Mentions, Places, Stretches
+from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions, Places, Stretches
 from ragmeter.metrics.offline.parts import Asked
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Texts
 
 SAID_BACK = 0.7  # of the question's words
-SAYS_NOTHING = 0.3  # of the question's words
 _REACH = 5  # words between a negation or an "or" and the mention that it is about
 _FAR = 8  # words between a negation and what it may be about, in the same sentence
 _FIRST_WORDS = 5  # of a sentence: a negation there is about all that follows
@@ -29,7 +28,6 @@ _RETORT = 4  # words of a sentence that denies the one before it
 _TO_THE_LAST = 9  # words between a candidate and the "or" before the last one
 _CANDIDATES = 2  # others in a list
 _CANDIDATE = 8  # words of one
-_SHORT = 30  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
 _PROSE = 0.25  # of the words of an answer in sentences are small words
 _NEVER = 1 << 60
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
@@ -46,10 +44,10 @@ def alternatives(mentions: Mentions, asked: Asked, answers: Chunked, references:
     listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, _TO_THE_LAST, after=sentences)
     hedge = answer.has(Mark.HEDGE | Mark.DOUBT) & ~pairs.answer_gold
     hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
-    bare = _bare(mentions)
+    bare = mentions.bare
     several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either) | hedged_twice))
     wide = several | listed | hedged_twice | _listed_with_others(mentions, asked, answers)
-    return mentions.all_are(several), mentions.all_are(wide) | _slashed(pairs, answers, references)
+    return mentions.all_are(several), mentions.all_are(wide) | _slashed(mentions, answers, references)
 
 
 def _said_to_be_several(mentions: Mentions) -> Bools:
@@ -65,7 +63,7 @@ def _said_to_be_several(mentions: Mentions) -> Bools:
 def _listed_with_others(mentions: Mentions, asked: Asked, answers: Chunked) -> Bools:
     """Mentions in a list, by commas, lines or an "and", where one thing was asked for."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
-    found: Bools = _bare(mentions) & ~asked.several[mentions.text]
+    found: Bools = mentions.bare & ~asked.several[mentions.text]
     here = np.flatnonzero(found)  # few, as most answers take up the question
     prose = is_prose(pairs)
     texts = [answers.texts[each] for each in answers.of_row[mentions.text[here]].tolist()]
@@ -91,9 +89,9 @@ def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
     return np.bincount(np.repeat(np.arange(len(first)), number)[candidate], minlength=len(first))
 
 
-def _slashed(pairs: Match, answers: Chunked, references: Chunked) -> Bools:
+def _slashed(mentions: Mentions, answers: Chunked, references: Chunked) -> Bools:
     """Short answers with a slash between a gold word and another one."""
-    short = pairs.answer.per_text(~pairs.answer_gold) <= _SHORT
+    short = mentions.short
     found = np.zeros(len(short), bool)
     slash = np.array(["/" in text for text in answers.texts], bool)[answers.of_row]
     for row in np.flatnonzero(slash & short).tolist():
@@ -111,14 +109,7 @@ def not_said(mentions: Mentions) -> Bools:
     pairs, answer = mentions.pairs, mentions.pairs.answer
     turn = Places.of(answer.has(Mark.TURN) & ~pairs.answer_gold & ~pairs.answer_asked)
     turned = turn.after(mentions.last) < mentions.sentence[1]
-    return mentions.all_are((turned | mentions.in_sentence(answer.has(Mark.ASKS))) & _bare(mentions))
-
-
-def _bare(mentions: Mentions) -> Bools:
-    """Mentions in sentences of short answers that take up next to nothing of the question."""
-    pairs = mentions.pairs
-    short = pairs.answer.per_text(~pairs.answer_gold) <= _SHORT
-    return short[mentions.text] & (mentions.told < SAYS_NOTHING)
+    return mentions.all_are((turned | mentions.in_sentence(answer.has(Mark.ASKS))) & mentions.bare)
 
 
 def negations(mentions: Mentions) -> tuple[Bools, Bools]:

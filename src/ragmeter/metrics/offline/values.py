@@ -38,6 +38,7 @@ _ORDINAL_ENDINGS = frozenset(
     ("st", "nd", "rd", "th", "s", "e", "er", "eme", "a", "o", "ª", "º", "ro", "do", "to", "mo")
 )
 _SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound_sterling", "¥": "yen", "°": "degree"}
+_PLAIN_FIGURES = 15  # all of which a float keeps
 _SCALES = {"k": 1e3, "mn": 1e6, "bn": 1e9, "tn": 1e12}
 _DECADES = frozenset(range(20, 100, 10))
 _CURRENCIES = frozenset("$€£¥")
@@ -56,8 +57,8 @@ class Item(NamedTuple):
 
 def items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
     """The items of a chunk."""
-    if chunk.isascii() and chunk.isdecimal():
-        return _figures(chunk, chunk, "", table)
+    if chunk.isascii() and chunk.isdecimal() and len(chunk) <= _PLAIN_FIGURES:
+        return _plain_figures(chunk)
     quick = _quick(chunk, table, stem)
     if quick is not None:
         return quick
@@ -218,6 +219,18 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
     return [Item(bare, stem(bare), marks)]
 
 
+def _plain_figures(figures: str) -> list[Item]:
+    """The short cut for a number in a few figures, which most new chunks are."""
+    found = [Item(figures, "#" + (figures.lstrip("0") or "0"), Mark.NUMBER, float(figures))]
+    return [*_footnoted(figures, figures), *found] if len(figures) in (5, 6) else found
+
+
+def _footnoted(word: str, figures: str) -> list[Item]:
+    """The year of a year with a footnote run into it: 19841."""
+    year = float(figures[:4])
+    return [number(year, word, Mark.NUMBER | Mark.WEAK)] if is_year(year) else []
+
+
 def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
     """A number in figures, and what its letters say if they are no ending."""
     value, marks = _value(figures), Mark.NUMBER
@@ -228,8 +241,8 @@ def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
         value += 1900 if value in _DECADES else 0
         marks |= Mark.DECADE if is_year(value) and value % 10 == 0 else 0
     found = [number(value, word, marks)]
-    if len(figures) in (5, 6) and figures.isdecimal() and is_year(float(figures[:4])):
-        found.insert(0, number(float(figures[:4]), word, Mark.NUMBER | Mark.WEAK))  # a year and a footnote
+    if len(figures) in (5, 6) and figures.isdecimal():
+        found[:0] = _footnoted(word, figures)
     if letters and letters not in _ORDINAL_ENDINGS:
         found.append(Item(letters, table.units.get(letters, letters), Mark.UNIT))
     return found

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, count
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ _MOST_CHUNKS = 200_000
 LONGEST = 20_000
 DEFAULT = "en"
 _LONGEST_FUNCTION_WORD = 14
+#: An item as it is kept: Python's collector looks at a plain tuple once, and at any other each time it comes by.
+_Plain = tuple[str, str, int, float]
 _NUMERALS = np.array([ord(letter) for letter in "ivx"])
 #: Scripts that tell a language of themselves, by one of its function words.
 _SPANISH = regex.compile(r"[¿¡]"), "el"
@@ -121,7 +123,7 @@ class Properties:
     words: Words
 
     @classmethod
-    def of(cls, items: Sequence[Item], roots: Mapping[str, int], kin: Mapping[str, int]) -> Properties:
+    def of(cls, items: Sequence[_Plain], roots: Mapping[str, int], kin: Mapping[str, int]) -> Properties:
         """The properties of some items."""
         words, names, marks, values = zip(*items, strict=True) if items else ((), (), (), ())
         return cls(
@@ -164,9 +166,9 @@ class Vocabulary:
         self._stem = _stemming(language)
         self._chunks: dict[str, int] = {}
         self._counts, self._firsts, self._items = Numbers(), Numbers(), Numbers()  # the last: of all chunks in a row
-        self._ids: dict[Item, int] = {}
+        self._ids: dict[_Plain, int] = {}
         self._roots: dict[str, int] = {}
-        self.items: list[Item] = []
+        self._known: list[_Plain] = []
         kin = self.table.kin.items()
         self._kin = {
             root: number for word, number in kin for root in (self._stem(word), self.table.units.get(word, ""))
@@ -196,12 +198,16 @@ class Vocabulary:
         return self._texts(ids[ranges(starts[split.of_row], lengths)], of_rows)
 
     def _learn(self, chunks: list[str]) -> None:
-        found = [[self._id(item) for item in items(chunk, self.table, self._stem)] for chunk in chunks]
-        counts = np.fromiter(map(len, found), np.int64, len(found))
+        ids: list[int] = []
+        ends = []
+        for chunk in chunks:
+            ids.extend(map(self._id, items(chunk, self.table, self._stem)))
+            ends.append(len(ids))
+        counts = np.diff(np.array(ends, np.int64), prepend=0)
         self._chunks.update(zip(chunks, count(len(self._chunks))))
         self._firsts.append(len(self._items.view) + np.cumsum(counts) - counts)
         self._counts.append(counts)
-        self._items.append(np.fromiter(chain.from_iterable(found), np.int64, int(counts.sum())))
+        self._items.append(np.array(ids, np.int64))
 
     @property
     def properties(self) -> Properties:
@@ -209,8 +215,8 @@ class Vocabulary:
         with self._lock:
             held = self._properties
             known = len(held["marks"].view)
-            if known < len(self.items):
-                more = Properties.of(self.items[known:], self._roots, self._kin)
+            if known < len(self._known):
+                more = Properties.of(self._known[known:], self._roots, self._kin)
                 for name, column in held.items():
                     column.append(getattr(more, name))
             return Properties(*(column.view for column in held.values()))
@@ -233,11 +239,16 @@ class Vocabulary:
         kin = np.array([self.table.kin.get(f"{first} {second}", 0) for first, second in names], np.int32)
         texts.kin[last[kin > 0]] = texts.kin[last[kin > 0] - 1] = kin[kin > 0]
 
+    def item(self, number: int) -> Item:
+        """The item of an id."""
+        return Item(*self._known[number])
+
     def _id(self, item: Item) -> int:
-        found = self._ids.get(item)
+        plain: _Plain = (*item,)
+        found = self._ids.get(plain)
         if found is None:
-            found = self._ids[item] = len(self.items)
-            self.items.append(item)
+            found = self._ids[plain] = len(self._known)
+            self._known.append(plain)
             self._roots.setdefault(item.root, len(self._roots))
         return found
 
@@ -256,7 +267,7 @@ class Vocabulary:
             return ids
         found = ids.copy()
         with self._lock:
-            found[places] = [self._id(as_numeral(self.items[each])) for each in ids[places].tolist()]
+            found[places] = [self._id(as_numeral(self.item(each))) for each in ids[places].tolist()]
         return found
 
     def _merged(self, ids: Ids, starts: Ids) -> tuple[Ids, Ids]:
@@ -287,7 +298,7 @@ class Vocabulary:
             end = begin + 1
             while end < len(ids) and joined[end]:
                 end += 1
-            parts = together([self.items[each] for each in ids[begin:end].tolist()])
+            parts = together([self.item(each) for each in ids[begin:end].tolist()])
             if len(parts) == 1:
                 with self._lock:
                     replaced[begin] = self._id(parts[0])
