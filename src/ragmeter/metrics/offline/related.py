@@ -18,6 +18,8 @@ CREDIT = 0.8
 _YEARS = 100, 2100  # numbers that can be one
 _CENTURIES = 21
 _COUNTED = 1e6  # below it, whole numbers are rounded to hundreds at the least
+_MOST_FIGURES = 12
+_MOST_NUMBERS = 100
 _ROUNDED = 0.005  # of a number may be rounded away
 
 
@@ -44,13 +46,11 @@ def kindred(question: Texts, gold: Texts, answer: Texts, missing: Bools) -> Rela
 
 
 def _joined(wanted: Ids, wanted_keys: Ids, told: Ids, told_keys: Ids) -> Related:
-    """What has the same key. Both sides are in the order of their places."""
-    order = np.argsort(told_keys, kind="stable")
-    ordered = told_keys[order]
-    begin, end = np.searchsorted(ordered, wanted_keys), np.searchsorted(ordered, wanted_keys, side="right")
-    found = begin < end
-    every = np.unique(told[order[ranges(begin[found], (end - begin)[found])]])
-    return Related(wanted[found], told[order[begin[found]]], every)
+    """What has the same key. Both sides are in the order of their places, so that the first place is found."""
+    known, first = np.unique(told_keys, return_index=True)
+    found = np.isin(wanted_keys, known)
+    where = told[first[np.searchsorted(known, wanted_keys[found])]]
+    return Related(wanted[found], where, told[np.isin(told_keys, wanted_keys)])
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,15 @@ def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> 
     year, of_gold = _within(answer_numbers[answer_years], answer, wanted)
     exact, rounded = _rounded(gold_numbers[~gold_years], gold, answer_numbers, answer)
     one, other = _nested(wanted, told)
-    gold_items = np.concatenate([which, wanted.item[of_gold], wanted.other_item[of_gold], exact])
-    gold_items = np.concatenate([gold_items, wanted.item[one], wanted.other_item[one]])
-    where = np.concatenate([told.item[period], year, year, rounded, told.item[other], told.item[other]])
-    beside = np.concatenate([told.other_item[period], year, year, rounded, told.other_item[other], told.item[other]])
+    found = [
+        (which, told.item[period], told.other_item[period]),
+        (wanted.item[of_gold], year, year),
+        (wanted.other_item[of_gold], year, year),
+        (wanted.item[one], told.item[other], told.other_item[other]),
+        (wanted.other_item[one], told.item[other], told.item[other]),
+        (exact, rounded, rounded),
+    ]
+    gold_items, where, beside = (np.concatenate(side) for side in zip(*found, strict=True))
     fits = missing[gold_items] & free[where]
     gold_items, where, beside = gold_items[fits], where[fits], beside[fits]
     _, first = np.unique(gold_items, return_index=True)
@@ -124,9 +129,11 @@ def _nested(wanted: _Periods, told: _Periods) -> tuple[Ids, Ids]:
 
 
 def _numbers(side: Texts, which: Bools) -> tuple[Ids, Bools]:
-    """Where these have numbers that count, and which of the numbers can be years."""
+    """Where these have numbers that count, and which can be years. Of a text full of numbers the first will do."""
     kinds = Mark.NUMBER | Mark.DECADE | Mark.WEAK
     places = np.flatnonzero(which & (side.marks & kinds == Mark.NUMBER))
+    rank = np.arange(len(places)) - np.searchsorted(places, side.starts)[side.text[places]]
+    places = places[rank < _MOST_NUMBERS]
     value = side.value[places]
     first, last = _YEARS
     return places, (value >= first) & (value <= last) & (value == np.floor(value))
@@ -147,21 +154,31 @@ def _rounded(wanted: Ids, gold: Texts, told: Ids, answer: Texts) -> tuple[Ids, I
     starts = np.searchsorted(told, answer.starts)
     counts = np.diff(starts)[gold.text[wanted]]
     one, other = np.repeat(wanted, counts), told[ranges(starts[gold.text[wanted]], counts)]
-    near = np.abs(gold.value[one] - answer.value[other]) <= _ROUNDED * np.abs(gold.value[one])
-    one, other = one[near], other[near]
-    exact = [_is_rounded(*pair) for pair in zip(gold.value[one].tolist(), answer.value[other].tolist(), strict=True)]
-    rounded = np.array(exact, bool)
-    return one[rounded], other[rounded]
+    exact, said = gold.value[one], answer.value[other]
+    near = np.flatnonzero((np.abs(exact - said) <= _ROUNDED * np.abs(exact)) & (exact * said > 0))
+    near = near[_is_rounded(np.abs(exact[near]), np.abs(said[near]))]
+    return one[near], other[near]
 
 
-def _is_rounded(exact: float, told: float) -> bool:
+def _is_rounded(one: Floats, other: Floats) -> Bools:
     """Whether one number is the other with fewer figures. 90210 and 90211 are two numbers."""
-    few, many = sorted((exact, told), key=_figures)
-    if many < _COUNTED and many == int(many) and few % 100:
-        return False  # 90210 is a number of its own
-    return _figures(few) < _figures(many) and float(f"{many:.{_figures(few) - 1}e}") == few
+    fewer = _figures(one) < _figures(other)
+    few, many = np.where(fewer, one, other), np.where(fewer, other, one)
+    counted = (many < _COUNTED) & (many == np.floor(many)) & (few % 100 != 0)
+    same = np.isclose(_with_figures(many, _figures(few)), few, rtol=1e-12, atol=0)
+    return np.asarray((_figures(few) < _figures(many)) & ~counted & same)
 
 
-def _figures(value: float) -> int:
-    """How many figures a number is written with, without zeros at its ends."""
-    return len(f"{value:.12e}".split("e")[0].rstrip("0").replace(".", "").replace("-", ""))
+def _figures(values: Floats) -> Ids:
+    """How many figures numbers are written with, without zeros at their ends."""
+    found = np.full(len(values), _MOST_FIGURES + 1)
+    for figures in range(_MOST_FIGURES, 0, -1):
+        whole = _with_figures(values, np.full(len(values), figures))
+        found[np.isclose(whole, values, rtol=1e-13, atol=0)] = figures
+    return found
+
+
+def _with_figures(values: Floats, figures: Ids) -> Floats:
+    """Numbers above 0 rounded to so many figures."""
+    scale = 10.0 ** (np.floor(np.log10(values)) - figures + 1)
+    return np.asarray(np.round(values / scale) * scale)
