@@ -44,9 +44,9 @@ class Mark:
     ASKS = 33554432  # a question ends after it
     DECADE = 67108864  # a year that stands for those after it: the 1990s
     CENTURY = 134217728  # the word for a century
+    NAMED = 268435456  # the last word of a name in two words that has kin: United Kingdom
     TONGUE = 536870912  # in a question: it asks for a language
     UNTIL = 1073741824  # "not until" is no negation
-    NAMED = 268435456  # the last word of a name in two words that has kin: United Kingdom
 
 
 _FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
