@@ -8,6 +8,8 @@ from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Texts
 
+_LETTERS = 0x110000  # there are in Unicode
+
 
 def another_number(pairs: Match) -> Bools:
     """Where a name has another number after it than the gold answer's: Henry VII for Henry VIII, Apollo 13 for 11."""
@@ -28,16 +30,20 @@ def another_number(pairs: Match) -> Bools:
 def another_name(pairs: Match) -> Bools:
     """Where a name stands in another one's place before the rest of it: Franklin Roosevelt for Theodore Roosevelt.
 
-    Names with the same first letter are mostly two forms of one: Cyndi and Cindy, Pyotr and Peter.
+    One with the first letter of any of the gold names is mostly another form of it: Cindy for Cyndi, Kate Walsh for
+    Kathleen Erin Walsh.
     """
     gold, answer = pairs.gold, pairs.answer
     name, told = (_names(side) for side in (gold, answer))
     told &= ~answer.has(Mark.CLAUSE | Mark.SENTENCE | Mark.ACRONYM) & ~pairs.answer_gold & ~pairs.answer_asked
-    missing = np.flatnonzero(name[:-1] & name[1:] & (pairs.credit[:-1] == 0) & (pairs.credit[1:] == 1))
+    rest = (name | gold.has(Mark.LETTER)) & (pairs.credit == 1)  # of the name: F. Kennedy
+    missing = np.flatnonzero(name[:-1] & (pairs.credit[:-1] == 0) & rest[1:])
     missing = missing[gold.text[missing] == gold.text[missing + 1]]
     before = pairs.where[missing + 1] - 1
     missing, before = missing[before >= 0], before[before >= 0]
-    other = told[before] & (answer.text[before] == gold.text[missing]) & (answer.letter[before] != gold.letter[missing])
+    letters = gold.text[name] * _LETTERS + gold.letter[name]
+    known = np.isin(gold.text[missing] * _LETTERS + answer.letter[before], letters)
+    other = told[before] & (answer.text[before] == gold.text[missing]) & ~known
     found = np.zeros(gold.count, bool)
     found[gold.text[missing[other]]] = True
     return found
