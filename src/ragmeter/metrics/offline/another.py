@@ -12,15 +12,16 @@ _LETTERS = 0x110000  # there are in Unicode
 
 
 def another_number(pairs: Match) -> Bools:
-    """Where a name has another number after it than the gold answer's: Henry VII for Henry VIII, Apollo 13 for 11."""
+    """Where a name has another number or letter after it than the gold answer's: Henry VII for Henry VIII, vitamin C."""
     gold, answer = pairs.gold, pairs.answer
     kinds = 1 + max((int(side.root.max()) for side in (gold, answer) if len(side.root)), default=0)
     keys = []
     for side, which in ((gold, pairs.credit == 0), (answer, ~pairs.answer_gold & ~pairs.answer_asked)):
-        places = np.flatnonzero(which & np.isfinite(side.value) & ~side.has(Mark.MONTH))
+        letter = side.has(Mark.LETTER)
+        places = np.flatnonzero(which & (np.isfinite(side.value) | letter) & ~side.has(Mark.MONTH))
         places = places[places > side.starts[side.text[places]]]
-        named = side.has(Mark.CAPITAL) & ~side.has(Mark.MONTH | Mark.CLAUSE | Mark.SENTENCE) & np.isnan(side.value)
-        places = places[named[places - 1]]
+        named = ~side.has(Mark.MONTH | Mark.CLAUSE | Mark.SENTENCE | Mark.FUNCTION) & np.isnan(side.value)
+        places = places[named[places - 1] & (side.has(Mark.CAPITAL)[places - 1] | letter[places])]
         keys.append(side.text[places] * kinds + side.root[places - 1])
     found = np.zeros(gold.count, bool)
     found[keys[0][np.isin(keys[0], keys[1])] // kinds] = True
@@ -28,24 +29,30 @@ def another_number(pairs: Match) -> Bools:
 
 
 def another_name(pairs: Match) -> Bools:
-    """Where a name stands in another one's place before the rest of it: Franklin Roosevelt for Theodore Roosevelt.
+    """Where a name stands in another one's place beside the rest of it: Franklin Roosevelt for Theodore Roosevelt.
 
-    One with the first letter of any of the gold names is mostly another form of it: Cindy for Cyndi, Kate Walsh for
+    Before it, one with the first letter of any of the gold names is mostly another form of it: Cindy for Cyndi, Kate Walsh for
     Kathleen Erin Walsh.
     """
     gold, answer = pairs.gold, pairs.answer
     name, told = (_names(side) for side in (gold, answer))
-    told &= ~answer.has(Mark.CLAUSE | Mark.SENTENCE | Mark.ACRONYM) & ~pairs.answer_gold & ~pairs.answer_asked
+    told &= ~answer.has(Mark.ACRONYM) & ~pairs.answer_gold & ~pairs.answer_asked
     rest = (name | gold.has(Mark.LETTER)) & (pairs.credit == 1)  # of the name: F. Kennedy
-    missing = np.flatnonzero(name[:-1] & (pairs.credit[:-1] == 0) & rest[1:])
-    missing = missing[gold.text[missing] == gold.text[missing + 1]]
-    before = pairs.where[missing + 1] - 1
-    missing, before = missing[before >= 0], before[before >= 0]
+    here = np.flatnonzero(name[:-1] & (pairs.credit[:-1] == 0) & rest[1:] & (gold.text[:-1] == gold.text[1:]))
     letters = gold.text[name] * _LETTERS + gold.letter[name]
-    known = np.isin(gold.text[missing] * _LETTERS + answer.letter[before], letters)
-    other = told[before] & (answer.text[before] == gold.text[missing]) & ~known
+    before = pairs.where[here + 1] - 1
+    known = np.isin(gold.text[here] * _LETTERS + answer.letter[before], letters)
+    other = (before >= 0) & told[before] & ~answer.has(Mark.CLAUSE | Mark.SENTENCE)[before] & ~known
     found = np.zeros(gold.count, bool)
-    found[gold.text[missing[other]]] = True
+    found[gold.text[here[other & (answer.text[before] == gold.text[here])]]] = True
+    # The last name is what counts: Margaret Mitchell for Margaret Atwood.
+    first = name & (pairs.credit == 1) & (pairs.where >= 0)
+    here = np.flatnonzero(first[:-1] & name[1:] & (pairs.credit[1:] == 0) & (gold.text[:-1] == gold.text[1:]))
+    place = pairs.where[here]
+    after = np.minimum(place + 1, max(len(answer.ids) - 1, 0))
+    ends = answer.has(Mark.CLAUSE | Mark.SENTENCE)[place] | (answer.text[after] != gold.text[here])
+    known = np.isin(gold.text[here] * _LETTERS + answer.letter[after], letters)
+    found[gold.text[here[told[after] & ~ends & ~known & (after > place)]]] = True
     return found
 
 

@@ -55,8 +55,9 @@ def _said_to_be_several(mentions: Mentions) -> Bools:
     pairs, answer = mentions.pairs, mentions.pairs.answer
     own = pairs.answer_gold | pairs.answer_asked
     again = answer.has(Mark.AGAIN) & ~own
-    one_of = answer.has(Mark.WEAK) & (answer.value == 1) & _following(answer, answer.has(Mark.FUNCTION), by=1)
+    one_of = answer.has(Mark.SPELLED) & (answer.value == 1) & _following(answer, answer.has(Mark.FUNCTION), by=1)
     several = mentions.in_sentence((answer.has(Mark.SEVERAL) | one_of) & ~own)
+    several &= (pairs.gold.per_text(np.isfinite(pairs.gold.value)) == 0)[mentions.text]  # "between 18 and 25"
     return np.asarray(several | (mentions.in_sentence(again) & (answer.per_text(again) > 1)[mentions.text]))
 
 

@@ -50,6 +50,7 @@ class Mark:
 
 
 _FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
+_FOLDED_LETTERS |= {ord("₀") + figure: str(figure) for figure in range(10)}  # CO₂; figures above are footnotes
 
 #: The kinds of questions that are told apart, and what is none of them.
 QUESTIONS = ("who", "when", "where", "count", "why", "what")
