@@ -58,7 +58,7 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     content = ~gold.has(Mark.FUNCTION)
     content |= (gold.per_text(content) == 0)[gold.text]
     credit = found.astype(np.float64)
-    spelled = _other_spellings(gold, answer, credit, where, content, words)
+    spelled = _other_spellings(gold, answer, credit, where, content, answer_asked, words)
     answer_gold[where[spelled]] = True
     acronym = _acronyms(gold, answer, credit, where, content, words)
     _initials(gold, answer, credit, where, content)
@@ -120,14 +120,17 @@ def look_up(known: Ids, wanted: Ids) -> tuple[Bools, Ids]:
     return known[place] == wanted, place
 
 
-def _other_spellings(gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, words: Words) -> Ids:
-    """Give credit to missing gold words that the answer has in another spelling; returns them."""
+def _other_spellings(
+    gold: Texts, answer: Texts, credit: Floats, where: Ids, content: Bools, asked: Bools, words: Words
+) -> Ids:
+    """Give credit to missing gold words that the answer has in another spelling, not the question; returns them."""
     no_word = Mark.NUMBER | Mark.WEAK | Mark.MONTH | Mark.FUNCTION
     missing = np.flatnonzero((credit == 0) & content & (gold.marks & no_word == 0) & (gold.length >= _SHORTEST))
     counts = np.diff(answer.starts)[gold.text[missing]]
     which = np.repeat(missing, counts)
     candidate = ranges(answer.starts[gold.text[missing]], counts)
     near = (gold.letter[which] == answer.letter[candidate]) & (answer.marks[candidate] & no_word == 0)
+    near &= ~asked[candidate]
     which, candidate = which[near], candidate[near]
     one, other = gold.length[which], answer.length[candidate]
     near = np.abs(one - other) <= (1 - _STEM) * np.maximum(one, other)
