@@ -12,7 +12,7 @@ _LETTERS = 0x110000  # there are in Unicode
 
 
 def another_number(pairs: Match) -> Bools:
-    """Where a name has another number or letter after it than the gold answer's: Henry VII for Henry VIII, vitamin C."""
+    """Where a name has another number or letter after it than in the gold answer: Henry VII for VIII, vitamin C."""
     gold, answer = pairs.gold, pairs.answer
     kinds = 1 + max((int(side.root.max()) for side in (gold, answer) if len(side.root)), default=0)
     keys = []
@@ -31,8 +31,8 @@ def another_number(pairs: Match) -> Bools:
 def another_name(pairs: Match) -> Bools:
     """Where a name stands in another one's place beside the rest of it: Franklin Roosevelt for Theodore Roosevelt.
 
-    Before it, one with the first letter of any of the gold names is mostly another form of it: Cindy for Cyndi, Kate Walsh for
-    Kathleen Erin Walsh.
+    Before it, one with the first letter of any of the gold names is mostly another form of it: Cindy for Cyndi, Kate
+    Walsh for Kathleen Erin Walsh; so is one after it, like Ave for Avenue.
     """
     gold, answer = pairs.gold, pairs.answer
     name, told = (_names(side) for side in (gold, answer))

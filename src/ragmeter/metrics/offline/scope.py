@@ -57,7 +57,9 @@ def _said_to_be_several(mentions: Mentions) -> Bools:
     again = answer.has(Mark.AGAIN) & ~own
     one_of = answer.has(Mark.SPELLED) & (answer.value == 1) & _following(answer, answer.has(Mark.FUNCTION), by=1)
     several = mentions.in_sentence((answer.has(Mark.SEVERAL) | one_of) & ~own)
-    several &= (pairs.gold.per_text(np.isfinite(pairs.gold.value)) == 0)[mentions.text]  # "between 18 and 25"
+    # "between 18 and 25 years" is a range.
+    plain = Mark.SEVERAL | Mark.UNIT | Mark.MONTH | Mark.CENTURY
+    several &= mentions.in_sentence(pairs.answer_content & ~own & ~answer.has(plain) & np.isnan(answer.value))
     return np.asarray(several | (mentions.in_sentence(again) & (answer.per_text(again) > 1)[mentions.text]))
 
 
