@@ -31,20 +31,21 @@ def another_number(pairs: Match) -> Bools:
 def another_name(pairs: Match) -> Bools:
     """Where a name stands in another one's place beside the rest of it: Franklin Roosevelt for Theodore Roosevelt.
 
-    Before it, one with the first letter of any of the gold names is mostly another form of it: Cindy for Cyndi, Kate
-    Walsh for Kathleen Erin Walsh; so is one after it, like Ave for Avenue.
+    One with the first letter of any of the gold names is mostly another form of it: Cindy for Cyndi, Ave for Avenue,
+    Kate Walsh for Kathleen Erin Walsh.
     """
     gold, answer = pairs.gold, pairs.answer
     name, told = (_names(side) for side in (gold, answer))
     told &= ~answer.has(Mark.ACRONYM) & ~pairs.answer_gold & ~pairs.answer_asked
     rest = (name | gold.has(Mark.LETTER)) & (pairs.credit == 1)  # of the name: F. Kennedy
     here = np.flatnonzero(name[:-1] & (pairs.credit[:-1] == 0) & rest[1:] & (gold.text[:-1] == gold.text[1:]))
-    letters = gold.text[name] * _LETTERS + gold.letter[name]
+    here = here[pairs.where[here + 1] > 0]
     before = pairs.where[here + 1] - 1
+    letters = gold.text[name] * _LETTERS + gold.letter[name]
     known = np.isin(gold.text[here] * _LETTERS + answer.letter[before], letters)
-    other = (before >= 0) & told[before] & ~answer.has(Mark.CLAUSE | Mark.SENTENCE)[before] & ~known
+    ends = answer.has(Mark.CLAUSE | Mark.SENTENCE)[before] | (answer.text[before] != gold.text[here])
     found = np.zeros(gold.count, bool)
-    found[gold.text[here[other & (answer.text[before] == gold.text[here])]]] = True
+    found[gold.text[here[told[before] & ~ends & ~known]]] = True
     # The last name is what counts: Margaret Mitchell for Margaret Atwood.
     first = name & (pairs.credit == 1) & (pairs.where >= 0)
     here = np.flatnonzero(first[:-1] & name[1:] & (pairs.credit[1:] == 0) & (gold.text[:-1] == gold.text[1:]))
