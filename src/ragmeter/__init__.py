@@ -43,6 +43,7 @@ __all__ = [
     "gate",
     "get_metric",
     "metric",
+    "open_target",
     "prepare_feature_vocabularies",
     "report",
 ]
@@ -85,6 +86,7 @@ _HOMES = {
     "gate": "ragmeter.gating",
     "get_metric": "ragmeter.registry:get",
     "metric": "ragmeter.definition",
+    "open_target": "ragmeter.targets.opening",
     "prepare_feature_vocabularies": "ragmeter.evaluators.crag.dataset_utils",
     "report": "ragmeter.reporting.report",
 }
@@ -124,6 +126,7 @@ if TYPE_CHECKING:
     from ragmeter.reporting.report import report
     from ragmeter.store import RunFolder
     from ragmeter.table import Failed
+    from ragmeter.targets.opening import open_target
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +23,7 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
 from ragmeter.extending import extend
 from ragmeter.io.data import Data
+from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, RUNS, check_writable, replacing, write_rows
 from ragmeter.metrics.normalize import Language
@@ -101,7 +101,7 @@ def evaluate(
     `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap"
     or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all are apart, and
     "auto" takes conversations of several turns and questions that were asked several times. With `run`, the run is kept
-    as `output_dir/run`.
+    as `output_dir/run`; in its name {n} is the next free number, {date} and {time} say when.
     """
     confidence = Confidence(interval, cluster, level, seed)
     chosen = choose_metrics(
@@ -117,10 +117,9 @@ def evaluate(
             with Embedders() as embedders:
                 found, summary = _score(batches, chosen, path, confidence)
             return Evaluation(found, {**summary, "join": _join(data)}, None, pq.read_table(path), embedders.used())
-    check_run_name(run)
     check_writable(Path(output_dir))
     return keep_run(
-        Path(output_dir) / run,
+        Path(output_dir) / run_name(run, Path(output_dir)),
         batches,
         chosen,
         manifest=lambda: {"inputs": data.signature(), "columns": data.mapping},
@@ -133,7 +132,7 @@ def add_metrics(
     run: str, metrics: str | Iterable[MetricLike], *, output_dir: str | Path = RUNS, **settings: Any
 ) -> Evaluation:
     """Add metrics to a run that was kept; those that it has already are not computed again."""
-    check_run_name(run)
+    run = run_name(run, Path(output_dir), latest=True)
     chosen = choose_metrics(metrics, **settings)
     with Embedders() as embedders:
         folder = extend(RunFolder.at(Path(output_dir) / run), chosen, _described(chosen), embedders.used)
@@ -148,12 +147,6 @@ def choose_metrics(
     """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
     language = None if language in (None, "none") else Language.parse(language)
     return registry.get_all(metrics, language=language, **settings)
-
-
-def check_run_name(run: str) -> None:
-    """Refuse what can't be the name of a folder."""
-    if run in ("", ".", "..") or re.search(r"[/\\\0]", run):
-        raise UsageError(f"{run!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
 
 
 Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragmeter.api import Evaluation, MetricLike, check_run_name, choose_metrics, keep_run
+from ragmeter.api import Evaluation, MetricLike, choose_metrics, keep_run
 from ragmeter.definition import Metric
 from ragmeter.effects.caller import Failure
+from ragmeter.effects.rounds import Reuse
 from ragmeter.engine import score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.columns import Typed, missing_column
 from ragmeter.io.data import file_signature
 from ragmeter.io.join import rows_of
+from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
 from ragmeter.store import NewRun
 from ragmeter.table import NUMBER_COLUMNS, Batch
-from ragmeter.targets.asking import Asked, Limits, ask
+from ragmeter.targets.asking import Answers, Asked, Limits, ask
+from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
-from ragmeter.targets.python import PythonTarget
 
 _WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
 _ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS)
@@ -46,46 +49,69 @@ def ask_and_score(
     run: str | None = None,
     output_dir: str | Path = RUNS,
     output: str | Path | None = None,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
+    workers: int = 4,
+    timeout: float = 60.0,
+    retries: int = 3,
+    max_calls: int | None = None,
+    budget: float | None = None,
+    resume: bool = False,
+    retry_failed: bool = False,
+    language: str | None = None,
+    fallback: str | None = None,
+    embedding_model: str | None = None,
+    embedding_base_url: str | None = None,
     progress: Callable[[int], None] | None = None,
-    **settings: Any,
 ) -> Service:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
 
-    `target` is a function of the question, an object with `query(question)`, or one of the targets. Answers are kept in
-    `output_dir/run.journal.sqlite`: the same call again asks only what is missing. `output` is a `results.json`.
-    `settings` go to the metrics that have them: language, fallback, and the like.
+    `target` is a function of the question, an object with `query(question)`, an address (`http://...`), a model
+    (`openai:NAME`), a dotted path (`mypkg.rag:pipeline`), or what `open_target()` made of one of these. `output` is a
+    `results.json`. `workers` questions are under way at once; each may take `timeout` seconds.
+
+    A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
+    again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
+    `retry_failed` asks only for its rows that failed. How many answers are from when is printed.
     """
-    chosen = choose_metrics(metrics, **settings)
-    is_target = all(hasattr(target, name) for name in ("answer", "signature", "__aenter__"))
-    asked_of: Target = target if is_target else PythonTarget.of(target)  # type: ignore[assignment]
+    chosen = choose_metrics(
+        metrics, language=language, fallback=fallback, model=embedding_model, base_url=embedding_base_url
+    )
+    asked_of = open_target(target, timeout=timeout)
+    if budget is not None and getattr(asked_of, "price", None) is None:
+        raise UsageError(
+            "the target's price is not known, so a budget can't be kept",
+            hint="give it with --prices, or limit the calls with --max-calls",
+        )
     source = open_source(dataset, what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
     questions = [question for batch in batches for question in _questions(batch, source)]
     _check_needs(batches[0], chosen, source)
-    name = run or default_name(source, asked_of)
-    check_run_name(name)
+    reuse = Reuse(resume, retry_failed)
+    name = run_name(run or default_name(source, asked_of), Path(output_dir), latest=reuse.wanted)
     _check_places(source, Path(output_dir) / name, None if output is None else Path(output))
     _rehearse(batches[0], chosen)
-    journal = Path(output_dir) / f"{name}.journal.sqlite"
-    found = ask(asked_of, questions, limits, journal, progress or (lambda count: None))
-    inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
-    evaluation = keep_run(
-        Path(output_dir) / name,
-        _answered(batches, iter(found.found), {needed for metric in chosen for needed in metric.needs}),
-        chosen,
-        manifest={"inputs": inputs, "target": asked_of.signature(), "effort": found.effort},
-        summary={"usage": found.usage, "causes": found.causes()},
-    )
+    limits = Limits(workers, retries, max_calls, budget)
+    with Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers:
+        asked = ask(asked_of, questions, limits, answers, progress or (lambda count: None))
+        if asked.notice:
+            print(f"{name}: {asked.notice}", file=sys.stderr)
+        inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
+        evaluation = keep_run(
+            Path(output_dir) / name,
+            _answered(batches, iter(asked.found), {needed for metric in chosen for needed in metric.needs}),
+            chosen,
+            manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort},
+            summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice},
+        )
+        answers.finish()
     if output is not None:
         write_results(Path(output), evaluation)
-    return Service(evaluation, found)
+    return Service(evaluation, asked)
 
 
 def default_name(source: Source, target: Target) -> str:
-    """A name that the same dataset and the same target have again, so that the same command resumes."""
+    """A name that the same dataset and the same target have again, so that the same command goes on after a crash."""
     beginning = stem(source.path) if source.path else source.name
-    return f"{beginning}-{hashlib.sha256(target.name.encode()).hexdigest()[:8]}"
+    return f"{plain_name(beginning)}-{hashlib.sha256(target.name.encode()).hexdigest()[:8]}"
 
 
 def _questions(batch: Batch, source: Source) -> Iterator[Question]:

@@ -93,14 +93,68 @@ def test_as_a_function_and_as_an_object(ragmeter: Run, tmp_path: Path) -> None:
     assert results(tmp_path)["metrics"]["response_coverage_rate"] == pytest.approx(15 / 17)
 
 
-def test_the_same_command_again_asks_nothing(ragmeter: Run, tmp_path: Path, app: str) -> None:
+def test_a_finished_run_is_asked_anew_unless_it_is_resumed(ragmeter: Run, tmp_path: Path, app: str) -> None:
     ragmeter(*over_http(app), "--output", "results.json")
     first = results(tmp_path)
     done = ragmeter(*over_http(app), "--output", "results.json")
+    assert "questions: 17 (0 answered before); calls made now: 17" in done.stdout
+    assert done.stderr == ""
+    done = ragmeter(*over_http(app), "--output", "results.json", "--resume")
     assert "questions: 17 (17 answered before); calls made now: 0" in done.stdout
-    assert results(tmp_path)["results"] == first["results"]
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("agenda: 17 of 17 answers are from 20")
+    assert line.endswith("UTC, when this run was begun; whether the target has changed since then can't be known")
+    again = results(tmp_path)
+    assert [row["generated_answer"] for row in again["results"]] == [
+        row["generated_answer"] for row in first["results"]
+    ]
+    assert again["summary"]["reused_answers"] in line
     done = ragmeter("evaluate", "--run", "agenda", "--metrics", "exact_match,token_f1")
     assert "exact_match" in done.stdout
+
+
+def test_only_what_failed_is_asked_again(ragmeter: Run, tmp_path: Path) -> None:
+    asked: list[str] = []
+    broken = True
+
+    def behave(request: dict[str, Any], number: int) -> Action:
+        asked.append(request["question"])
+        if broken and "lantern" in request["question"].lower():
+            return Action(body=b"<html>oops</html>")
+        return Action(body={"answer": f"answer {number}"})
+
+    with JudgeServer(behave) as server:
+        command = asking(f"http://127.0.0.1:{server.port}/", "--output", "results.json", "--run", "r", "--retries", "0")
+        done = ragmeter(*command, "--retry-failed")
+        assert (done.returncode, asked) == (2, [])
+        assert "there is no run 'r' to retry" in done.stderr
+        ragmeter(*command)
+        before = results(tmp_path)["results"]
+        failed = [row["question"] for row in before if row["error"]]
+        assert 0 < len(failed) < 17
+        broken = False
+        asked.clear()
+        done = ragmeter(*command, "--retry-failed")
+        assert sorted(asked) == sorted(failed)
+        assert f"r: {17 - len(failed)} of 17 answers are from" in done.stderr
+    after = results(tmp_path)["results"]
+    assert not any(row["error"] for row in after)
+    assert [row for row in before if not row["error"]] == [
+        row for row, old in zip(after, before, strict=True) if not old["error"]
+    ]
+    with JudgeServer(behave) as server:
+        done = ragmeter(*command[:4], f"http://127.0.0.1:{server.port}/other", *command[5:], "--retry-failed")
+        assert done.returncode == 2
+        assert "the target has changed since then (url)" in done.stderr
+
+
+def test_names_with_a_number(ragmeter: Run, tmp_path: Path) -> None:
+    with JudgeServer(lambda request, number: Action(body={"answer": "x"})) as server:
+        command = asking(f"http://127.0.0.1:{server.port}/", "--run", "nightly-{n}")
+        for _ in range(2):
+            assert ragmeter(*command).returncode == 0
+        assert ragmeter(*command, "--resume").returncode == 0
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir() if path.is_dir()) == ["nightly-1", "nightly-2"]
 
 
 def test_a_model_as_a_baseline(ragmeter: Run, tmp_path: Path) -> None:
@@ -159,6 +213,13 @@ def test_phrases_of_ones_own(ragmeter: Run, tmp_path: Path, app: str) -> None:
         (["--target", "json:dumps", "--metrics", "tokn_f1"], "did you mean token_f1"),
         (["--target", "json:dumps", "--fallback", "nothing.txt"], "nothing.txt: can't be read"),
         (["--target", "json:dumps", "--run", "a/b"], "not a name for a run"),
+        (["--target", "json:dumps", "--run", "a-{day}"], "no field {day}"),
+        (["--target", "json:dumps", "--resume", "--retry-failed"], "not allowed with"),
+        (["--target", "json:dumps", "--budget", "1"], "--budget has no effect"),
+        (
+            ["--target", "openai:no-such-model", "--base-url", "http://127.0.0.1:9/v1", "--budget", "1"],
+            "price is not known",
+        ),
         (["--target", "json:dumps", "--output", "."], "is a folder"),
         (["--target", "json:dumps", "--output", str(QUESTIONS)], "the dataset itself"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragmeter.cli.gating import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
@@ -17,6 +17,8 @@ from ragmeter.cli.options import (
     json_option,
     max_calls_option,
     read_columns,
+    reuse_options,
+    run_option,
 )
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
@@ -32,40 +34,49 @@ Ask a system every question of a dataset, and score its answers.
 
 The target is a Python function or an object with query(question) (mypkg.rag:pipeline), an address
 (http://127.0.0.1:8000/query), or a model without retrieval (openai:MODEL). Answers are kept in a journal beside the
-run: run the same command again after a crash or Ctrl-C, and only what is missing is asked. Rows with the same
-session_id are asked one after another, in the order of turn_idx.
+run: run the same command again after a crash or Ctrl-C, and only what is missing is asked. A finished run is asked
+anew, since it is the system that changes. Rows with the same session_id are asked one after another, in the order of
+turn_idx.
 """
 #: Options that mean something for one kind of target only.
-_OF_HTTP = ("request", "method", "header", "answer_path", "retrieved_path", "contexts_path", "latency_path",
+_OF_HTTP = ("request", "method", "headers", "answer_path", "retrieved_path", "contexts_path", "latency_path",
             "conversation_path", "delta_path")  # fmt: skip
 _OF_MODELS = ("base_url", "budget", "prices", "max_tokens")
 
 
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and say where it was written."""
-    from ragmeter.asking import ask_and_score, read_fallback
+    from ragmeter.asking import ask_and_score, default_name, read_fallback
     from ragmeter.cli import show
-    from ragmeter.targets.asking import Limits
+    from ragmeter.io.names import run_name
+    from ragmeter.io.source import open_source
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
     target = _target(chosen)
-    gate = _gate(chosen, target)
+    named = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
+    name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
+    gate = _gate(chosen, name)
     with show.progress("asking", "questions") as advance:
         service = ask_and_score(
             chosen.dataset,
             target,
             metrics=chosen.metrics,
             columns=read_columns(chosen.column),
-            run=chosen.run,
+            run=name,
             output_dir=chosen.output_dir,
             output=chosen.output,
-            limits=Limits(chosen.workers, chosen.retries, chosen.max_calls, chosen.budget),
+            workers=chosen.workers,
+            retries=chosen.retries,
+            max_calls=chosen.max_calls,
+            budget=chosen.budget,
+            resume=chosen.resume,
+            retry_failed=chosen.retry_failed,
             progress=advance,
             language=chosen.language,
             fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
-            model=chosen.embedding_model,
-            base_url=chosen.embedding_base_url,
+            embedding_model=chosen.embedding_model,
+            embedding_base_url=chosen.embedding_base_url,
         )
     evaluation, asked = service.evaluation, service.asked
     never = target.unseen.never() if hasattr(target, "unseen") else []
@@ -99,13 +110,14 @@ def _parser() -> Parser:
     add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
     max_calls_option(asking)
+    reuse_options(asking, "run")
     asking_options(asking, "questions without an answer", retries=3)
     _http_options(parser)
     _model_options(parser)
     output = parser.add_argument_group("output")
     add = output.add_argument
     add("--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores")
-    add("--run", metavar="NAME", help="the run's name; default: from the dataset and the target")
+    run_option(output, "from the dataset and the target")
     add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
     json_option(output)
     gate_options(parser)
@@ -124,6 +136,7 @@ def _http_options(parser: Parser) -> None:
     add(
         "--header",
         metavar="'NAME: VALUE'",
+        dest="headers",
         action="append",
         help="$VARIABLE is taken from the environment; values are written down nowhere",
     )
@@ -157,18 +170,17 @@ def _check(chosen: argparse.Namespace) -> None:
     for names, meant in ((_OF_HTTP, address), (_OF_MODELS, model)):
         for name in names:
             if getattr(chosen, name) is not None and not meant:
-                raise UsageError(f"--{name.replace('_', '-')} has no effect on {chosen.target}", hint="leave it out")
+                flag = name.removesuffix("s") if name == "headers" else name.replace("_", "-")
+                raise UsageError(f"--{flag} has no effect on {chosen.target}", hint="leave it out")
 
 
-def _gate(chosen: argparse.Namespace, target: Target) -> Gate | None:
+def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
     """What the run has to reach, checked before anything is asked."""
     if not asks_for_gate(chosen):
         return None
     from ragmeter.api import choose_metrics
-    from ragmeter.asking import default_name, read_fallback
-    from ragmeter.io.source import open_source
+    from ragmeter.asking import read_fallback
 
-    name = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
     metrics = choose_metrics(
         chosen.metrics,
         language=chosen.language,
@@ -180,38 +192,7 @@ def _gate(chosen: argparse.Namespace, target: Target) -> Gate | None:
 
 
 def _target(chosen: argparse.Namespace) -> Target:
-    if chosen.target.startswith(_OPENAI):
-        return _model(chosen)
-    if "://" not in chosen.target:
-        from ragmeter.targets.python import PythonTarget
+    from ragmeter.targets.opening import ADDRESS_OPTIONS, MODEL_OPTIONS, open_target
 
-        return PythonTarget.load(chosen.target, chosen.timeout)
-    from ragmeter.targets.http import HttpTarget, Paths
-    from ragmeter.targets.paths import Path as Into
-    from ragmeter.targets.paths import read_request
-
-    named: dict[str, Any] = {name: getattr(chosen, f"{name}_path") for name in Paths.__dataclass_fields__}
-    return HttpTarget(
-        chosen.target,
-        request=None if chosen.request is None else read_request(chosen.request),
-        method=chosen.method or "POST",
-        headers=chosen.header or (),
-        paths=Paths(**{name: Into.parse(path) for name, path in named.items() if path is not None}),
-        timeout=chosen.timeout,
-    )
-
-
-def _model(chosen: argparse.Namespace) -> Target:
-    from ragmeter.endpoints import Endpoint
-    from ragmeter.judges.prices import price_of, read_prices
-    from ragmeter.targets.model import ModelTarget
-
-    name = chosen.target.removeprefix(_OPENAI)
-    price = price_of(name, None if chosen.prices is None else read_prices(chosen.prices))
-    if chosen.budget is not None and price is None:
-        raise UsageError(
-            f"the price of {name!r} is not known, so a budget can't be kept",
-            hint="give it with --prices, or limit the calls with --max-calls",
-        )
-    endpoint = Endpoint.of(name, chosen.base_url, None, chosen.timeout)
-    return ModelTarget(endpoint, price, max_tokens=chosen.max_tokens or 1024)
+    options = {name: getattr(chosen, name) for name in (*ADDRESS_OPTIONS, *MODEL_OPTIONS)}
+    return open_target(chosen.target, timeout=chosen.timeout, **options)

@@ -17,6 +17,7 @@ from ragmeter.cli.options import (
     exit_code,
     json_option,
     max_calls_option,
+    reuse_options,
 )
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import check_writable, dumps
@@ -28,7 +29,7 @@ _WORKERS = 8
 _DESCRIPTIONS = {
     "generate": "Have an agent answer the turns of conversations, and save them.\n\n"
     "What was answered is kept in a journal beside the output: run the same command again after a crash or Ctrl-C,\n"
-    "and only what is missing is asked.",
+    "and only what is missing is asked. Once the output is written, the same command asks everything anew.",
     "evaluate": "Judge saved turns: a miss, an exact match, or what a language model says.\n\n"
     "Writes turn_evaluation_results_all.csv, turn_evaluation_results_ego.csv, scores_dictionary.json and the files of\n"
     "a run folder. Verdicts are kept in journal.sqlite there: run the same command again after a crash or Ctrl-C, and\n"
@@ -57,17 +58,20 @@ def _generate_options(parser: Parser) -> None:
     add("--output", metavar="FILE", type=Path, required=True, help="where the turns go, as JSON lines")
     add("--num-conversations", metavar="N", type=int, help="the first N conversations; default: all")
     add(
+        "--agent-workers",
         "--workers",
+        dest="agent_workers",
         metavar="N",
         type=int,
         default=1,
-        help="batches under way at once; default: 1, for agents that are not made for more",
+        help="from how many threads the agent is called; default: 1, one batch after another",
     )
     add(
         "--tokenizer",
         metavar="PATH",
         help="what cuts answers: a tokenizer.json, or mypkg:tokenizer; default: words and marks",
     )
+    reuse_options(parser, "generation")
     _shared_options(parser, "turns without an answer")
 
 
@@ -177,7 +181,7 @@ def _generate(chosen: argparse.Namespace) -> int:
     from ragmeter.cli import show, show_crag
     from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
     from ragmeter.evaluators.crag.truncation import load_tokenizer
-    from ragmeter.registry import import_object, source_name
+    from ragmeter.registry import import_object
 
     check_numbers(chosen)
     _check_output(chosen)
@@ -193,17 +197,20 @@ def _generate(chosen: argparse.Namespace) -> int:
             chosen.dataset,
             agent,
             num_conversations=chosen.num_conversations,
-            num_workers=chosen.workers,
+            agent_workers=chosen.agent_workers,
             tokenizer=None if chosen.tokenizer is None else load_tokenizer(chosen.tokenizer),
-            agent_name=" ".join((chosen.agent, source_name(found), source_name(agent))),
+            agent_name=chosen.agent,
             journal=chosen.output.with_name(f"{chosen.output.name}.journal.sqlite"),
             max_calls=chosen.max_calls,
             retries=chosen.retries,
             progress=advance,
+            resume=chosen.resume,
+            retry_failed=chosen.retry_failed,
         )
         evaluator.initialize_for_generation()
-        turns = evaluator.generate_agent_responses()
+        turns = evaluator.generate_agent_responses(finish=False)
     evaluator.save_turn_data(chosen.output)
+    evaluator.finish_generation()
     failed = [turn for turn in turns if turn["agent_response"] is None]
     result = {
         "turns": len(turns),

@@ -189,11 +189,12 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
 def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.api import choose_metrics, evaluate
     from ragmeter.cli import show
+    from ragmeter.io.names import plain_name, run_name
     from ragmeter.io.source import stem
 
     _keep_freed_memory()
-    name = chosen.run or f"{stem(Path(chosen.results))}-{datetime.now():%Y%m%d-%H%M%S}"
     folder = chosen.output_dir or RUNS
+    name = run_name(chosen.run or f"{plain_name(stem(Path(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}", folder)
     replaced = (folder / name).exists()
     gate = None
     if asks_for_gate(chosen):

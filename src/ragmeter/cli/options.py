@@ -55,6 +55,31 @@ def asking_options(parser: argparse._ActionsContainer, what: str, *, retries: in
     )
 
 
+def reuse_options(parser: argparse._ActionsContainer, what: str) -> None:
+    """What becomes of answers that are there: a finished run is asked again, unless one of these is given."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--resume",
+        action="store_true",
+        help=f"use the answers of a finished {what} again, and ask only what is missing; without it a finished {what} "
+        "is asked anew, and an interrupted one goes on",
+    )
+    which.add_argument(
+        "--retry-failed",
+        action="store_true",
+        help=f"ask a finished {what} again only for what failed or timed out, and keep the other answers",
+    )
+
+
+def run_option(parser: argparse._ActionsContainer, default: str) -> None:
+    """The run's name."""
+    parser.add_argument(
+        "--run",
+        metavar="NAME",
+        help=f"the run's name; {{n}} in it is the next free number, {{date}} and {{time}} say when; default: {default}",
+    )
+
+
 def max_calls_option(parser: argparse._ActionsContainer) -> None:
     """A limit on calls, which is the run's."""
     parser.add_argument(
@@ -115,7 +140,15 @@ def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:
     return {"interval": chosen.interval, "cluster": cluster, "level": chosen.level, "seed": chosen.seed}
 
 
-_LEAST = {"workers": 1, "retries": 0, "max_calls": 0, "budget": 0, "max_tokens": 1, "num_conversations": 1}
+_LEAST = {
+    "workers": 1,
+    "agent_workers": 1,
+    "retries": 0,
+    "max_calls": 0,
+    "budget": 0,
+    "max_tokens": 1,
+    "num_conversations": 1,
+}
 
 
 def check_numbers(chosen: argparse.Namespace) -> None:

@@ -19,6 +19,8 @@ from ragmeter.cli.options import (
     exit_code,
     json_option,
     read_columns,
+    reuse_options,
+    run_option,
 )
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, check_writable, dumps
@@ -29,7 +31,8 @@ Ask a chat page the questions of a file, as a person would, and score its answer
 The answer is read when it is finished: when its text has been still for a while and nothing on the page says that
 more will come. Without --answer-selector it is the part of the page that grows after a question was sent; which one
 that was is printed at the end. Answers are kept beside the run: run the same command again after a crash or Ctrl-C, and
-only what is missing is asked. Rows with the same session_id are one conversation on one page, in the order of turn_idx.
+only what is missing is asked; a finished run is asked anew. Rows with the same session_id are one conversation on one
+page, in the order of turn_idx.
 """
 _METRICS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score", "average_score")
 _STEMMED = frozenset({"cosine_similarity", "rouge_l_score", "meteor_score", "average_score"})
@@ -40,13 +43,14 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.asking import ask_and_score
     from ragmeter.cli import show
     from ragmeter.evaluators.web import write_scored
+    from ragmeter.io.names import plain_name, run_name
     from ragmeter.io.source import open_source
     from ragmeter.registry import get_all
-    from ragmeter.targets.asking import Limits
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
-    name = chosen.run or f"web-{chosen.input.stem}"
+    named = chosen.run or plain_name(f"web-{chosen.input.stem}")
+    name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
     metrics = [f"{each}[language={chosen.language}]" if each in _STEMMED else each for each in _METRICS]
@@ -60,7 +64,10 @@ def run(argv: Sequence[str]) -> int:
             columns=read_columns(chosen.column),
             run=name,
             output_dir=chosen.output_dir,
-            limits=Limits(chosen.workers, chosen.retries),
+            workers=chosen.workers,
+            retries=chosen.retries,
+            resume=chosen.resume,
+            retry_failed=chosen.retry_failed,
             progress=advance,
         )
     folder = service.evaluation.folder
@@ -129,7 +136,7 @@ def _parser() -> Parser:
     output = parser.add_argument_group("output")
     add = output.add_argument
     add("--language", default="es", help="for stemming; default: es")
-    add("--run", metavar="NAME", help="the run's name; default: from the input file")
+    run_option(output, "from the input file")
     add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
     add(
         "--no-formula-guard",
@@ -137,6 +144,7 @@ def _parser() -> Parser:
         action="store_false",
         help="leave cells as they are that a spreadsheet would run",
     )
+    reuse_options(output, "run")
     asking_options(output, "questions without an answer", retries=1)
     json_option(output)
     gate_options(parser)

@@ -32,6 +32,18 @@ CREATE TABLE replies (
 """
 #: What the attempts of a run have come to, failed ones included: a budget is the run's, not one command's.
 _SPENDING = "CREATE TABLE spending (scope TEXT PRIMARY KEY, calls INTEGER NOT NULL, cost REAL NOT NULL) WITHOUT ROWID"
+#: One pass of a target over a dataset: see rounds.py.
+_ROUNDS = """
+CREATE TABLE IF NOT EXISTS rounds (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run TEXT NOT NULL,
+  target TEXT NOT NULL,
+  target_after TEXT,
+  questions TEXT,
+  begun TEXT NOT NULL,
+  finished TEXT
+)
+"""
 _CHARGE = """
 INSERT INTO spending VALUES (?, ?, ?)
 ON CONFLICT (scope) DO UPDATE SET calls = calls + excluded.calls, cost = cost + excluded.cost
@@ -60,6 +72,21 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """A round as the journal has it: its target in JSON, a digest of its questions, and when it began and ended.
+
+    `target_after` is the target when it was last let go: asking may have changed what it holds.
+    """
+
+    number: int
+    target: str
+    target_after: str | None
+    questions: str | None
+    begun: str
+    finished: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Entry:
     key: str
     reply: Reply
@@ -71,6 +98,7 @@ class Journal:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
+        self.opened = _now()
         self._pending: list[_Entry] = []
         self._charges: dict[str, Spent] = {}
         self._committing: asyncio.Task[None] | None = None
@@ -129,7 +157,53 @@ class Journal:
         before = self._charges.get(scope, Spent(0, 0.0))
         self._charges[scope] = Spent(before.calls + 1, before.cost + cost)
 
-    def _read(self, query: str, *values: str) -> list[Any]:
+    def last_round(self, run: str) -> RoundRecord | None:
+        """The round of this run that was begun last."""
+        fields = "number, target, target_after, questions, begun, finished"
+        query = f"SELECT {fields} FROM rounds WHERE run = ? ORDER BY number DESC LIMIT 1"  # noqa: S608 - our own
+        records = self._read(query, run)
+        return RoundRecord(*records[0]) if records else None
+
+    def begin_round(self, run: str, target: str, questions: str | None) -> int:
+        """Add a round; its number is new in this file."""
+        values = (run, target, questions, _now())
+        return self._change("INSERT INTO rounds (run, target, questions, begun) VALUES (?, ?, ?, ?)", *values)
+
+    def reopen_round(self, number: int, questions: str | None) -> None:
+        """The round is not finished, or no longer."""
+        self._change("UPDATE rounds SET finished = NULL, questions = ? WHERE number = ?", questions, number)
+
+    def let_go(self, number: int, target: str) -> None:
+        """Note what the target of a round is like after it was asked."""
+        self._change("UPDATE rounds SET target_after = ? WHERE number = ?", target, number)
+
+    def finish_round(self, number: int) -> None:
+        """The run of this round is complete. Answers of the run's earlier rounds are of no use any more."""
+        self._change("UPDATE rounds SET finished = ? WHERE number = ?", _now(), number)
+        older = "SELECT number FROM rounds WHERE number < ?1 AND run = (SELECT run FROM rounds WHERE number = ?1)"
+        for (earlier,) in self._read(older, number):
+            self._change("DELETE FROM replies WHERE key LIKE ?", _of_round(earlier))
+            self._change("DELETE FROM rounds WHERE number = ?", earlier)
+        self._keys = {key for (key,) in self._read("SELECT key FROM replies")}
+
+    def round_size(self, number: int) -> int:
+        """How many answers a round has."""
+        return int(self._read("SELECT count(*) FROM replies WHERE key LIKE ?", _of_round(number))[0][0])
+
+    def round_times(self, number: int) -> tuple[str, str]:
+        """When the first and the last answer of a round were recorded, before this process added any."""
+        times = self._read(
+            "SELECT min(at), max(at) FROM replies WHERE key LIKE ? AND at <= ?", _of_round(number), self.opened
+        )[0]
+        return (times[0] or self.opened, times[1] or self.opened)
+
+    def _change(self, statement: str, *values: Any) -> int:
+        try:
+            return int(self._database.execute(statement, values).lastrowid or 0)
+        except sqlite3.Error as error:
+            raise _explained(error, str(self.path)) from error
+
+    def _read(self, query: str, *values: Any) -> list[Any]:
         try:
             return self._database.execute(query, values).fetchall()
         except sqlite3.Error as error:
@@ -168,7 +242,7 @@ class Journal:
             self._committing = None
 
     def _write(self, group: list[_Entry], charges: dict[str, Spent]) -> None:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+        now = _now()
         rows = [(entry.key, *astuple(entry.reply), now) for entry in group]
         self._database.execute("BEGIN IMMEDIATE")
         try:
@@ -208,9 +282,23 @@ def _prepare(database: sqlite3.Connection, where: str) -> None:
         raise InputError("this is not a journal of ragmeter's", file=where, hint="choose another place for it")
     elif version != _VERSION:
         raise InputError(f"the journal has version {version}, and this ragmeter knows {_VERSION}", file=where)
+    database.execute(_ROUNDS)
     database.execute("COMMIT")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def round_key(number: int, digest: str) -> str:
+    """The key of an answer; all those of a round begin alike."""
+    return f"round {number}: {digest}"
+
+
+def _of_round(number: int) -> str:
+    return round_key(number, "%")
 
 
 def _explained(error: sqlite3.Error, where: str) -> Exception:

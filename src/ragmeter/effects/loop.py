@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import queue
 import sys
 import threading
 import time
@@ -95,8 +96,45 @@ def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
     return results[0]
 
 
+class Threads:
+    """Some threads that make all calls: with one of them, code that is not made for more is called from it alone.
+
+    They are daemons, so that a call that hangs keeps nobody from leaving.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._number = number
+        for _ in range(number):
+            threading.Thread(target=self._work, name="ragmeter-agent", daemon=True).start()
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call()
+
+    def close(self) -> None:
+        """Let the threads go when they have nothing more to do."""
+        for _ in range(self._number):
+            self._calls.put(None)
+
+    async def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function in one of the threads."""
+        return await _called(self._calls.put, function, *arguments)
+
+
 async def in_thread(function: Callable[..., Result], *arguments: Any, **keywords: Any) -> Result:
     """Call a function in a thread of its own, which nobody waits for if it hangs."""
+
+    def start(call: Callable[[], None]) -> None:
+        threading.Thread(target=call, name="ragmeter-call", daemon=True).start()
+
+    return await _called(start, function, *arguments, **keywords)
+
+
+async def _called(
+    start: Callable[[Callable[[], None]], None], function: Callable[..., Result], *arguments: Any, **keywords: Any
+) -> Result:
+    """Hand a call to `start`, which has it made in a thread, and wait for what comes of it."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
 
@@ -120,7 +158,7 @@ async def in_thread(function: Callable[..., Result], *arguments: Any, **keywords
         with suppress(RuntimeError):  # the loop has come to its end
             loop.call_soon_threadsafe(settle, result, error)
 
-    threading.Thread(target=work, name="ragmeter-call", daemon=True).start()
+    start(work)
     return await done
 
 

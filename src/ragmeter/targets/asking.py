@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ragmeter.effects.budget import Budget
 from ragmeter.effects.caller import STOPPED, Caller, Failure
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import Stoppable, each, run
 from ragmeter.effects.pace import Pace, Retries
+from ragmeter.effects.rounds import Reuse, Round, begin_round
 from ragmeter.targets.port import Answer, Question, Target
 
 
@@ -35,6 +35,7 @@ class Asked:
     found: list[Answer | Failure]
     effort: dict[str, Any] = field(default_factory=dict)
     usage: dict[str, Any] = field(default_factory=dict)
+    notice: str | None = None  # about answers of an earlier sitting
 
     def causes(self) -> dict[str, int]:
         """Why questions have no answer, most frequent first."""
@@ -42,48 +43,90 @@ class Asked:
         return dict(said.most_common())
 
 
+class Answers:
+    """The answers of one run, open while it is made: the journal, and the round that it is in.
+
+    A run that was interrupted goes on with its round; a run that is complete says so by `finish()`.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        run: str,
+        target: Target,
+        questions: Sequence[Question],
+        reuse: Reuse = Reuse(),  # noqa: B008 - frozen
+    ) -> None:
+        digest = hashlib.sha256(repr(questions).encode("utf-8", "replace")).hexdigest()
+        self.target = target
+        self.journal = Journal(path)
+        try:
+            self.round = begin_round(self.journal, run, target.identity(), reuse, digest)
+        except BaseException:
+            self.journal.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        try:
+            self.journal.let_go(self.round.number, self.target.identity().as_json())
+        finally:
+            self.journal.close()
+
+    def finish(self) -> None:
+        """The run is complete: the next one of its name asks everything again."""
+        self.journal.finish_round(self.round.number)
+
+
 def ask(
-    target: Target, questions: Sequence[Question], limits: Limits, journal: Path | None, advance: Callable[[int], None]
+    target: Target,
+    questions: Sequence[Question],
+    limits: Limits,
+    answers: Answers | None,
+    advance: Callable[[int], None],
 ) -> Asked:
-    """Ask, and keep every answer in the journal before it counts."""
+    """Ask, and keep every answer in the journal before it counts; without one, nothing outlives the call."""
     found: list[Answer | Failure] = [Failure(STOPPED, "stopped")] * len(questions)
-    spec = hashlib.sha256(target.name.encode()).hexdigest()
+    if answers is None:
+        with Answers(None, "", target, questions) as answers:
+            return ask(target, questions, limits, answers, advance)
+    current = answers.round
 
     async def work(stop: Stoppable) -> Asked:
-        with Journal(journal) as held:
-            budget = Budget(limits.budget, limits.max_calls)
-            scope = hashlib.sha256(repr((spec, questions)).encode("utf-8", "replace")).hexdigest()
-            caller = Caller(held, Pace(limits.workers), budget, Retries.of(limits.retries), scope)
-            stop.calls(caller.stop)
+        budget = Budget(limits.budget, limits.max_calls)
+        caller = Caller(answers.journal, Pace(limits.workers), budget, Retries.of(limits.retries), current.key())
+        stop.calls(caller.stop)
 
-            async def session(places: list[int]) -> None:
-                so_far: list[tuple[str, str]] = []
-                conversation: str | None = None
-                for count, place in enumerate(places, 1):
-                    question = replace(questions[place], history=tuple(so_far), conversation_id=conversation)
-                    found[place] = await _one(caller, target, question, spec)
-                    answer = found[place]
-                    if isinstance(answer, Failure):  # what comes after it would be asked out of its context
-                        for later in places[count:]:
-                            found[later] = Failure(answer.outcome, "an earlier turn of the session has no answer")
-                        break
-                    so_far.append((question.text, answer.answer))
-                    conversation = answer.conversation_id or conversation
-                if hasattr(target, "end"):
-                    await target.end(questions[places[0]].session_id)
-                advance(len(places))
+        async def session(places: list[int]) -> None:
+            so_far: list[tuple[str, str]] = []
+            conversation: str | None = None
+            for count, place in enumerate(places, 1):
+                question = replace(questions[place], history=tuple(so_far), conversation_id=conversation)
+                found[place] = await _one(caller, target, question, current)
+                answer = found[place]
+                if isinstance(answer, Failure):  # what comes after it would be asked out of its context
+                    for later in places[count:]:
+                        found[later] = Failure(answer.outcome, "an earlier turn of the session has no answer")
+                    break
+                so_far.append((question.text, answer.answer))
+                conversation = answer.conversation_id or conversation
+            if hasattr(target, "end"):
+                await target.end(questions[places[0]].session_id)
+            advance(len(places))
 
-            async with target:
-                await each(_sessions(questions), session, 2 * limits.workers)
-            effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
-            return Asked(found, effort, caller.usage.as_dict())
+        async with target:
+            await each(_sessions(questions), session, 2 * limits.workers)
+        effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
+        notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
+        return Asked(found, effort, caller.usage.as_dict(), notice)
 
     return run(work)
 
 
-async def _one(caller: Caller, target: Target, question: Question, spec: str) -> Answer | Failure:
-    parts = [spec, question.qid, question.session_id, question.messages(), question.conversation_id]
-    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+async def _one(caller: Caller, target: Target, question: Question, current: Round) -> Answer | Failure:
+    key = current.key(question.qid, question.session_id, question.messages(), question.conversation_id)
     worst = getattr(target, "worst", lambda question: 0.0)(question)
     reply = await caller.ask(key, lambda: target.answer(question), worst=worst)
     return reply if isinstance(reply, Failure) else Answer.from_reply(reply)

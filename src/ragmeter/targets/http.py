@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
+from ragmeter.effects.rounds import Identity
 from ragmeter.endpoints import Response, Secret, Wire, check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.io.cells import as_number, as_text, whole
@@ -104,6 +105,10 @@ class HttpTarget:
             "headers": sorted(self._headers),
             "paths": self.paths.given(),
         }
+
+    def identity(self) -> Identity:
+        """What was named. Whether what stands behind it has changed, nobody can know."""
+        return Identity(self.name, self.signature(), certain=False)
 
     async def answer(self, question: Question) -> Reply:
         """Send the question, and read the reply."""

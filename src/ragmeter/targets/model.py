@@ -7,6 +7,7 @@ import time
 from typing import Any, Self
 
 from ragmeter.effects.journal import Reply
+from ragmeter.effects.rounds import Identity
 from ragmeter.endpoints import Endpoint
 from ragmeter.io.write import dumps
 from ragmeter.judges.chat import ChatClient
@@ -42,6 +43,10 @@ class ModelTarget:
             "temperature": 0,
             "max_tokens": self.max_tokens,
         }
+
+    def identity(self) -> Identity:
+        """What was named. Whether what stands behind it has changed, nobody can know."""
+        return Identity(self.name, self.signature(), certain=False)
 
     async def answer(self, question: Question) -> Reply:
         """The model's reply to the session so far and the question."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
+from ragmeter.effects.rounds import Identity
 from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
@@ -59,7 +60,7 @@ class Answer:
 
 
 class Target(Protocol):
-    """Answers questions. `name` is what its answers are kept under: it says everything that they depend on."""
+    """Answers questions. `name` says everything that its answers depend on, as far as that is known."""
 
     name: str
 
@@ -74,6 +75,9 @@ class Target(Protocol):
 
     def signature(self) -> dict[str, Any]:
         """What may be written down about it."""
+
+    def identity(self) -> Identity:
+        """What it is at this moment: an interrupted run goes on only if that is still the same."""
 
 
 def failed(cause: str) -> GiveUp:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import inspect
 import time
 from collections.abc import Callable
@@ -12,9 +11,11 @@ from typing import Any, Self
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import in_thread
+from ragmeter.effects.rounds import Identity
 from ragmeter.errors import UsageError, errors_of, told
-from ragmeter.registry import import_object, source_name
+from ragmeter.registry import import_object
 from ragmeter.table import TARGET_ERROR, TIMEOUT
+from ragmeter.targets.identity import fingerprint
 from ragmeter.targets.port import Question, read_answer
 
 
@@ -24,9 +25,10 @@ class PythonTarget:
     A function that takes `session_id` or `history` as a keyword is given those as well.
     """
 
-    def __init__(self, function: Callable[..., Any], *, name: str, timeout: float = 60.0) -> None:
+    def __init__(self, function: Callable[..., Any], *, path: str, timeout: float = 60.0) -> None:
         self.function = function
-        self.name = name
+        self.path = path
+        self.name = self.identity().name
         self.timeout = timeout
         self._extras = _extras(function)
 
@@ -37,17 +39,19 @@ class PythonTarget:
         if isinstance(found, type):
             with errors_of(path):
                 found = found()
-        return cls.of(found, timeout, name=f"{path} {source_name(found)}")
+        return cls.of(found, timeout, path=path)
 
     @classmethod
-    def of(cls, found: Any, timeout: float = 60.0, *, name: str | None = None) -> Self:
-        """A function, or an object with `query(question)`; what it holds is part of its name, unless a path is."""
+    def of(cls, found: Any, timeout: float = 60.0, *, path: str | None = None) -> Self:
+        """A function, or an object with `query(question)`. Its code and what it holds are part of its name."""
         function = found.query if callable(getattr(found, "query", None)) else found
         if not callable(function):
             raise UsageError(
                 f"{found!r} can't be asked", hint="it should be a function of the question, or have query(question)"
             )
-        return cls(function, name=name or f"{source_name(found)} {_state(found)}", timeout=timeout)
+        kind = found if inspect.isroutine(found) else type(found)
+        where = path or f"{kind.__module__}:{kind.__qualname__}"
+        return cls(function, path=where, timeout=timeout)
 
     async def __aenter__(self) -> Self:
         return self
@@ -56,8 +60,14 @@ class PythonTarget:
         return None
 
     def signature(self) -> dict[str, Any]:
-        """Where the code is, and a hash of its file."""
-        return {"kind": "python", "name": self.name}
+        """Where the code is, and digests of the code and of what it holds."""
+        return dict(self.identity().signature)
+
+    def identity(self) -> Identity:
+        """The code, and what the function or its object holds now."""
+        seen = fingerprint(self.function)
+        signature = {"kind": "python", "name": self.path, "source": seen.source, "state": seen.state}
+        return Identity(f"{self.path} {seen.source} {seen.state}", signature, seen.certain)
 
     async def answer(self, question: Question) -> Reply:
         """Call the function, and read what it returns."""
@@ -85,13 +95,6 @@ class PythonTarget:
             if limit.expired():
                 raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s") from None
             raise TryAgain(TARGET_ERROR, told(error)) from None
-
-
-def _state(found: Any) -> str:
-    """What tells two objects of one class, two closures or two partials apart."""
-    cells = [cell.cell_contents for cell in getattr(found, "__closure__", None) or ()]
-    held = (getattr(found, "args", ()), getattr(found, "keywords", {}), cells, getattr(found, "__dict__", {}))
-    return hashlib.sha256(repr(held)[:1_000_000].encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _extras(function: Callable[..., Any]) -> list[str]:

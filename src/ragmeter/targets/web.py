@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
+from ragmeter.effects.rounds import Identity
 from ragmeter.endpoints import check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.io.cells import whole
@@ -83,6 +84,10 @@ class WebTarget:
     def signature(self) -> dict[str, Any]:
         """The page and how it is used; not how to get in."""
         return {"kind": "web", **vars(self.page), "url": public(self.page.url)}
+
+    def identity(self) -> Identity:
+        """What was named. Whether what stands behind it has changed, nobody can know."""
+        return Identity(self.name, self.signature(), certain=False)
 
     async def __aenter__(self) -> Self:
         api = playwright_api()

@@ -149,23 +149,95 @@ def test_an_agent_that_recovers() -> None:
     assert turns[0]["agent_response"] == "about b0"
 
 
-def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
+def asked(agent: EchoAgent) -> list[str]:
+    return [query for call in agent.calls for query in call[0]]
+
+
+def interrupted(agent: EchoAgent, journal: Path, dataset: Any = DATASET) -> None:
+    """A generation that was never finished: the answers so far are in the journal."""
+    evaluator = CRAGEvaluator(dataset, agent, journal=journal, retries=0, agent_name="mine")
+    evaluator.initialize_for_generation()
+    evaluator.generate_agent_responses(finish=False)
+
+
+def test_an_interrupted_generation_goes_on_only_with_the_same_agent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     journal = tmp_path / "journal.sqlite"
-    first, second, other = Sick(2), EchoAgent(2), EchoAgent(2)
-    generate(first, agent_name="mine", journal=journal)
-    turns, evaluator = generate(second, agent_name="mine", journal=journal)
-    assert [call[0] for call in second.calls] == [["a1"], ["a2"]]
+    interrupted(EchoAgent(2), journal, DATASET[:1])
+    with pytest.raises(UsageError, match=r"the target has changed since then \(state\)"):
+        generate(EchoAgent(1), agent_name="mine", journal=journal, resume=True)
+    agent = EchoAgent(1)
+    generate(agent, agent_name="mine", journal=journal)
+    assert len(asked(agent)) == 6
+    assert "3 answers of an interrupted run of 20" in capsys.readouterr().err
+
+
+def test_the_same_agent_goes_on_in_the_same_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = tmp_path / "journal.sqlite"
+    agent = Sick(2)
+    interrupted(agent, journal)
+    count = len(agent.calls)  # they are part of what the agent holds, and were noted when it was let go
+    _, evaluator = generate(agent, agent_name="mine", journal=journal)
     assert evaluator.effort["from_journal"] == 4
-    whole, _ = generate(EchoAgent(2))
-    assert turns == whole
-    generate(other, agent_name="another", journal=journal)
-    assert sum(len(call[0]) for call in other.calls) == 6
+    assert [call[0] for call in agent.calls[count:]] == [["a1"]]
+    assert "4 of 6 answers are from 20" in capsys.readouterr().err
+
+
+def test_a_new_process_goes_on_and_a_finished_generation_is_asked_anew(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    interrupted(EchoAgent(2), journal, DATASET[:1])
+    goes_on = EchoAgent(2)
+    turns, _ = generate(goes_on, agent_name="mine", journal=journal)
+    assert asked(goes_on) == ["b0", "c0", "c1"]
+    assert turns == generate(EchoAgent(2))[0]
+
+    anew = EchoAgent(2)
+    generate(anew, agent_name="mine", journal=journal)
+    assert len(asked(anew)) == 6
+    resumed = EchoAgent(2)
+    generate(resumed, agent_name="mine", journal=journal, resume=True)
+    assert asked(resumed) == []
+
+
+WELL = threading.Event()
+
+
+class Flaky(EchoAgent):
+    """Depends on something outside of itself."""
+
+    def answer(self, query: str) -> str:
+        if query == "a1" and not WELL.is_set():
+            raise ConnectionError("not today")
+        return super().answer(query)
+
+
+def test_what_failed_is_tried_again(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    WELL.clear()
+    with pytest.raises(UsageError, match="no run 'mine list' to retry"):
+        generate(Flaky(2), agent_name="mine", journal=journal, retry_failed=True)
+    turns, _ = generate(Flaky(2), agent_name="mine", journal=journal)
+    assert [turn["query"] for turn in turns if turn["agent_response"] is None] == ["a1", "a2"]
+    WELL.set()
+    again = Flaky(2)
+    turns, _ = generate(again, agent_name="mine", journal=journal, retry_failed=True)
+    assert asked(again) == ["a1", "a2"]
+    assert all(turn["agent_response"] for turn in turns)
+
+
+def test_answers_that_were_judged_are_finished(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    agents = [EchoAgent(2), EchoAgent(2)]
+    for agent in agents:
+        CRAGEvaluator(DATASET, agent, journal=journal, agent_name="mine").evaluate_agent()
+    assert [len(asked(agent)) for agent in agents] == [6, 6]
 
 
 def test_a_changed_answer_changes_what_comes_after_it(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     dataset = [conversation("a", ("q0", "g"), ("q1", "g"))]
-    generate(EchoAgent(), dataset, agent_name="mine", journal=journal)
+    interrupted(EchoAgent(), journal, dataset)
     dataset[0]["turns"][0]["query"] = "q0 in other words"
     agent = EchoAgent()
     generate(agent, dataset, agent_name="mine", journal=journal)
@@ -185,9 +257,9 @@ def test_so_many_calls(tmp_path: Path) -> None:
         "skipped_budget",
     ]
     journal = tmp_path / "journal.sqlite"
-    for _ in range(2):  # the limit is the run's, not the command's
-        generate(agent, max_calls=2, agent_name="mine", journal=journal)
-    assert len(agent.calls) == 5
+    for resume in (False, True, False):  # the limit is the run's, not the command's
+        generate(agent, max_calls=2, agent_name="mine", journal=journal, resume=resume)
+    assert len(agent.calls) == 3 + 2 + 0 + 2
 
 
 def test_batches_side_by_side() -> None:
@@ -199,9 +271,36 @@ def test_batches_side_by_side() -> None:
             return super().answer(query)
 
     dataset = [conversation(str(i), ("q", "g")) for i in range(8)]
-    turns, _ = generate(Slow(1), dataset, num_workers=8)
+    turns, _ = generate(Slow(1), dataset, agent_workers=8)
     assert all(turn["agent_response"] for turn in turns)
     assert [turn["session_id"] for turn in turns] == [str(i) for i in range(8)]
+
+
+def test_an_agent_is_called_from_one_thread_whatever_the_judge_has() -> None:
+    """A stateful agent, as the seed's example makes it: `num_workers=4` is for judging."""
+
+    class Stateful(EchoAgent):
+        query = ""
+
+        def __init__(self, size: int) -> None:
+            super().__init__(size)
+            self.threads: set[int] = set()
+
+        def answer(self, query: str) -> str:
+            self.threads.add(threading.get_ident())
+            self.query = query
+            waiting.wait(0.005)  # time for another thread to come between
+            return f"about {self.query}"
+
+    waiting = threading.Event()
+    dataset = [conversation(f"s{i}", *((f"q{i}.{j}", "x") for j in range(2))) for i in range(12)]
+    agent = Stateful(1)
+    turns, _ = generate(agent, dataset, num_workers=4)
+    assert [turn["agent_response"] for turn in turns] == [f"about {turn['query']}" for turn in turns]
+    assert len(agent.threads) == 1
+    assert CRAGEvaluator(dataset, agent).num_workers == 1
+    with pytest.raises(UsageError, match="agent_workers must be at least 1"):
+        CRAGEvaluator(dataset, agent, agent_workers=0)
 
 
 @pytest.mark.parametrize("raised", [StopIteration, SystemExit(3), "half \ud83d"])
@@ -217,12 +316,12 @@ def test_agents_that_do_odd_things(raised: Any, tmp_path: Path) -> None:
 
 
 def test_another_image_is_another_question(tmp_path: Path) -> None:
-    agent = EchoAgent()
+    images = []
     for pixels in (b"red", b"blue", b"blue"):
-        generate(
-            agent, [conversation("a", ("q", "g")) | {"image": pixels}], agent_name="x", journal=tmp_path / "j.sqlite"
-        )
-    assert [call[1] for call in agent.calls] == [[b"red"], [b"blue"]]
+        agent = EchoAgent()
+        interrupted(agent, tmp_path / "j.sqlite", [conversation("a", ("q", "g")) | {"image": pixels}])
+        images += [call[1] for call in agent.calls]
+    assert images == [[b"red"], [b"blue"]]
 
 
 def test_an_iterator_is_a_dataset() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import Stoppable, run
 from ragmeter.effects.pace import Pace, Retries
+from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.evaluators.crag import files
 from ragmeter.evaluators.crag.cascade import Cascade
@@ -26,9 +28,10 @@ from ragmeter.evaluators.crag.evaluation import Judged, group, judge_all
 from ragmeter.evaluators.crag.generation import Agent, Generation
 from ragmeter.evaluators.crag.truncation import Tokenizer, cut
 from ragmeter.io.data import file_signature
-from ragmeter.io.write import RUNS
+from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.judge import LLMJudge
 from ragmeter.metrics.conversation import scores
+from ragmeter.targets.identity import fingerprint
 
 #: Where verdicts are kept unless somebody says otherwise: a crash must not lose what was paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
@@ -55,14 +58,18 @@ class CRAGEvaluator:
         eval_model_name: the judge's model; without it an answer is right only where it matches exactly.
         eval_api_key: the judge's key; without it OPENAI_API_KEY.
         num_conversations: how many conversations to take; all of them unless given.
-        num_workers: how many judge calls, or batches of the agent, may be under way at once.
+        num_workers: how many judge calls may be under way at once.
+        agent_workers: from how many threads the agent is called. With 1 it is called from one thread, one batch after
+            another, as an agent expects that keeps a state or a GPU.
         base_url: any OpenAI-compatible endpoint.
         judge: a judge with settings of your own, in place of the three above.
         cascade: has the offline judge decide where it is sure; everywhere, if there is no other judge.
         tokenizer: cuts answers to MAX_RESPONSE_LENGTH_IN_TOKENS; has encode() and decode().
         load_image: makes an image of an image_url; without it the agent is given the URL.
-        agent_name: what the agent's answers are kept under in the journal. Change it when the agent changes.
-            Without it they are not kept.
+        agent_name: what the agent's answers are kept under in the journal, so that an interrupted generation goes on
+            where it was if the agent is still the same. Without it they are not kept.
+        resume: use the answers of a generation that was finished again, and ask only what is missing.
+        retry_failed: the same for a generation in which some turns failed.
         journal: the file that keeps what was answered; None keeps nothing.
         budget: the most that the judge may cost, in dollars.
         max_calls: the most calls to make.
@@ -89,15 +96,20 @@ class CRAGEvaluator:
         max_calls: int | None = None,
         retries: int = MAX_API_RETRIES,
         progress: Advance | None = None,
+        agent_workers: int = DEFAULT_NUM_WORKERS,
+        resume: bool = False,
+        retry_failed: bool = False,
     ) -> None:
-        if num_workers < 1:
-            raise UsageError(f"num_workers must be at least 1, and is {num_workers}")
+        for option, workers in (("num_workers", num_workers), ("agent_workers", agent_workers)):
+            if workers < 1:
+                raise UsageError(f"{option} must be at least 1, and is {workers}")
         if num_conversations is not None and num_conversations < 1:
             raise UsageError(f"num_conversations must be at least 1, and is {num_conversations}")
         self.dataset = one_split(dataset)
         self.agent = agent
         self.num_conversations = num_conversations
-        self.num_workers = num_workers
+        self.num_workers, self.agent_workers = num_workers, agent_workers
+        self.reuse = Reuse(resume, retry_failed)
         self.llm_judge = judge
         if judge is None and eval_model_name:
             self.llm_judge = LLMJudge(eval_api_key, eval_model_name, base_url, retries=retries)
@@ -118,6 +130,7 @@ class CRAGEvaluator:
         self.report: Report | None = None
         self.effort: dict[str, Any] = {}
         self._batch_size = 0
+        self._open_round: int | None = None
         self._inputs: dict[str, Any] = {}
 
     def initialize_for_generation(self) -> None:
@@ -140,11 +153,17 @@ class CRAGEvaluator:
     def evaluate_agent(self) -> tuple[Rows, ScoresByPart]:
         """Have the agent answer, judge the answers, and score them: rows and scores, each for `all` and `ego`."""
         self.initialize_evaluation()
-        self.generate_agent_responses()
-        return self.evaluate_agent_responses()
+        self.generate_agent_responses(finish=False)
+        results = self.evaluate_agent_responses()
+        self.finish_generation()
+        return results
 
-    def generate_agent_responses(self) -> list[dict[str, Any]]:
-        """Have the agent answer every turn. The turns are kept in `all_turn_data`."""
+    def generate_agent_responses(self, *, finish: bool = True) -> list[dict[str, Any]]:
+        """Have the agent answer every turn. The turns are kept in `all_turn_data`.
+
+        With `finish=False` the next call goes on with these answers until `finish_generation()` says that they are
+        where they belong: what the agent took hours for must not hang on what comes after it.
+        """
         if not self._batch_size:
             self.initialize_for_generation()
         agent = self.agent
@@ -158,28 +177,58 @@ class CRAGEvaluator:
 
         async def work(stop: Stoppable) -> list[dict[str, Any]]:
             with Journal(self.journal if self.agent_name else None) as journal:
+                current = self._begin_round(journal, agent)
                 caller = Caller(
                     journal,
-                    Pace(self.num_workers),
+                    Pace(self.agent_workers),
                     Budget(calls=self.max_calls),
                     Retries.of(self.retries),
-                    self.agent_name or "",
+                    "" if current is None else current.key(),
                 )
                 stop.calls(caller.stop)
-                generation = Generation(agent, caller, shorten, self.agent_name)
-                found = await generation.run(
+                generation = Generation(agent, caller, shorten, current)
+                answered = await generation.run(
                     conversations(self.dataset, self.num_conversations, self.load_image),
                     self._batch_size,
-                    self.num_workers,
+                    self.agent_workers,
                     self.progress,
                 )
                 self.effort = asdict(caller.effort)
-                return [turn for progress in found for turn in progress.turns()]
+                turns = [turn for progress in answered for turn in progress.turns()]
+                if current is not None:
+                    notice = current.reused(journal, caller.effort.from_journal, len(turns), "the agent")
+                    if notice:
+                        print(notice, file=sys.stderr)
+                    journal.let_go(current.number, self._identity(agent).as_json())
+                return turns
 
         self.all_turn_data = run(work)
         if not self.all_turn_data:
             raise UsageError("the dataset has no conversations")
+        if finish:
+            self.finish_generation()
         return self.all_turn_data
+
+    def _begin_round(self, journal: Journal, agent: Agent) -> Round | None:
+        """The round that the agent's answers are kept in, if they are kept."""
+        if self.agent_name is None:
+            return None
+        data = str(self.dataset) if isinstance(self.dataset, str | Path) else type(self.dataset).__name__
+        current = begin_round(journal, f"{self.agent_name} {data}", self._identity(agent), self.reuse)
+        self._open_round = current.number
+        return current
+
+    def _identity(self, agent: Agent) -> Identity:
+        seen = fingerprint(agent)
+        signature = {"agent": self.agent_name, "source": seen.source, "state": seen.state}
+        return Identity(dumps(signature), signature, seen.certain)
+
+    def finish_generation(self) -> None:
+        """The answers are complete and kept elsewhere: the agent is asked anew next time."""
+        if self._open_round is not None:
+            with Journal(self.journal) as journal:
+                journal.finish_round(self._open_round)
+            self._open_round = None
 
     def evaluate_agent_responses(
         self, turn_data: Sequence[Mapping[str, Any]] | str | Path | None = None

@@ -1,7 +1,9 @@
 """The agent answers: conversations side by side in batches, the turns of each one after another.
 
 An answer is in the journal before the next turn is asked. Where a batch fails, its conversations are asked one by one,
-so that one bad question takes no other with it; a conversation whose turn failed goes no further.
+so that one bad question takes no other with it; a conversation whose turn failed goes no further. The agent is called
+from one thread, one batch after another, unless somebody asks for more: a model on a GPU, or an agent that keeps notes,
+is not made for two calls at once.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from typing import Any, Protocol
 
 from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import each, in_thread
+from ragmeter.effects.loop import Threads, each
+from ragmeter.effects.rounds import Round
 from ragmeter.errors import told
 from ragmeter.evaluators.crag.dataset_utils import Conversation
 from ragmeter.io.cells import whole
@@ -84,17 +87,19 @@ class Generation:
     """Has an agent answer a dataset."""
 
     def __init__(
-        self, agent: Agent, caller: Caller, shorten: Callable[[str], str], agent_name: str | None = None
+        self, agent: Agent, caller: Caller, shorten: Callable[[str], str], current: Round | None = None
     ) -> None:
+        """`current` is the round that answers are kept in; without one they are not kept."""
         self.agent = agent
         self.caller = caller
         self.shorten = shorten
-        self.agent_name = agent_name
+        self.round = current
 
     async def run(
         self, conversations: Iterable[Conversation], size: int, workers: int, advance: Callable[[int], None]
     ) -> list[Progress]:
-        """Answer every turn of every conversation; in the dataset's order."""
+        """Answer every turn of every conversation, by calls from that many threads; in the dataset's order."""
+        self.threads = Threads(workers)
         found: dict[int, list[Progress]] = {}
 
         async def one(numbered: tuple[int, tuple[Conversation, ...]]) -> None:
@@ -102,7 +107,10 @@ class Generation:
             found[number] = [Progress(conversation) for conversation in batch]
             await self._batch(found[number], advance)
 
-        await each(enumerate(_batches(conversations, size)), one, workers)
+        try:
+            await each(enumerate(_batches(conversations, size)), one, workers)
+        finally:
+            self.threads.close()
         return [progress for _, batch in sorted(found.items()) for progress in batch]
 
     async def _batch(self, batch: list[Progress], advance: Callable[[int], None]) -> None:
@@ -110,7 +118,7 @@ class Generation:
             waiting = [p for p in batch if p.failure is None and index < len(p.conversation.questions)]
             asked = []
             for progress in waiting:
-                known = None if self.agent_name is None else self.caller.recorded(self._key(progress))
+                known = None if self.round is None else self.caller.recorded(self._key(self.round, progress))
                 if known is None:
                     asked.append(progress)
                 else:
@@ -141,7 +149,7 @@ class Generation:
         images = [progress.conversation.image for progress in asked]
         histories = [progress.history() for progress in asked]
         try:
-            responses: Any = await in_thread(self.agent.batch_generate_response, queries, images, histories)
+            responses: Any = await self.threads.call(self.agent.batch_generate_response, queries, images, histories)
         except (Exception, SystemExit) as error:
             raise (TryAgain if alone else GiveUp)(TARGET_ERROR, told(error)) from None
         if isinstance(responses, str) or not isinstance(responses, Sequence) or len(responses) != len(asked):
@@ -155,10 +163,13 @@ class Generation:
     async def _keep(self, asked: list[Progress], found: Reply, advance: Callable[[int], None]) -> None:
         """Write the answers down, each under its own turn, and go on from there."""
         responses = json.loads(found.body)
-        if self.agent_name is not None:
+        current = self.round
+        if current is not None:
             await asyncio.gather(
                 *(
-                    self.caller.journal.record(self._key(progress), replace(found, body=dumps({"response": response})))
+                    self.caller.journal.record(
+                        self._key(current, progress), replace(found, body=dumps({"response": response}))
+                    )
                     for progress, response in zip(asked, responses, strict=True)
                 )
             )
@@ -166,15 +177,14 @@ class Generation:
             progress.answers.append(self.shorten(whole(response)))
         advance(len(asked))
 
-    def _key(self, progress: Progress) -> str:
-        """What an answer depends on, as far as we can see: agent, conversation and history."""
+    def _key(self, current: Round, progress: Progress) -> str:
+        """What an answer depends on within a round: conversation and history."""
         conversation = progress.conversation
         question = conversation.questions[len(progress.answers)]
-        parts = [
-            "crag", self.agent_name, conversation.session_id, question.interaction_id, question.query,
-            _fingerprint(conversation.image), progress.history(),
-        ]  # fmt: skip
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return current.key(
+            conversation.session_id, question.interaction_id, question.query, _fingerprint(conversation.image),
+            progress.history(),
+        )  # fmt: skip
 
 
 def _fingerprint(image: Any) -> str:

@@ -1,0 +1,130 @@
+"""Rounds: the answers of the system under test belong to one run, and are used again only to go on with that run.
+
+A judge and an embedding model are functions of their input, so that their replies may be kept for ever. The system
+under test is what changes. One pass of a target over a dataset is a round: while it is open, the same command goes on
+with it; once the run is complete the round is finished, and the next one asks everything again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragmeter.effects.journal import Journal, RoundRecord, round_key
+from ragmeter.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A target as far as it is known: a text that says all that its answers depend on, and what may be written down.
+
+    `certain`: that text changes whenever the target does. Nobody can know that of a service behind an address.
+    """
+
+    name: str
+    signature: Mapping[str, Any]
+    certain: bool
+
+    def as_json(self) -> str:
+        """For the journal: the text itself may be secret."""
+        digest = hashlib.sha256(self.name.encode("utf-8", "replace")).hexdigest()
+        return json.dumps({"digest": digest, "signature": dict(self.signature)}, sort_keys=True, default=str)
+
+    def changes(self, recorded: str) -> list[str]:
+        """Which parts of the target are not as they were recorded; none if it is the same target."""
+        before, now = json.loads(recorded), json.loads(self.as_json())
+        if before["digest"] == now["digest"]:
+            return []
+        parts = {**before["signature"], **now["signature"]}
+        return [p for p in parts if before["signature"].get(p) != now["signature"].get(p)] or ["target"]
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """What the user wants of answers that are there: `resume` takes those of a finished run as well.
+
+    `retry_failed` is for a finished run, and asks again only for what has no answer in it.
+    """
+
+    resume: bool = False
+    retry_failed: bool = False
+
+    @property
+    def wanted(self) -> bool:
+        """Whether answers of a finished run are to be used again."""
+        return self.resume or self.retry_failed
+
+
+@dataclass(frozen=True)
+class Round:
+    """One pass over a dataset. `notice` says why the answers of an interrupted round are not used."""
+
+    number: int
+    certain: bool = True
+    notice: str | None = None
+
+    def key(self, *parts: Any) -> str:
+        """What an answer is kept under in the journal."""
+        return round_key(self.number, hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest())
+
+    def reused(self, journal: Journal, count: int, total: int, what: str) -> str | None:
+        """In one line: how many of the answers were there before, and from when."""
+        if not count:
+            return self.notice
+        first, last = journal.round_times(self.number)
+        when = _moment(first) if _moment(first) == _moment(last) else f"{_moment(first)} to {_moment(last)}"
+        doubt = "" if self.certain else f"; whether {what} has changed since then can't be known"
+        return f"{count} of {total} answers are from {when}, when this run was begun{doubt}"
+
+
+def begin_round(journal: Journal, run: str, identity: Identity, reuse: Reuse, questions: str | None = None) -> Round:
+    """Go on with the run's last round if it was interrupted, or if that is wanted; otherwise begin another.
+
+    `questions` is a digest of the dataset, where it is known beforehand.
+    """
+    last = journal.last_round(run)
+    if last is None:
+        if reuse.retry_failed:
+            raise UsageError(f"there is no run {run!r} to retry", hint="leave out --retry-failed to ask everything")
+        return Round(journal.begin_round(run, identity.as_json(), questions), identity.certain)
+    changes = identity.changes(last.target)
+    if changes and last.target_after is not None and not identity.changes(last.target_after):
+        changes = []  # the same object as then, which has counted calls or remembered something since
+    if reuse.wanted:
+        _check_reusable(run, last, changes, reuse, questions)
+    elif last.finished is not None or changes:
+        number = journal.begin_round(run, identity.as_json(), questions)
+        return Round(number, identity.certain, _not_used(journal, last, changes))
+    journal.reopen_round(last.number, questions)
+    return Round(last.number, identity.certain)
+
+
+def _check_reusable(run: str, last: RoundRecord, changes: list[str], reuse: Reuse, questions: str | None) -> None:
+    if changes:
+        raise UsageError(
+            f"the answers of {run!r} from {_moment(last.begun)} can't be used: the target has changed since then "
+            f"({', '.join(changes)})",
+            hint="leave out --resume and --retry-failed to ask everything again",
+        )
+    if reuse.retry_failed and last.finished is not None and last.questions != questions:
+        raise UsageError(
+            f"the questions have changed since {_moment(last.begun)}, when {run!r} was begun",
+            hint="--resume asks what is new as well as what failed",
+        )
+
+
+def _not_used(journal: Journal, last: RoundRecord, changes: list[str]) -> str | None:
+    """Said of an interrupted round whose target has changed."""
+    if last.finished is not None:
+        return None
+    count = journal.round_size(last.number)
+    answers = "answer" if count == 1 else "answers"
+    changed = f"the target has changed since then ({', '.join(changes)})"
+    return f"{count} {answers} of an interrupted run of {_moment(last.begun)} not used: {changed}" if count else None
+
+
+def _moment(recorded: str) -> str:
+    return f"{recorded[:16].replace('T', ' ')} UTC"

@@ -1,0 +1,46 @@
+"""Names of runs: `nightly-{n}` is the next of its kind, `main-{date}` has the day in it."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import Path
+
+from ragmeter.errors import UsageError
+
+_FIELD = re.compile(r"\{([^{}]*)\}")
+
+
+def run_name(name: str, output_dir: Path, *, latest: bool = False) -> str:
+    """A run's name with its fields filled in: {n} is the next free number, {date} and {time} say when.
+
+    `latest` is for a run that is there already: {n} is then the highest number. A run that was interrupted has a
+    journal and no folder yet, so that its number is still free, and the same command goes on with it.
+    """
+    now = datetime.now().astimezone()
+    known = {"date": now.strftime("%Y-%m-%d"), "time": now.strftime("%H%M%S")}
+    for field in _FIELD.findall(name):
+        if field not in (*known, "n"):
+            raise UsageError(
+                f"{name!r}: a run's name has no field {{{field}}}", hint="there are {n}, {date} and {time}"
+            )
+    filled = _FIELD.sub(lambda match: known.get(match[1], match[0]), name)
+    if "{n}" in filled:
+        filled = filled.replace("{n}", str(max(_number(filled, output_dir) + (not latest), 1)))
+    if filled in ("", ".", "..") or re.search(r"[/\\\0]", filled):
+        raise UsageError(f"{filled!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
+    return filled
+
+
+def plain_name(text: str) -> str:
+    """A name made from a file's: braces in it are no fields."""
+    return re.sub(r"[{}]", "_", text)
+
+
+def _number(template: str, output_dir: Path) -> int:
+    """The highest number of a run with such a name, 0 if there is none."""
+    pattern = re.compile(r"(\d+)".join(map(re.escape, template.split("{n}", 1))).replace(re.escape("{n}"), r"\1"))
+    if not output_dir.is_dir():
+        return 0
+    matches = [pattern.fullmatch(folder.name) for folder in output_dir.iterdir() if folder.is_dir()]
+    return max((int(match[1]) for match in matches if match), default=0)

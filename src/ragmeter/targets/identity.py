@@ -1,0 +1,234 @@
+"""What a Python target is, as a digest: its code, the values that its functions close over, its object's state.
+
+Two targets with the same digest give the same answers, as far as that can be seen from outside. It decides whether an
+interrupted run may go on, so it must not change when nothing relevant did: the rest of a script is not part of a
+function, and libraries count by their names.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import re
+import site
+import sys
+import sysconfig
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: Values whose repr says all about them.
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, type(Ellipsis), type(NotImplemented))
+_PLAIN_MODULES = frozenset(
+    {"datetime", "decimal", "enum", "fractions", "ipaddress", "pathlib", "re", "uuid", "zoneinfo"}
+)
+#: Tools of a program that say nothing about its answers.
+_IGNORED_MODULES = frozenset({"_thread", "threading", "logging", "asyncio", "queue", "weakref", "contextvars"})
+_MOST_VALUES, _DEEPEST, _MOST_BYTES = 200_000, 60, 1 << 30
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Digests of a target's code and of its state. `certain`: nothing that was looked at hides a state of its own."""
+
+    source: str
+    state: str
+    certain: bool
+
+
+def fingerprint(target: Any) -> Fingerprint:
+    """The fingerprint of a function, a method, or any other object that can be asked."""
+    walk = _Walk()
+    walk.add(target)
+    return Fingerprint(walk.code.hexdigest()[:16], walk.state.hexdigest()[:16], walk.certain)
+
+
+class _Walk:
+    """Goes through everything that a target refers to, each object once."""
+
+    def __init__(self) -> None:
+        self.code, self.state = hashlib.sha256(), hashlib.sha256()
+        self.certain = True
+        self._numbers: dict[int, int] = {}
+        self._alive: list[Any] = []  # an object that is gone would lend its id to another
+        self._depth = 0
+
+    def add(self, value: Any) -> None:
+        """Add a value to the digests."""
+        if isinstance(value, _PLAIN) and type(value) in _PLAIN:
+            self._note(self.state, f"{type(value).__name__} {value!r}")
+            return
+        if id(value) in self._numbers:
+            self._note(self.state, f"again {self._numbers[id(value)]}")
+            return
+        if len(self._numbers) >= _MOST_VALUES or self._depth >= _DEEPEST:
+            self.certain = False
+            return
+        self._numbers[id(value)] = len(self._numbers)
+        self._alive.append(value)
+        self._depth += 1
+        try:
+            self._add_object(value)
+        finally:
+            self._depth -= 1
+
+    def _add_object(self, value: Any) -> None:
+        if isinstance(value, Mapping) and type(value).__module__ in ("builtins", "collections", "types"):
+            self._note(self.state, f"mapping of {len(value)}")
+            for key, item in value.items():
+                self.add(key)
+                self.add(item)
+        elif isinstance(value, list | tuple):
+            self._note(self.state, f"{type(value).__name__} of {len(value)}")
+            for item in value:
+                self.add(item)
+        elif isinstance(value, set | frozenset):
+            self._note(self.state, f"set {sorted(map(repr, value))}")
+        elif isinstance(value, types.MethodType):
+            self.add(value.__self__)
+            self.add(value.__func__)
+        elif isinstance(value, functools.partial):
+            for part in (value.func, value.args, value.keywords):
+                self.add(part)
+        elif isinstance(value, types.FunctionType):
+            self._add_function(value)
+        elif isinstance(value, types.ModuleType):
+            self._add_module(value)
+        elif isinstance(value, type):
+            self._add_class(value)
+        elif isinstance(value, types.BuiltinFunctionType):
+            self._note(self.code, f"builtin {value.__module__}:{value.__qualname__}")
+            if value.__self__ is not None and not isinstance(value.__self__, types.ModuleType):
+                self.add(value.__self__)
+        else:
+            self._add_instance(value)
+
+    def _add_function(self, function: types.FunctionType) -> None:
+        self._note(self.code, f"function {function.__qualname__}")
+        if _is_library(function.__module__):
+            return
+        for code in _codes(function.__code__):
+            constants = [repr(each) for each in code.co_consts if not isinstance(each, types.CodeType)]
+            self._note(self.code, f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {constants}")
+        self.add(function.__defaults__)
+        self.add(function.__kwdefaults__)
+        for cell in function.__closure__ or ():
+            try:
+                self.add(cell.cell_contents)
+            except ValueError:  # a variable that has no value yet
+                self._note(self.state, "empty cell")
+        wrapped = getattr(function, "__wrapped__", None)
+        if wrapped is not None:
+            self.add(wrapped)
+        for name in sorted({name for code in _codes(function.__code__) for name in code.co_names}):
+            if name in function.__globals__:
+                self._note(self.state, f"global {name}")
+                self.add(function.__globals__[name])
+
+    def _add_class(self, kind: type) -> None:
+        self._note(self.code, f"class {kind.__module__}:{kind.__qualname__}")
+        for base in kind.__mro__:
+            if _is_library(base.__module__):
+                continue
+            for name, member in sorted(vars(base).items()):
+                if name not in ("__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__"):
+                    self._note(self.code, f"member {name}")
+                    self.add(_unwrapped(member))
+
+    def _add_instance(self, value: Any) -> None:
+        kind = type(value)
+        module = kind.__module__.partition(".")[0]
+        if module in _IGNORED_MODULES:
+            return
+        if module in _PLAIN_MODULES or any(base.__module__ == "enum" for base in kind.__mro__):
+            self._note(self.state, f"{kind.__qualname__} {value!r}")
+        elif module == "numpy" and hasattr(value, "tobytes"):
+            self._note(self.state, f"{value.dtype} {value.shape}")
+            self.certain &= value.nbytes <= _MOST_BYTES and not value.dtype.hasobject
+            if value.nbytes <= _MOST_BYTES:
+                self.state.update(hashlib.sha256(value.tobytes()).digest())
+        else:
+            self.add(kind)
+            library = _is_library(kind.__module__)
+            # a library's object may keep its state anywhere, and what it keeps in private is often a cache
+            self.certain &= not library
+            for name, member in _attributes(value):
+                if not (library and name.startswith("_")):
+                    self._note(self.state, f"attribute {name}")
+                    self.add(member)
+
+    def _add_module(self, module: types.ModuleType) -> None:
+        """A module by its file, and by the files of the modules that it uses."""
+        self._note(self.code, f"module {module.__name__}")
+        if _is_library(module.__name__):
+            return
+        try:
+            self.code.update(hashlib.sha256(Path(module.__file__ or "").read_bytes()).digest())
+        except OSError:
+            self.certain = False
+        for member in list(vars(module).values()):
+            home = member if isinstance(member, types.ModuleType) else sys.modules.get(_home(member))
+            if home is not None and not _is_library(home.__name__):
+                self.add(home)
+
+    def _note(self, digest: Any, text: str) -> None:
+        digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A function's code, and that of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def _unwrapped(member: Any) -> Any:
+    """The functions behind a property, a class method or a static method."""
+    if isinstance(member, property):
+        return [member.fget, member.fset, member.fdel]
+    if isinstance(member, classmethod | staticmethod | functools.cached_property):
+        return getattr(member, "__func__", None) or getattr(member, "func", None)
+    descriptors = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)
+    return None if isinstance(member, descriptors) else member
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    """What an object holds, read without running any code of its class."""
+    yield from list(getattr(value, "__dict__", {}).items())
+    for base in type(value).__mro__:
+        for name, member in vars(base).items():
+            if isinstance(member, types.MemberDescriptorType):
+                try:
+                    yield name, member.__get__(value)
+                except AttributeError:  # a slot without a value
+                    continue
+
+
+def _home(member: Any) -> str:
+    home = getattr(member, "__module__", None) if inspect.isclass(member) or inspect.isroutine(member) else None
+    return home if isinstance(home, str) else ""
+
+
+@functools.cache
+def _library_folders() -> tuple[str, ...]:
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    folders = [sysconfig.get_path(name) for name in names] + [site.getusersitepackages()]
+    return tuple(str(Path(folder).resolve()) for folder in folders if folder)
+
+
+def _is_library(module: str | None) -> bool:
+    """Whether a module was installed, and is not part of what somebody is working on."""
+    loaded = sys.modules.get(module or "")
+    if loaded is None or module == "__main__":
+        return False
+    if module == "builtins" or module in sys.builtin_module_names:
+        return True
+    file = getattr(loaded, "__file__", None)
+    if file is None:  # a notebook, or a prompt
+        return False
+    where = str(Path(file).resolve())
+    return where.startswith(_library_folders()) or re.search(r"[/\\](site|dist)-packages[/\\]", where) is not None

@@ -1,0 +1,40 @@
+"""Names of runs with a number or a date in them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ragmeter.errors import UsageError
+from ragmeter.io.names import plain_name, run_name
+
+
+def test_a_number_is_the_next_one(tmp_path: Path) -> None:
+    assert run_name("nightly-{n}", tmp_path / "nowhere") == "nightly-1"
+    for name in ("nightly-1", "nightly-9", "nightly-10", "nightly-x", "other-77", "nightly-12.journal.sqlite"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "nightly-50").write_text("a file is no run")
+    assert run_name("nightly-{n}", tmp_path) == "nightly-11"
+    assert run_name("nightly-{n}", tmp_path, latest=True) == "nightly-10"
+    assert run_name("a{n}.b{n}", tmp_path) == "a1.b1"
+
+
+def test_an_interrupted_run_keeps_its_number(tmp_path: Path) -> None:
+    (tmp_path / "r1").mkdir()
+    (tmp_path / "r2.journal.sqlite").write_text("")
+    assert run_name("r{n}", tmp_path) == "r2"
+
+
+def test_dates_and_plain_names(tmp_path: Path) -> None:
+    assert re.fullmatch(r"main-\d{4}-\d\d-\d\d", run_name("main-{date}", tmp_path))
+    assert re.fullmatch(r"main-\d{6}", run_name("main-{time}", tmp_path))
+    assert run_name("plain.*", tmp_path) == "plain.*"
+    assert run_name(plain_name("file{x}"), tmp_path) == "file_x_"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "a\0b", "x-{}", "x-{m}", "{n!r}", "{n.__class__}"])
+def test_what_is_no_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        run_name(name, tmp_path)

@@ -1,0 +1,161 @@
+"""What tells one Python target from another, and what does not."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragmeter.targets.identity import fingerprint
+
+
+class System:
+    """A pipeline of a user's."""
+
+    def __init__(self, city: str, lock: Any = None) -> None:
+        self.city = city
+        self.lock = lock
+
+    def run(self, question: str) -> str:
+        return self.city
+
+
+def closure(city: str) -> Callable[[str], str]:
+    def answer(question: str) -> str:
+        return city
+
+    return answer
+
+
+def defined(source: str) -> Any:
+    """A function as a notebook's cell defines it: without a file."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(source, namespace)  # noqa: S102 - the test's own
+    return namespace["answer"]
+
+
+def with_array(value: float) -> Callable[[str], str]:
+    return functools.partial(lambda vectors, question: str(vectors), np.full(4, value))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (System("London").run, System("Paris").run),
+        (System("London"), System("Paris")),
+        (closure("London"), closure("Paris")),
+        (functools.partial(closure("x"), city="London"), functools.partial(closure("x"), city="Paris")),
+        (with_array(1), with_array(2)),
+        (defined("def answer(q):\n    return 'London'"), defined("def answer(q):\n    return 'Paris'")),
+        (defined("def answer(q):\n    return q.upper()"), defined("def answer(q):\n    return q.lower()")),
+        (defined("def answer(q, k=1):\n    return q * k"), defined("def answer(q, k=2):\n    return q * k")),
+        (defined("K = 1\ndef answer(q):\n    return q * K"), defined("K = 2\ndef answer(q):\n    return q * K")),
+        (
+            defined("def helper(q):\n    return 1\ndef answer(q):\n    return helper(q)"),
+            defined("def helper(q):\n    return 2\ndef answer(q):\n    return helper(q)"),
+        ),
+        (
+            defined("def answer(q):\n    f = lambda: 'London'\n    return f()"),
+            defined("def answer(q):\n    f = lambda: 'Paris'\n    return f()"),
+        ),
+        ({"a": 1}.get, {"a": 2}.get),
+        (types.SimpleNamespace(query=closure("London")), types.SimpleNamespace(query=closure("Paris"))),
+    ],
+)
+def test_different_targets_differ(one: Any, other: Any) -> None:
+    assert fingerprint(one) != fingerprint(other)
+    assert fingerprint(one) == fingerprint(one)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: System("London", threading.Lock()).run,
+        lambda: closure("London"),
+        lambda: with_array(1),
+        lambda: defined("def answer(q):\n    return 'London'"),
+        lambda: defined("def answer(q):\n    return {'b', 'a', 'c'} and len(q)"),
+        lambda: System(city=str({"x", "y"} == {"y", "x"})),
+    ],
+)
+def test_the_same_target_made_twice_is_the_same(make: Callable[[], Any]) -> None:
+    assert fingerprint(make()) == fingerprint(make())
+    assert fingerprint(make()).certain
+
+
+def test_the_rest_of_a_script_is_not_part_of_a_function() -> None:
+    plain = defined("def answer(q):\n    return q")
+    moved = defined("import json\nOTHER = 5\n\ndef unrelated():\n    pass\n\ndef answer(q):\n    return q")
+    assert fingerprint(plain) == fingerprint(moved)
+
+
+def test_what_cannot_be_known_is_said() -> None:
+    class Holds:
+        def __init__(self) -> None:
+            self.iterator = iter([1, 2])
+
+        def query(self, question: str) -> str:
+            return question
+
+    assert not fingerprint(Holds()).certain
+    deep: list[Any] = []
+    for _ in range(1000):
+        deep = [deep]
+    assert not fingerprint(System(deep)).certain  # type: ignore[arg-type]
+    loop: list[Any] = []
+    loop.append(loop)
+    assert fingerprint(System(loop)).certain  # type: ignore[arg-type]
+
+
+def test_reading_runs_no_code_of_the_target() -> None:
+    class Trap:
+        def __getattr__(self, name: str) -> Any:
+            raise AssertionError(name)
+
+        def __repr__(self) -> str:
+            raise AssertionError
+
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError
+
+        def query(self, question: str) -> str:
+            return question
+
+    assert fingerprint(Trap()) == fingerprint(Trap())
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield tmp_path
+    for name in ("my_pipeline", "my_helper", "my_deep_helper"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("edited", ["my_helper", "my_deep_helper"])
+def test_a_helper_module_that_was_edited(modules: Path, edited: str) -> None:
+    sources = {
+        "my_deep_helper": "def deep(q):\n    return 'London'\n",
+        "my_helper": "import my_deep_helper\ndef helper(q):\n    return my_deep_helper.deep(q)\n",
+        "my_pipeline": "import my_helper\ndef answer(q):\n    return my_helper.helper(q)\n",
+    }
+    for name, source in sources.items():
+        (modules / f"{name}.py").write_text(source)
+    before = fingerprint(importlib.import_module("my_pipeline").answer)
+    for name in sources:
+        sys.modules.pop(name)
+    assert fingerprint(importlib.import_module("my_pipeline").answer) == before
+    (modules / f"{edited}.py").write_text(sources[edited] + "\nEDITED = True\n")
+    for name in sources:
+        sys.modules.pop(name)
+    importlib.invalidate_caches()
+    assert fingerprint(importlib.import_module("my_pipeline").answer).source != before.source
