@@ -52,7 +52,7 @@ def with_array(value: float) -> Callable[[str], str]:
         (System("London").run, System("Paris").run),
         (System("London"), System("Paris")),
         (closure("London"), closure("Paris")),
-        (functools.partial(closure("x"), city="London"), functools.partial(closure("x"), city="Paris")),
+        (functools.partial(closure("x"), "London"), functools.partial(closure("x"), "Paris")),
         (with_array(1), with_array(2)),
         (defined("def answer(q):\n    return 'London'"), defined("def answer(q):\n    return 'Paris'")),
         (defined("def answer(q):\n    return q.upper()"), defined("def answer(q):\n    return q.lower()")),

@@ -1,0 +1,222 @@
+"""`ragmeter.ask()`: fresh answers whatever the target is, and keywords that mean something."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragmeter
+from ragmeter.errors import EndpointError, RagmeterError, UsageError
+from ragmeter.targets.opening import open_target
+from tests.judge_server import Action, JudgeServer, completion
+
+QA = [{"question": f"q{i}", "ground_truth": "Paris"} for i in range(3)]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def ask(target: Any, **keywords: Any) -> Any:
+    return ragmeter.ask(QA, target, metrics="exact_match", **keywords)
+
+
+def answers(service: Any) -> list[str | None]:
+    found: list[str | None] = service.evaluation.rows["answer"].to_pylist()
+    return found
+
+
+class Sys:
+    """A system with a setting."""
+
+    def __init__(self, city: str) -> None:
+        self.city = city
+
+    def run(self, question: str) -> str:
+        return self.city
+
+
+@pytest.mark.parametrize("run", ["r", None])
+def test_two_objects_of_a_class_are_two_systems(run: str | None) -> None:
+    assert answers(ask(Sys("London").run, run=run)) == ["London"] * 3
+    assert answers(ask(Sys("Paris").run, run=run)) == ["Paris"] * 3
+
+
+def test_a_function_that_was_redefined() -> None:
+    def make(city: str) -> Callable[[str], str]:
+        namespace: dict[str, Any] = {"__name__": "__main__"}
+        exec(f"def answer(question):\n    return {city!r}", namespace)  # noqa: S102 - a cell of a notebook
+        made: Callable[[str], str] = namespace["answer"]
+        return made
+
+    for city in ("London", "Paris"):
+        assert answers(ask(make(city), run="r")) == [city] * 3
+
+
+def test_two_chains_with_one_method() -> None:
+    class Chain:
+        """The shape of a runnable: what it is made of is in its fields, and one method runs it."""
+
+        def __init__(self, *steps: Callable[[str], str]) -> None:
+            self.steps = steps
+
+        def invoke(self, question: str, config: object = None, **more: Any) -> str:
+            for step in self.steps:
+                question = step(question)
+            return question
+
+    for city in ("London", "Paris"):
+        assert answers(ask(Chain(str.upper, Sys(city).run).invoke, run="r")) == [city] * 3
+
+
+def test_a_helper_module_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "my_rag.py").write_text("import my_rag_helper\ndef answer(q):\n    return my_rag_helper.city()\n")
+    for city in ("London", "Paris"):
+        (tmp_path / "my_rag_helper.py").write_text(f"def city():\n    return {city!r}\n")
+        importlib.invalidate_caches()
+        for name in ("my_rag", "my_rag_helper"):
+            sys.modules.pop(name, None)
+        assert answers(ask("my_rag:answer", run="r")) == [city] * 3
+
+
+def test_a_service_that_was_redeployed() -> None:
+    with JudgeServer(lambda request, number: Action(body={"answer": "London" if number <= 3 else "Paris"})) as server:
+        for city in ("London", "Paris"):
+            assert answers(ask(f"http://127.0.0.1:{server.port}/", run="r")) == [city] * 3
+    assert server.count == 6
+
+
+class Interrupts:
+    """Fails in scoring the first time: its answers are there, and the run is not."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def run(self, question: str) -> str:
+        self.asked.append(question)
+        return "Paris"
+
+
+def test_an_interrupted_run_goes_on_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    failing = threading.Event()
+
+    @ragmeter.metric(direction="higher")
+    def breaks_once(answer: list[str]) -> Any:
+        """Breaks."""
+        import numpy as np
+
+        if failing.is_set():
+            raise RuntimeError("broken")
+        return np.ones(len(answer))
+
+    system = Interrupts()
+    service = Sys("Paris")
+    for target in (system.run, service.run):
+        failing.clear()
+        calls: list[str] = []
+
+        def advance(count: int, calls: list[str] = calls) -> None:
+            calls.append("asked")
+            failing.set()
+
+        with pytest.raises(RagmeterError, match="broken"):
+            ragmeter.ask(QA, target, metrics=[breaks_once], run="r", progress=advance)
+        failing.clear()
+        assert capsys.readouterr().err == ""
+        done = ragmeter.ask(QA, target, metrics=[breaks_once], run="r")
+        assert done.asked.effort["from_journal"] == 3
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("r: 3 of 3 answers are from 20")
+        assert line.endswith("UTC, when this run was begun")  # nothing more: the object is known
+        assert done.evaluation.summary["reused_answers"] == line.removeprefix("r: ")
+    assert len(system.asked) == 3
+
+
+def test_a_finished_run_is_resumed_only_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    system = Interrupts()
+    for resume, count in ((False, 3), (False, 6), (True, 6)):
+        assert ask(system.run, run="r", resume=resume).evaluation["exact_match"].mean == 1.0
+        assert len(system.asked) == count
+    assert "3 of 3 answers are from" in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"the target has changed since then \(.*source"):
+        ask(Sys("Paris").run, run="r", resume=True)
+
+
+def test_only_what_failed_is_asked_again() -> None:
+    well = threading.Event()
+    asked: list[str] = []
+
+    def sometimes(question: str) -> str:
+        asked.append(question)
+        if question == "q1" and not well.is_set():
+            raise ConnectionError("not today")
+        return "Paris"
+
+    assert answers(ask(sometimes, run="r", retries=0)) == ["Paris", None, "Paris"]
+    well.set()
+    asked_before = len(asked)
+    assert answers(ask(sometimes, run="r", retry_failed=True)) == ["Paris"] * 3
+    assert asked[asked_before:] == ["q1"]
+
+
+def test_the_earlier_run_stays_until_the_new_one_is_complete() -> None:
+    first = ask(Sys("London").run, run="r")
+    with pytest.raises(EndpointError):
+        ask("http://127.0.0.1:9/", run="r", retries=0)
+    assert answers(first) == ["London"] * 3
+
+
+def test_keywords_that_are_unknown_are_refused() -> None:
+    for wrong in ("worker", "model", "limits"):
+        with pytest.raises(TypeError, match=wrong):
+            ask(Sys("Paris").run, **{wrong: 1})
+    with pytest.raises(UsageError, match="price is not known"):
+        ask(Sys("Paris").run, budget=1.0)
+
+
+def test_workers_and_timeout() -> None:
+    together = threading.Barrier(3, timeout=120)  # breaks unless all three are under way at once
+
+    def waits(question: str) -> str:
+        together.wait()
+        return "Paris"
+
+    assert answers(ask(waits, workers=3)) == ["Paris"] * 3
+    for_ever = threading.Event()
+    done = ask(lambda question: str(for_ever.wait()), timeout=0.2, retries=0)
+    assert list(done.asked.causes()) == ["timeout: no answer within 0.2 s"]
+
+
+def test_addresses_and_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    with JudgeServer(lambda request, number: Action(body=completion("Paris"))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert answers(ask("openai:some-model")) == ["Paris"] * 3
+    with JudgeServer(lambda request, number: Action(body={"data": {"text": request["q"]}})) as server:
+        address = f"http://127.0.0.1:{server.port}/"
+        target = open_target(address, request={"q": "{question}"}, answer_path="data.text", headers={"X-A": "b"})
+        assert answers(ask(target)) == ["q0", "q1", "q2"]
+        assert "X-A: b" in server.headers[0]
+    for wrong, option in ((address, "max_tokens"), ("openai:m", "method"), ("json:dumps", "request")):
+        with pytest.raises(UsageError, match=f"{option} has no effect on"):
+            open_target(wrong, timeout=1.0, **{option: "x"})
+
+
+def test_an_embedding_model_by_the_name_that_evaluate_has() -> None:
+    done = ragmeter.ask(QA, Sys("Paris").run, metrics="semantic_similarity", embedding_model="wordllama")
+    assert done.evaluation["semantic_similarity"].mean == pytest.approx(1.0)
+
+
+def test_history_by_names() -> None:
+    for city in ("London", "Paris"):
+        ask(Sys(city).run, run="try-{n}")
+    assert sorted(path.name for path in Path("runs").iterdir() if path.is_dir()) == ["try-1", "try-2"]
