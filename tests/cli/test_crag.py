@@ -398,17 +398,17 @@ def test_generate_and_evaluate(ragmeter: Run, tmp_path: Path) -> None:
         "--output",
         "turns.jsonl",
     ]
-    done = ragmeter(*command)
+    log = {"AGENT_LOG": str(tmp_path / "log")}
+    done = ragmeter(*command, env=log)
     assert (done.returncode, done.stderr) == (0, "")
     assert "turns: 3, answered: 3 (0 of them earlier)" in done.stdout
     first = (tmp_path / "turns.jsonl").read_bytes()
-    log = {"AGENT_LOG": str(tmp_path / "log")}
     resumed = ragmeter(*command, "--resume", env=log)
     assert "3 of them earlier" in resumed.stdout
     assert resumed.stderr.startswith("3 of 3 answers are from 20")
-    assert not (tmp_path / "log").exists()
-    assert "0 of them earlier" in ragmeter(*command, env=log).stdout
     assert len((tmp_path / "log").read_text().splitlines()) == 3
+    assert "0 of them earlier" in ragmeter(*command, env=log).stdout
+    assert len((tmp_path / "log").read_text().splitlines()) == 6
     assert (tmp_path / "turns.jsonl").read_bytes() == first
     (tmp_path / "agents.py").write_text(AGENT.replace("it is", "it was"))  # another agent: asked anew
     ragmeter(*command, "--num-conversations", "1")

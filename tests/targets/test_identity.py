@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
+import subprocess
 import sys
 import threading
 import types
@@ -113,6 +115,28 @@ def test_what_cannot_be_known_is_said() -> None:
     loop: list[Any] = []
     loop.append(loop)
     assert fingerprint(System(loop)).certain  # type: ignore[arg-type]
+
+
+def test_the_same_in_every_process(tmp_path: Path) -> None:
+    """Sets are in another order in every process, also those that the compiler makes of constants."""
+    (tmp_path / "script.py").write_text(
+        "from ragmeter.targets.identity import fingerprint\n"
+        "LETTERS = {str(i) for i in range(50)}\n"
+        "def answer(q):\n    return q in {'a', 'b', 'c', 'd', 'e', 'f', ('g', 'h')} and q in LETTERS\n"
+        "print(fingerprint(answer))\n"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, tmp_path / "script.py"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(printed) == 1
+    assert "certain=True" in printed.pop()
 
 
 def test_reading_runs_no_code_of_the_target() -> None:

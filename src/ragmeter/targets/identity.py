@@ -86,7 +86,7 @@ class _Walk:
             for item in value:
                 self.add(item)
         elif isinstance(value, set | frozenset):
-            self._note(self.state, f"set {sorted(map(repr, value))}")
+            self._add_set(value)
         elif isinstance(value, types.MethodType):
             self.add(value.__self__)
             self.add(value.__func__)
@@ -106,13 +106,19 @@ class _Walk:
         else:
             self._add_instance(value)
 
+    def _add_set(self, members: Any) -> None:
+        """A set has no order, or another one in every process."""
+        seen = [fingerprint(member) for member in members]
+        self.certain &= all(each.certain for each in seen)
+        self._note(self.state, f"set {sorted(f'{each.source} {each.state}' for each in seen)}")
+
     def _add_function(self, function: types.FunctionType) -> None:
         self._note(self.code, f"function {function.__qualname__}")
         if _is_library(function.__module__):
             return
         for code in _codes(function.__code__):
-            constants = [repr(each) for each in code.co_consts if not isinstance(each, types.CodeType)]
-            self._note(self.code, f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {constants}")
+            self._note(self.code, f"{code.co_code.hex()} {code.co_names} {code.co_varnames}")
+            self._note(self.code, fingerprint([c for c in code.co_consts if not isinstance(c, types.CodeType)]).state)
         self.add(function.__defaults__)
         self.add(function.__kwdefaults__)
         for cell in function.__closure__ or ():
