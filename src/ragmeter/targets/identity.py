@@ -54,18 +54,19 @@ class _Walk:
         self.certain = True
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []  # an object that is gone would lend its id to another
-        self._depth = 0
+        self._count = self._depth = 0
 
     def add(self, value: Any) -> None:
         """Add a value to the digests."""
+        self._count += 1
+        if self._count > _MOST_VALUES or self._depth >= _DEEPEST:
+            self.certain = False
+            return
         if isinstance(value, _PLAIN) and type(value) in _PLAIN:
             self._note(self.state, f"{type(value).__name__} {value!r}")
             return
         if id(value) in self._numbers:
             self._note(self.state, f"again {self._numbers[id(value)]}")
-            return
-        if len(self._numbers) >= _MOST_VALUES or self._depth >= _DEEPEST:
-            self.certain = False
             return
         self._numbers[id(value)] = len(self._numbers)
         self._alive.append(value)
