@@ -189,9 +189,10 @@ def test_the_default_language_of_an_evaluator_is_shown(ragmeter: Run) -> None:
     assert "--language: the language whose stemmer is used, by code or name; default: es" in shown
 
 
-def test_output_that_cannot_show_every_character(tmp_path: Path, ragmeter: Run) -> None:
+def test_output_that_cannot_show_every_character(tmp_path: Path, ragmeter_process: Run) -> None:
     (tmp_path / "r.csv").write_text("answer,reference\na,a\n")
-    done = ragmeter("evaluate", "--metrics", "token_f1", "--results", "r.csv", env={"PYTHONIOENCODING": "ascii"})
+    command = ("evaluate", "--metrics", "token_f1", "--results", "r.csv")
+    done = ragmeter_process(*command, env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0, done.stderr
     assert "token_f1 ?" in done.stdout
 
