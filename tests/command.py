@@ -1,4 +1,7 @@
-"""The command in this process: what a process of its own would print, write and return, without the start of one."""
+"""The command in this process: what a process of its own would print, write and return, without the start of one.
+
+And, where a process is what is tested, ways to wait for what it does.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,17 @@ import os
 import signal
 import sys
 import tempfile
+import time
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from subprocess import CompletedProcess
-from typing import NoReturn, TextIO
+from subprocess import CompletedProcess, Popen
+from typing import Any, NoReturn, TextIO
 from unittest import mock
+
+#: Seconds that a test waits for what must come: no measure of speed, but an end where it never does.
+PATIENCE = 300.0
 
 
 def call(arguments: Sequence[str], folder: Path, environment: dict[str, str]) -> CompletedProcess[str]:
@@ -110,3 +117,24 @@ def _is_of(module: object, folder: Path) -> bool:
     """Whether a module is the user's: a file in the folder, or a package without one that is."""
     places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
     return any(place is not None and Path(place).is_relative_to(folder) for place in places)
+
+
+def wait_for(condition: Callable[[], object], process: Popen[Any]) -> None:
+    """Until it holds; the process must live so long."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def interrupt(process: Popen[Any]) -> str:
+    """Ctrl-C, until the command says that it has heard it; gives back what it said."""
+    assert process.stderr is not None
+    process.send_signal(signal.SIGINT)
+    said = b""
+    while b"press Ctrl-C again" not in said:
+        part = os.read(process.stderr.fileno(), 65536)
+        assert part, said
+        said += part
+    return said.decode()

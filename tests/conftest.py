@@ -16,10 +16,8 @@ from hypothesis import settings
 
 from ragmeter.targets.browser import launch
 from tests.browser import chromium_server, served
-from tests.command import call
+from tests.command import PATIENCE, call
 
-#: Seconds that a test waits for what must come: no measure of speed, but an end where it never does.
-PATIENCE = 300.0
 DATA = Path(__file__).parent / "data"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -19,7 +19,8 @@ from ragmeter import EvaluationManager, ExactMatchScorer, RunFolder, TokenF1Scor
 from ragmeter.effects.journal import Journal
 from ragmeter.errors import UsageError
 from tests.browser import missing, served
-from tests.conftest import PATIENCE, Run
+from tests.command import PATIENCE
+from tests.conftest import Run
 from tests.web.helpers import give_up_soon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

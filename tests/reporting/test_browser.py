@@ -10,7 +10,8 @@ import pytest
 
 import ragmeter
 from tests.browser import chromium, missing
-from tests.conftest import PATIENCE, load_rows
+from tests.command import PATIENCE
+from tests.conftest import load_rows
 from tests.reporting.helpers import PAYLOAD, PAYLOADS, keep, keep_hostile, rows
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")

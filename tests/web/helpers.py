@@ -14,7 +14,7 @@ from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page, Visit
 from ragmeter.targets.web import Login, WebTarget
-from tests.conftest import PATIENCE
+from tests.command import PATIENCE
 
 
 def target(site: str, kind: str, **more: Any) -> WebTarget:

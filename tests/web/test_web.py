@@ -21,7 +21,7 @@ from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page, Visit
 from ragmeter.targets.web import Login, WebTarget
 from tests.browser import missing
-from tests.conftest import PATIENCE
+from tests.command import PATIENCE
 from tests.web import hard
 from tests.web.helpers import ask_all, give_up_soon, target, texts
 
