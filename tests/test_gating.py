@@ -13,7 +13,7 @@ from xml.etree import ElementTree as Xml
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -402,7 +402,6 @@ def verdict_of(text: str) -> Verdict:
 _HOSTILE = st.text(st.characters(codec=None) | st.sampled_from("|`<>&*_[]()!#~\\@\n\r\t\0\x1b\ufffe\ud800$:/"))
 
 
-@settings(max_examples=60)
 @given(_HOSTILE)
 def test_junit_is_xml_whatever_the_texts(text: str) -> None:
     suites = Xml.fromstring(junit(verdict_of(text)))  # noqa: S314 - our own document
@@ -429,7 +428,6 @@ def shown(text: str) -> str:
     return re.sub(r"\s+", "", html.unescape(re.sub(r"<[^>]+>", "", rendered)))
 
 
-@settings(max_examples=60)
 @given(_HOSTILE)
 def test_markdown_shows_every_text_as_it_stands(text: str) -> None:
     table = f"| a | b |\n| --- | --- |\n| {escaped(text)} | end |\n"

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from ragmeter import CRAGEvaluator, LLMJudge
+from tests.command import PATIENCE
 from tests.evaluators.crag.helpers import turn
 
 pytestmark = pytest.mark.slow
@@ -48,7 +49,7 @@ def url() -> Iterator[str]:
     )  # fmt: skip
     assert process.stdin is not None
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not _answers(port):
             assert process.poll() is None
             assert time.monotonic() < deadline

@@ -11,6 +11,7 @@ import pytest
 from ragmeter import RunFolder, evaluate
 from ragmeter.errors import OutputError
 from ragmeter.store import NewRun
+from tests.command import PATIENCE
 
 ROWS = [{"qid": "1", "answer": "a", "reference": "a"}]
 RACE = """
@@ -26,7 +27,7 @@ for n in range(40):
 def test_processes_that_write_the_same_run_at_once(tmp_path: Path) -> None:
     path = tmp_path / "r"
     racers = [subprocess.Popen([sys.executable, "-c", RACE, str(path)]) for _ in range(3)]
-    assert [racer.wait(timeout=120) for racer in racers] == [0, 0, 0]
+    assert [racer.wait(timeout=PATIENCE) for racer in racers] == [0, 0, 0]
     assert RunFolder.at(path).manifest() == RunFolder.at(path).summary() == {"n": 39}
     assert [each.name for each in tmp_path.iterdir()] == ["r"]
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragmeter.effects.journal import Journal
+from tests.command import PATIENCE, interrupt, wait_for
 from tests.conftest import Run
 from tests.judge_server import Action, JudgeServer, completion
 
@@ -249,31 +250,38 @@ def test_datasets_that_are_none(ragmeter: Run, tmp_path: Path, line: str, messag
     assert message in done.stderr
 
 
+def reached(server: JudgeServer, count: float) -> bool:
+    return server.count >= count
+
+
 def test_ctrl_c_and_kill_lose_nothing(tmp_path: Path) -> None:
     questions = [{"question": f"q{i}", "ground_truth": f"a{i}"} for i in range(200)]
     (tmp_path / "qa.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
     chance = random.Random(5)
     command = [sys.executable, "-m", "ragmeter", "ask", "--dataset", "qa.jsonl", "--metrics", "token_f1", "--run", "r"]
-    with JudgeServer(lambda request, number: Action(body={"answer": request["question"]}), latency=0.03) as server:
-        command += ["--target", f"http://127.0.0.1:{server.port}/", "--output", "results.json"]
+    with JudgeServer(lambda request, number: Action(body={"answer": request["question"]})) as server:
+        command += ["--target", f"http://127.0.0.1:{server.port}/", "--output", "results.json", "--timeout", "3600"]
         journal = tmp_path / "runs" / "r.journal.sqlite"
         recorded = 0
         for number in range(6):
-            before = server.count
+            server.answers = server.count + chance.randint(1, 20)  # so few that it can't come to its end
             process = subprocess.Popen(
                 command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ
             )
-            while server.count == before:
-                assert process.poll() is None
-                time.sleep(0.01)
-            time.sleep(chance.uniform(0, 0.2))
-            process.send_signal(signal.SIGINT if number % 2 else signal.SIGKILL)
-            process.communicate(timeout=30)
+            wait_for(partial(reached, server, server.answers), process)
+            time.sleep(chance.uniform(0, 0.05))
+            if number % 2:
+                interrupt(process)
+                server.release()
+            else:
+                process.kill()
+            process.communicate(timeout=PATIENCE)
             assert process.returncode == (130 if number % 2 else -9)
             with Journal(journal) as held:
                 assert len(held) >= recorded
                 recorded = len(held)
             assert not (tmp_path / "results.json").exists()
+        server.release()
         before = server.count
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
         assert server.count - before == 200 - recorded

@@ -8,13 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragmeter.effects.journal import Journal
+from tests.command import PATIENCE, interrupt, wait_for
 from tests.conftest import Run
 from tests.evaluators.crag.helpers import conversation, turn
 from tests.judge_server import Action, JudgeServer, completion
@@ -77,14 +77,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     """The files that a run leaves, but for the journal and what says when and how it was run."""
     left_out = {"manifest.json", "journal.sqlite"}
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in left_out}
-
-
-def wait_for(condition: Any, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_evaluate(ragmeter: Run, tmp_path: Path) -> None:
@@ -258,61 +250,59 @@ def test_a_prompt_of_ones_own(ragmeter: Run, tmp_path: Path) -> None:
 
 def test_a_second_process_fails_at_once(ragmeter: Run, tmp_path: Path) -> None:
     write(tmp_path / "turns.jsonl", many(30))
-    with JudgeServer(latency=0.3) as server:
-        first = start(tmp_path, *evaluate(server, "--workers", "2"))
-        wait_for(lambda: server.count, first)
+    with JudgeServer() as server:
+        server.answers = 0
+        first = start(tmp_path, *evaluate(server, "--workers", "2", "--timeout", "3600"))
+        wait_for(lambda: server.count, first)  # it is at work, and stays so
         done = ragmeter("crag", *evaluate(server))
         assert done.returncode == 2
         assert "another process is at work on this run" in done.stderr
-        out, _ = first.communicate(timeout=60)
+        server.release()
+        out, _ = first.communicate(timeout=PATIENCE)
     assert first.returncode == 0, out
     assert server.count == 30
 
 
 def test_ctrl_c_once_finishes_what_is_under_way(tmp_path: Path) -> None:
     write(tmp_path / "turns.jsonl", many(300))
-    with JudgeServer(latency=0.2) as server:
-        process = start(tmp_path, *evaluate(server, "--workers", "4"))
-        wait_for(lambda: server.count >= 12, process)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+    with JudgeServer() as server:
+        server.answers = 12
+        process = start(tmp_path, *evaluate(server, "--workers", "4", "--timeout", "3600"))
+        wait_for(lambda: server.count >= 16, process)
+        err = interrupt(process)
+        server.release()
+        err += process.communicate(timeout=PATIENCE)[1]
         asked = server.count
         assert process.returncode == 130
         assert "run the same command again" in err
         assert "Traceback" not in err
         with Journal(tmp_path / "out" / "journal.sqlite") as journal:
-            assert len(journal) == asked < 300  # nothing that was asked is lost
+            assert len(journal) == asked == 16  # nothing that was asked is lost, and no more is asked
         assert not (tmp_path / "out" / "scores_dictionary.json").exists()
-        server.latency = 0.0
         process = start(tmp_path, *evaluate(server))
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert server.count == 300
 
 
 def test_ctrl_c_twice_stops(tmp_path: Path) -> None:
     write(tmp_path / "turns.jsonl", many(30))
-    slow = {"on": True}
-
-    def behave(request: dict[str, Any], number: int) -> Action | None:
-        return Action(delay=50.0, body={}) if slow["on"] and number > 3 else None
-
-    with JudgeServer(behave) as server:
-        process = start(tmp_path, *evaluate(server, "--workers", "4"))
+    with JudgeServer() as server:
+        server.answers = 3
+        process = start(tmp_path, *evaluate(server, "--workers", "4", "--timeout", "3600"))
         wait_for(lambda: server.count >= 7, process)
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        err = interrupt(process)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
+        err += process.communicate(timeout=PATIENCE)[1]
         assert process.returncode == 130
         assert "Traceback" not in err
         with Journal(tmp_path / "out" / "journal.sqlite") as journal:
             assert len(journal) == 3
-        slow["on"] = False
+        server.release()
         before = server.count
         process = start(tmp_path, *evaluate(server))
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert server.count == before + 27
 
@@ -322,12 +312,11 @@ def test_ctrl_c_twice_stops_an_agent_that_hangs(tmp_path: Path) -> None:
     write(tmp_path / "conversations.jsonl", [conversation("a", ("one", "x"))])
     log = tmp_path / "log"
     command = ["generate", "--dataset", "conversations.jsonl", "--agent", "agents:Agent", "--output", "turns.jsonl"]
-    process = start(tmp_path, *command, AGENT_SLEEP="100", AGENT_LOG=str(log))
+    process = start(tmp_path, *command, AGENT_SLEEP="3600", AGENT_LOG=str(log))
     wait_for(log.exists, process)
+    err = interrupt(process)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    err += process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 130
     assert "run the same command again" in err
 
@@ -365,13 +354,13 @@ def test_no_key_in_any_file_or_line(tmp_path: Path) -> None:
                 "0",
             ],
         ):
-            out, err = start(tmp_path, *arguments).communicate(timeout=60)
+            out, err = start(tmp_path, *arguments).communicate(timeout=PATIENCE)
             said += out + err
         server.latency = 0.2
         process = start(tmp_path, *evaluate(server, "--output-dir", "out2"))
         wait_for(lambda: server.count > 60, process)
         process.kill()
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
         said += out + err
         assert any(CANARY in head for head in server.headers)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -1,62 +1,76 @@
-"""kill -9 at random moments, and a disk that is full: nothing that was recorded is asked again, or lost.
-
-RAGMETER_KILLS sets how often it is killed.
-"""
+"""kill -9 at random moments, and a disk that is full: nothing that was recorded is asked again, or lost."""
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from ragmeter import LLMJudge
 from ragmeter.effects.journal import Journal
-from tests.cli.test_crag import AGENT, CANARY, contents, evaluate, many, start, wait_for, write
+from tests.cli.test_ask import reached
+from tests.cli.test_crag import AGENT, CANARY, contents, evaluate, many, start, write
+from tests.command import PATIENCE, wait_for
 from tests.evaluators.crag.helpers import conversation
 from tests.judge_server import Action, JudgeServer, texts
 
-KILLS = int(os.environ.get("RAGMETER_KILLS", "50"))
+#: How often it is killed.
+KILLS = [10, pytest.param(50, marks=pytest.mark.slow)]
+#: An agent that answers so many batches and then hangs, so that it can't come to its end before it is killed.
+HANGING_AGENT = AGENT.replace(
+    "        time.sleep",
+    """        self.batches = getattr(self, "batches", 0) + 1
+        if self.batches > float(os.environ.get("AGENT_BATCHES", "inf")):
+            time.sleep(3600)
+        time.sleep""",
+)
 
 
-def killed(process: subprocess.Popen[str], after: float) -> bool:
-    """Kill the process after so many seconds; False if it came to its end before."""
-    try:
-        process.communicate(timeout=after)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return True
-    return False
+def kill(process: subprocess.Popen[str], after: float) -> None:
+    """Kill the process after so many seconds; it must not have come to its end by itself."""
+    time.sleep(after)
+    assert process.poll() is None, process.communicate()
+    process.kill()
+    process.communicate()
 
 
-def test_killed_while_it_judges(tmp_path: Path) -> None:
-    turns = many(KILLS * 15)
+def lines(log: Path) -> int:
+    return len(log.read_bytes().splitlines()) if log.exists() else 0
+
+
+def logged(log: Path, count: int) -> bool:
+    return lines(log) >= count
+
+
+@pytest.mark.parametrize("kills", KILLS)
+def test_killed_while_it_judges(tmp_path: Path, kills: int) -> None:
+    turns = many(kills * 15)
     write(tmp_path / "turns.jsonl", turns)
     chance = random.Random(3)
-    with JudgeServer(latency=0.04) as server:
+    with JudgeServer(latency=0.02) as server:
         judge = LLMJudge(CANARY, "m", server.url)
         keys = {
             judge._key({name: row[name] for name in ("query", "ground_truth", "agent_response")}, 0, 0): row["query"]
             for row in turns
         }
-        command = evaluate(server, "--workers", "4")
+        command = evaluate(server, "--workers", "4", "--timeout", "3600")
         recorded: set[str] = set()
-        kills = in_the_middle = 0
-        while kills < KILLS:
+        for _ in range(kills):
             before = server.count
+            replies = chance.randint(0, 12)
+            server.answers = before + replies  # so few that it can't come to its end
             process = start(tmp_path, *command)
             if chance.random() < 0.8:
-                wait_for(lambda before=before: server.count > before, process)
-                in_the_middle += killed(process, chance.uniform(0, 0.25))
+                wait_for(partial(reached, server, before + 1 + chance.randint(0, replies)), process)
+                kill(process, chance.uniform(0, 0.05))
             else:
-                assert killed(process, chance.uniform(0, 0.5))  # while it starts, perhaps
-            kills += 1
+                kill(process, chance.uniform(0, 0.5))  # while it starts, perhaps
             asked_now = {texts(request)["query"] for request in server.requests[before:]}
             assert not asked_now & recorded, "what was recorded was asked again"
             if (tmp_path / "out" / "journal.sqlite").exists():
@@ -65,40 +79,42 @@ def test_killed_while_it_judges(tmp_path: Path) -> None:
                 assert recorded <= held, "what was recorded is gone"
                 recorded = held
             assert not (tmp_path / "out" / "scores_dictionary.json").exists()
-        assert in_the_middle >= KILLS // 2
         assert recorded
+        server.release()
         before = server.count
         process = start(tmp_path, *command)
-        process.communicate(timeout=120)
+        process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert server.count - before == len(turns) - len(recorded)
         asked = Counter(texts(request)["query"] for request in server.requests)
         assert set(asked) == set(keys.values())
         # what was under way at a kill is all that was ever asked twice
-        assert sum(asked.values()) - len(asked) <= 5 * KILLS
+        assert sum(asked.values()) - len(asked) <= 5 * kills
         server.latency = 0.0
         other = tmp_path / "whole"
         other.mkdir()
         write(other / "turns.jsonl", turns)
         process = start(other, *command)
-        process.communicate(timeout=120)
+        process.communicate(timeout=PATIENCE)
     assert contents(tmp_path / "out") == contents(other / "out")
 
 
-def test_killed_while_the_agent_answers(tmp_path: Path) -> None:
-    kills = max(5, KILLS // 5)
+@pytest.mark.parametrize("kills", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_while_the_agent_answers(tmp_path: Path, kills: int) -> None:
     dataset = [conversation(f"s{i}", *((f"q{i}.{j}", "x") for j in range(3))) for i in range(8 * kills)]
     write(tmp_path / "conversations.jsonl", dataset)
-    (tmp_path / "agents.py").write_text(AGENT)
+    (tmp_path / "agents.py").write_text(HANGING_AGENT)
     log, journal_path = tmp_path / "log", tmp_path / "turns.jsonl.journal.sqlite"
     command = ["generate", "--dataset", "conversations.jsonl", "--agent", "agents:Agent", "--output", "turns.jsonl"]
+    command += ["--workers", "1"]  # so that a batch is recorded before the next one
     chance = random.Random(4)
     answered = 0
     for _ in range(kills):
-        before = log.stat().st_size if log.exists() else 0
-        process = start(tmp_path, *command, AGENT_LOG=str(log), AGENT_SLEEP="0.03")
-        wait_for(lambda before=before: log.exists() and log.stat().st_size > before, process)
-        assert killed(process, chance.uniform(0, 0.25))
+        before = lines(log)
+        batches = chance.randint(1, 4)
+        process = start(tmp_path, *command, AGENT_LOG=str(log), AGENT_BATCHES=str(batches))
+        wait_for(partial(logged, log, before + 1 + 2 * chance.randint(0, batches)), process)
+        kill(process, chance.uniform(0, 0.05))
         assert not (tmp_path / "turns.jsonl").exists()
         if journal_path.exists():
             with Journal(journal_path) as journal:
@@ -107,14 +123,14 @@ def test_killed_while_the_agent_answers(tmp_path: Path) -> None:
     assert answered
     before = log.stat().st_size
     process = start(tmp_path, *command, AGENT_LOG=str(log))
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     asked_last = log.read_bytes()[before:].splitlines()
     assert len(asked_last) == 3 * len(dataset) - answered
     resumed = (tmp_path / "turns.jsonl").read_bytes()
     (tmp_path / "turns.jsonl").unlink()
     journal_path.unlink()
-    start(tmp_path, *command).communicate(timeout=60)
+    start(tmp_path, *command).communicate(timeout=PATIENCE)
     assert (tmp_path / "turns.jsonl").read_bytes() == resumed
 
 
@@ -139,7 +155,7 @@ def test_a_full_disk(small_disk: Path, tmp_path: Path) -> None:
     with JudgeServer(lambda request, number: None) as server:
         command = evaluate(server, "--output-dir", small_disk / "out")
         process = start(tmp_path, *command)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
         assert "can't write the journal" in err
         assert "run the same command again" in err
@@ -152,7 +168,7 @@ def test_a_full_disk(small_disk: Path, tmp_path: Path) -> None:
         assert recorded >= asked - 100  # what was under way is lost, and no more
         subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
         process = start(tmp_path, *command)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert server.count - asked == 1200 - recorded
 
@@ -167,15 +183,13 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
 
     with JudgeServer(behave) as server:
         process = start(tmp_path, *evaluate(server, "--workers", "4", "--retries", "1"))
-        began = time.monotonic()
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 3
-        assert time.monotonic() - began < 30
         assert "judge_error: not asked: 10 calls in a row have failed" in out
         down["on"] = False
         server.behave = lambda request, number: None
         before = server.count
         process = start(tmp_path, *evaluate(server))
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert server.count - before == 300 - 99

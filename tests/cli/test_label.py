@@ -19,6 +19,7 @@ from ragmeter import choose_sample, evaluate
 from ragmeter.cli.labelling import Session
 from ragmeter.people.labels import Sheet
 from ragmeter.store import RunFolder
+from tests.command import PATIENCE
 from tests.conftest import Run
 from tests.people.helpers import make_run
 
@@ -155,7 +156,7 @@ def test_a_terminal_and_a_kill(tmp_path: Path) -> None:
         return child, ours
 
     def see(terminal: int, words: str) -> None:
-        shown, end = b"", time.monotonic() + 60
+        shown, end = b"", time.monotonic() + PATIENCE
         while words.encode() not in shown:
             ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
             assert ready, shown[-2000:]
@@ -181,7 +182,7 @@ def test_a_terminal_and_a_kill(tmp_path: Path) -> None:
     see(terminal, "3 of 5 done")
     child.send_signal(signal.SIGINT)  # Ctrl-C
     see(terminal, "left: 2")
-    assert child.wait(timeout=20) == 130
+    assert child.wait(timeout=PATIENCE) == 130
     os.close(terminal)
     assert [row["label"] for row in rows(path)] == ["correct", "wrong", "correct", "", ""]
     left = [each.name for each in tmp_path.iterdir()]

@@ -18,34 +18,26 @@ import pytest
 from ragmeter import EvaluationManager, ExactMatchScorer, RunFolder, TokenF1Scorer, WebInterface, evaluate
 from ragmeter.effects.journal import Journal
 from ragmeter.errors import UsageError
-from tests.browser import missing
+from tests.browser import missing, served
+from tests.command import PATIENCE
 from tests.conftest import Run
-from tests.web.test_web import SITE
+from tests.web.helpers import give_up_soon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HEADER = [
     "query", "ground_truth", "actual_response", "cosine_similarity", "rouge_l_score", "exact_match", "token_f1",
     "meteor_score", "average_score",
 ]  # fmt: skip
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
-
-
-def served(*command: str) -> Iterator[str]:
-    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
-    process.terminate()
-    process.communicate()
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    yield from served(str(SITE))
+pytestmark = [
+    pytest.mark.skipif(bool(missing()), reason=missing() or "there is one"),
+    pytest.mark.usefixtures("shared_browser"),
+]
 
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[str]:
-    yield from served(str(EXAMPLES / "rag_app.py"), "--port", "0")
+    with served(str(EXAMPLES / "rag_app.py"), "--port", "0") as address:
+        yield address
 
 
 def queries(folder: Path, *rows: tuple[str, str]) -> None:
@@ -56,7 +48,7 @@ def queries(folder: Path, *rows: tuple[str, str]) -> None:
 def command(url: str, *more: str) -> list[str]:
     return [
         "web", "--url", url, "--input", "queries.csv", "--output", "results.csv", "--input-selector", "#query-input",
-        "--submit-selector", "#submit-button", *more,
+        "--submit-selector", "#submit-button", "--timeout", str(PATIENCE), *more,
     ]  # fmt: skip
 
 
@@ -109,12 +101,15 @@ def test_answers_and_sources_by_selectors(ragmeter: Run, tmp_path: Path, app: st
         RunFolder.at(tmp_path / "runs" / "r").rows(["retrieved", "latency_ms", "time_to_first_token_ms"]).to_pylist()[0]
     )
     assert kept["retrieved"] == ["Night Market", "Harbour Jazz Night"]
-    assert 0 < kept["time_to_first_token_ms"] <= kept["latency_ms"] < 5000
+    assert 0 < kept["time_to_first_token_ms"] <= kept["latency_ms"]
 
 
-def test_unanswered_rows_have_empty_scores_and_evidence(ragmeter: Run, tmp_path: Path, site: str) -> None:
+def test_unanswered_rows_have_empty_scores_and_evidence(
+    ragmeter: Run, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_up_soon(monkeypatch, "bad", PATIENCE / 100)
     queries(tmp_path, ("good", "x"), ("bad", "x"), ("good", "x"))
-    done = ragmeter(*command(f"{site}/error", "--timeout", "3", "--retries", "0", "--run", "r"))
+    done = ragmeter(*command(f"{site}/error", "--retries", "0", "--run", "r"))
     assert done.returncode == 3
     assert "timeout: no answer within 3 s" in done.stdout
     found = results(tmp_path)
@@ -124,9 +119,12 @@ def test_unanswered_rows_have_empty_scores_and_evidence(ragmeter: Run, tmp_path:
     assert "no luck with bad" in (tmp_path / "runs" / "r" / "evidence" / "2.txt").read_text()
 
 
-def test_a_selector_that_matches_nothing(ragmeter: Run, tmp_path: Path, site: str) -> None:
+def test_a_selector_that_matches_nothing(
+    ragmeter: Run, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragmeter.targets.visit._APPEARS", 1.0)
     queries(tmp_path, ("x", "y"))
-    done = ragmeter(*command(f"{site}/plain", "--input-selector", "#nothing", "--timeout", "2"))
+    done = ragmeter(*command(f"{site}/plain", "--input-selector", "#nothing"))
     assert done.returncode == 2
     assert "#query-input" in done.stderr
     assert not (tmp_path / "results.csv").exists()
@@ -134,35 +132,36 @@ def test_a_selector_that_matches_nothing(ragmeter: Run, tmp_path: Path, site: st
 
 def wait_for_questions(site: str, count: int) -> None:
     """Until so many of them have reached the page."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        with urlopen(f"{site}/log", timeout=10) as reply:  # noqa: S310 - our own
-            if sum(question.startswith("question ") for question in json.load(reply)) >= count:
+        with urlopen(f"{site}/log", timeout=PATIENCE) as reply:  # noqa: S310 - our own
+            if sum(question.startswith("interrupted ") for question in json.load(reply)) >= count:
                 return
         time.sleep(0.1)
     raise AssertionError("they were not asked")
 
 
-def test_interrupted_and_resumed(tmp_path: Path, site: str) -> None:
-    queries(tmp_path, *((f"question {i}", "x") for i in range(16)))
+def test_interrupted_and_resumed(ragmeter: Run, tmp_path: Path, site: str) -> None:
+    queries(tmp_path, *((f"interrupted {i}", "x") for i in range(16)))
     known = 0
-    arguments = [sys.executable, "-m", "ragmeter", *command(f"{site}/plain", "--workers", "2", "--run", "r")]
+    arguments = command(f"{site}/plain", "--workers", "2", "--run", "r")
     for number in (signal.SIGINT, signal.SIGKILL):
         process = subprocess.Popen(
-            arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )
+            [sys.executable, "-m", "ragmeter", *arguments],
+            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
         wait_for_questions(site, known + 5)  # two are under way
         os.killpg(process.pid, number)  # as a terminal does: the browser's processes hear it as well
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         assert not (tmp_path / "runs" / "r.evidence").exists()  # what was under way came to its end
         assert not (tmp_path / "results.csv").exists()
         with Journal(tmp_path / "runs" / "r.journal.sqlite") as journal:
             known = len(journal)
         assert 0 < known < 16
-    done = subprocess.run([*arguments, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = ragmeter(*arguments, "--json")
     assert json.loads(done.stdout)["n_rows"] == 16
     assert [row["actual_response"] for row in results(tmp_path)] == [
-        f"Answer to question {i}: it is so." for i in range(16)
+        f"Answer to interrupted {i}: it is so." for i in range(16)
     ]
 
 

@@ -16,6 +16,7 @@ from ragmeter.effects.loop import each as each_of
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.errors import EndpointError
 from ragmeter.table import SKIPPED_BUDGET
+from tests.command import PATIENCE
 
 QUICK = Retries(failures=3, refusals=5, base=0.001)
 Scenario = Callable[[Caller], Awaitable[Any]]
@@ -129,12 +130,16 @@ def test_the_same_key_is_asked_once_at_a_time() -> None:
 def test_no_more_than_the_workers_at_once() -> None:
     async def scenario(caller: Caller) -> None:
         inside = peak = 0
+        full = asyncio.Event()
 
         async def send() -> Reply:
             nonlocal inside, peak
             inside += 1
             peak = max(peak, inside)
-            await asyncio.sleep(0.001)
+            if peak == 4:
+                full.set()
+            await asyncio.wait_for(full.wait(), PATIENCE)
+            await asyncio.sleep(0)
             inside -= 1
             return Reply("1")
 
@@ -192,7 +197,8 @@ def test_a_stop_lets_what_is_under_way_finish() -> None:
             return Reply("1")
 
         tasks = [asyncio.create_task(caller.ask(str(i), slow)) for i in range(10)]
-        await asyncio.sleep(0.02)
+        while caller.pace.inside < 4:
+            await asyncio.sleep(0.001)
         caller.stop()
         release.set()
         found = await asyncio.gather(*tasks)
@@ -209,7 +215,7 @@ def test_a_stop_ends_a_wait() -> None:
         task = asyncio.create_task(caller.ask("k", Script(again())))
         await asyncio.sleep(0.01)
         caller.stop()
-        assert await asyncio.wait_for(task, 5) == Failure(STOPPED, "stopped")
+        assert await asyncio.wait_for(task, PATIENCE) == Failure(STOPPED, "stopped")
 
     run(scenario)
 

@@ -14,6 +14,7 @@ import pytest
 
 from ragmeter.effects.journal import Journal, Reply, Spent
 from ragmeter.errors import BusyError, InputError, OutputError
+from tests.command import PATIENCE
 
 REPLY = Reply("{}", 100, 10, 0.25, 51.5, 2)
 
@@ -54,8 +55,8 @@ def test_a_reply_that_can_not_be_written_is_an_error_and_not_the_end(odd: Reply)
     async def work() -> None:
         with Journal(None) as journal:
             with pytest.raises((UnicodeEncodeError, OverflowError)):
-                await asyncio.wait_for(journal.record("odd", odd), 5)
-            await asyncio.wait_for(journal.record("good", REPLY), 5)
+                await asyncio.wait_for(journal.record("odd", odd), PATIENCE)
+            await asyncio.wait_for(journal.record("good", REPLY), PATIENCE)
             assert journal.get("good") == REPLY
             assert journal.get("odd") is None
 
@@ -99,7 +100,9 @@ def test_a_second_process_fails_at_once(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal(path):
         code = f"from ragmeter.effects.journal import Journal; from pathlib import Path; Journal(Path({str(path)!r}))"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
         assert "BusyError: another process is at work on this run" in done.stderr
         with pytest.raises(BusyError):
             Journal(path)

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from ragmeter.effects.loop import Stoppable, each, run
+from tests.command import PATIENCE
 
 
 def test_it_returns_and_raises() -> None:
@@ -35,12 +36,16 @@ def test_a_notebook_has_a_loop_already() -> None:
 def test_each_item_once_and_so_many_at_a_time() -> None:
     seen: list[int] = []
     inside = peak = 0
+    full = asyncio.Event()
 
     async def work(item: int) -> None:
         nonlocal inside, peak
         inside += 1
         peak = max(peak, inside)
-        await asyncio.sleep(0.001)
+        if peak == 4:
+            full.set()
+        await asyncio.wait_for(full.wait(), PATIENCE)
+        await asyncio.sleep(0)
         inside -= 1
         seen.append(item)
 

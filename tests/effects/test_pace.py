@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmeter.effects.pace import LONGEST_PAUSE, Pace, Retries, retry_after
+from tests.command import PATIENCE
 
 NOON = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -81,12 +82,16 @@ def test_no_more_than_the_limit_get_in() -> None:
     async def work() -> None:
         pace = Pace(5)
         peak = 0
+        full = asyncio.Event()
 
         async def one() -> None:
             nonlocal peak
             assert await pace.enter()
             peak = max(peak, pace.inside)
-            await asyncio.sleep(0.001)
+            if peak == 5:
+                full.set()
+            await asyncio.wait_for(full.wait(), PATIENCE)
+            await asyncio.sleep(0)
             pace.leave()
 
         await asyncio.gather(*(one() for _ in range(100)))
@@ -127,7 +132,7 @@ def test_a_place_that_nobody_takes_goes_to_the_next() -> None:
         await asyncio.sleep(0)
         pace.leave()
         first.cancel()
-        assert await asyncio.wait_for(second, 5)
+        assert await asyncio.wait_for(second, PATIENCE)
         assert pace.inside == 1
 
     asyncio.run(work())

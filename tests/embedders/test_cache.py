@@ -15,6 +15,7 @@ from ragmeter.embedders.cache import Cache, cache_folder, keys_of
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import Identity
 from ragmeter.embedders.static import WordLlama
+from tests.command import PATIENCE
 from tests.embedders.helpers import texts
 
 IDENTITY = Identity("static", "m", "r", "")
@@ -180,7 +181,7 @@ def test_several_processes_at_once(tmp_path: Path) -> None:
         for _ in range(3)
     ]
     for each in running:
-        _, said = each.communicate(timeout=120)
+        _, said = each.communicate(timeout=PATIENCE)
         assert (each.returncode, said) == (0, "")
     cache = Cache(tmp_path)
     keys = keys_of(Identity("b", "m", "r", ""), [f"{part} {i}" for part in range(40) for i in range(50)])

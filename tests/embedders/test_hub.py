@@ -82,14 +82,14 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
         thread.join()
 
 
-def evaluate(ragmeter: Run, tmp_path: Path, env: dict[str, str], model: str = NAME) -> Any:
+def evaluate(ragmeter_process: Run, tmp_path: Path, env: dict[str, str], model: str = NAME) -> Any:
     (tmp_path / "rows.jsonl").write_text(ROWS)
     options = ("--results", "rows.jsonl", "--run", "a", "--embedding-model", model)
-    return ragmeter("evaluate", "--metrics", "semantic_similarity", *options, env={"HF_HOME": "hub", **env})
+    return ragmeter_process("evaluate", "--metrics", "semantic_similarity", *options, env={"HF_HOME": "hub", **env})
 
 
-def test_a_model_is_fetched_once(ragmeter: Run, tmp_path: Path, hub: Hub) -> None:
-    first = evaluate(ragmeter, tmp_path, hub.env)
+def test_a_model_is_fetched_once(ragmeter_process: Run, tmp_path: Path, hub: Hub) -> None:
+    first = evaluate(ragmeter_process, tmp_path, hub.env)
     assert first.returncode == 0, first.stderr
     (used,) = json.loads((tmp_path / "runs" / "a" / "manifest.json").read_text())["embeddings"]
     assert (used["model"], used["revision"], used["prefix"]) == (NAME, COMMIT, "query: ")
@@ -97,22 +97,22 @@ def test_a_model_is_fetched_once(ragmeter: Run, tmp_path: Path, hub: Hub) -> Non
     assert not {"model.safetensors", "onnx/model_qint8.onnx", "pytorch_model.bin"} & set(hub.fetched)
     calls = hub.calls
     (tmp_path / "rows.jsonl").write_text(ROWS.replace("Paris", "Lyon"))
-    second = evaluate(ragmeter, tmp_path, hub.env)
+    second = evaluate(ragmeter_process, tmp_path, hub.env)
     assert second.returncode == 0, second.stderr
     assert hub.calls == calls  # what is here is used, and nobody is asked
 
 
-def test_a_model_that_is_not_there(ragmeter: Run, tmp_path: Path, hub: Hub) -> None:
-    done = evaluate(ragmeter, tmp_path, hub.env, "someone/nothing")
+def test_a_model_that_is_not_there(ragmeter_process: Run, tmp_path: Path, hub: Hub) -> None:
+    done = evaluate(ragmeter_process, tmp_path, hub.env, "someone/nothing")
     assert done.returncode == 2
     assert "the hub has no model 'someone/nothing'" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_model_without_an_onnx_file(ragmeter: Run, tmp_path: Path, hub: Hub) -> None:
+def test_a_model_without_an_onnx_file(ragmeter_process: Run, tmp_path: Path, hub: Hub) -> None:
     for file in (tmp_path / "served" / "onnx").iterdir():
         file.unlink()
-    done = evaluate(ragmeter, tmp_path, hub.env)
+    done = evaluate(ragmeter_process, tmp_path, hub.env)
     assert done.returncode == 2
     assert ("sentence-transformers can't load it" if available() else "it has no ONNX file") in done.stderr
     assert "Traceback" not in done.stderr

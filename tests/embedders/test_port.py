@@ -90,7 +90,7 @@ def test_a_hub_that_can_not_be_reached(ragmeter: Run, tmp_path: Path) -> None:
     assert not list((tmp_path / "runs").glob("*"))
 
 
-def test_a_model_that_was_fetched_before(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_model_that_was_fetched_before(ragmeter_process: Run, tmp_path: Path) -> None:
     """The default name, found where the hub's library keeps it. The weights are another model's; the way is real."""
     place = tmp_path / "hub" / "hub" / f"models--{E5.replace('/', '--')}"
     write_folder(place / "snapshots" / COMMIT)
@@ -98,7 +98,7 @@ def test_a_model_that_was_fetched_before(ragmeter: Run, tmp_path: Path) -> None:
     (place / "refs" / "main").write_text(COMMIT)
     (tmp_path / "rows.jsonl").write_text(ROWS)
     env = {"HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1"}
-    done = ragmeter(
+    done = ragmeter_process(
         "evaluate", "--metrics", "semantic_similarity", "--results", "rows.jsonl", "--run", "a", "--json", env=env
     )
     assert done.returncode == 0, done.stderr

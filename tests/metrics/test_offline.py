@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmeter import get_metric
@@ -398,7 +398,6 @@ texts = st.text(
 )
 
 
-@settings(max_examples=200)
 @given(rows=st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3), texts), min_size=1, max_size=5))
 def test_any_text_has_a_probability(rows: list[tuple[str, list[str], str]]) -> None:
     columns = [list(column) for column in zip(*rows, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmeter import get_metric
@@ -74,7 +74,6 @@ def test_a_number_goes_on_in_its_own_text_only() -> None:
     np.testing.assert_array_equal(together, alone)
 
 
-@settings(max_examples=150, deadline=None)
 @given(rows=st.lists(st.tuples(texts, texts, texts), min_size=2, max_size=6))
 def test_no_row_knows_of_those_beside_it(rows: list[tuple[str, str, str]]) -> None:
     together = chances(rows)

@@ -10,6 +10,7 @@ import pytest
 
 import ragmeter
 from tests.browser import chromium, missing
+from tests.command import PATIENCE
 from tests.conftest import load_rows
 from tests.reporting.helpers import PAYLOAD, PAYLOADS, keep, keep_hostile, rows
 
@@ -25,6 +26,7 @@ class Opened:
 
     def __init__(self, browser: Any, path: Path, **context: Any) -> None:
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context})
+        self.context.set_default_timeout(PATIENCE * 1000)
         self.page = self.context.new_page()
         self.wrong: list[str] = []
         self.page.on("dialog", self._refuse)
@@ -34,7 +36,7 @@ class Opened:
         self.page.on("popup", lambda page: self.wrong.append("a new window"))
         self.page.add_init_script(WATCH)
         self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html[data-ready=yes]", timeout=10_000)
+        self.page.wait_for_selector("html[data-ready=yes]")
 
     def _refuse(self, dialog: Any) -> None:
         self.wrong.append(f"dialog {dialog.message}")
@@ -45,7 +47,7 @@ class Opened:
 
     def wait_for_status(self, text: str) -> None:
         """Until the line above the rows says so."""
-        self.page.locator(f"#status:text-is('{text}')").wait_for(timeout=5_000)
+        self.page.locator(f"#status:text-is('{text}')").wait_for()
 
     def check(self) -> None:
         """Nothing was asked, nothing was run, nothing was refused, and nothing sticks out at the side."""
@@ -58,8 +60,8 @@ class Opened:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
+def browser(browser_address: str) -> Iterator[Any]:
+    with chromium(browser_address) as started:
         yield started
 
 

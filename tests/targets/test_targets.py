@@ -22,6 +22,7 @@ from ragmeter.targets.model import ModelTarget
 from ragmeter.targets.paths import Path as Into
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
+from tests.command import PATIENCE
 from tests.judge_server import Action, Behaviour, JudgeServer, completion
 
 QUICK = Limits(workers=4, retries=0)
@@ -44,7 +45,7 @@ def answer_of(found: Answer | Failure) -> Answer:
     return found
 
 
-def python(function: Any, timeout: float = 10.0) -> PythonTarget:
+def python(function: Any, timeout: float = PATIENCE) -> PythonTarget:
     return PythonTarget.of(function, timeout)
 
 
@@ -92,7 +93,7 @@ def test_latency_is_measured_where_it_is_not_given() -> None:
         return "x"
 
     found = answer_of(one(python(slow)))
-    assert 50 <= found.latency_ms < 5000
+    assert found.latency_ms >= 50
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_a_function_that_raises_hangs_or_leaves() -> None:
         assert isinstance(found, Failure)
         assert found.cause.startswith(said)
     assert isinstance(one(python(stops)), Failure)
-    assert one(python(lambda question: time.sleep(60), timeout=0.1)) == Failure("timeout", "no answer within 0.1 s")
+    assert one(python(lambda question: time.sleep(3600), timeout=0.1)) == Failure("timeout", "no answer within 0.1 s")
 
 
 def test_it_is_tried_again() -> None:
@@ -224,7 +225,7 @@ def test_so_many_calls() -> None:
 
 def http(server: JudgeServer, **keywords: Any) -> HttpTarget:
     paths = Paths(**{name: Into.parse(path) for name, path in keywords.pop("paths", {}).items()})
-    return HttpTarget(f"http://127.0.0.1:{server.port}/query", paths=paths, **{"timeout": 5.0, **keywords})
+    return HttpTarget(f"http://127.0.0.1:{server.port}/query", paths=paths, **{"timeout": PATIENCE, **keywords})
 
 
 def always(action: Action) -> Behaviour:
@@ -302,8 +303,8 @@ def test_replies_that_are_none(action: Action, said: str) -> None:
 
 
 def test_a_server_that_hangs() -> None:
-    with JudgeServer(lambda request, number: Action(body={}, delay=30)) as server:
-        assert one(http(server, timeout=0.2)) == Failure("timeout", "no answer within 0.2 s")
+    with JudgeServer(lambda request, number: Action(body={}, delay=3600)) as server:
+        assert one(http(server, timeout=2.0)) == Failure("timeout", "no answer within 2 s")
 
 
 def test_a_long_reply_comes_in_parts() -> None:

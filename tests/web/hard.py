@@ -14,7 +14,7 @@ const stop = async (html, q) => { add("user", q); const s = show(html); await sa
 
 #: Kinds of pages whose answer is "Answer to QUESTION: it is so."
 WHOLE = {
-    "typed_after_the_request": 'add("user", q); const t = await (await post("/answer", q)).text(); await say(t, {Answer: 3000, is: 1500});',
+    "typed_after_the_request": 'add("user", q); const t = await (await post("/answer", q)).text(); await say(t, {Answer: 2500, is: 1500});',
     "animated": """add("user", q); const t = await (await post("/answer", q)).text(), d = add("bot", ""), begun = performance.now();
         const draw = () => { d.textContent = performance.now() - begun < 2000 ? t.slice(0, 6) : t; if (d.textContent !== t) requestAnimationFrame(draw); }; draw();""",
     "line_open_before": 'add("user", q); window.d = add("bot", ""); await post("/push?id=" + line, q);',

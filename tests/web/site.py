@@ -36,6 +36,8 @@ ASKED: list[str] = []
 #: What was pushed by /push, by the line that waits for it.
 TASKS: list[asyncio.Task[None]] = []
 PUSHED: dict[str, list[str]] = defaultdict(list)
+#: What /stream waits for after its first word, and /open opens, by its name.
+GATES: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
 FORM = '<div id="chat"></div><textarea id="query-input"></textarea><button id="submit-button">Send</button>'
 SCRIPT = """
@@ -56,7 +58,7 @@ KINDS = {
     "stream": """add("user", q); const d = add("bot", ""); const r = await post("/stream?" + location.search.slice(1), q);
         const reader = r.body.getReader(), decoder = new TextDecoder();
         for (;;) { const {done, value} = await reader.read(); if (done) break; d.textContent += decoder.decode(value, {stream: true}); }""",
-    "drip": 'add("user", q); const d = add("bot", ""); for (const w of ("Answer to " + q + ": one two three").split(" ")) { d.textContent += w + " "; await sleep(w === "two" ? 3000 : 60); }',
+    "drip": 'add("user", q); const d = add("bot", ""); for (const w of ("Answer to " + q + ": one two three").split(" ")) { d.textContent += w + " "; await sleep(w === "two" ? 2500 : 60); }',
     "rerender": """window.log = window.log || []; log.push(["user", q]); render(); const r = await post("/answer", q); const words = (await r.text()).split(" "); log.push(["bot", ""]);
         for (const w of words) { log[log.length - 1][1] += w + " "; render(); await sleep(20); }
         function render() { chat.innerHTML = ""; for (const [who, text] of log) add(who, text); }""",
@@ -169,8 +171,11 @@ async def stream(request: Request) -> Response:
     ]
 
     async def send() -> AsyncIterator[str]:
+        await asyncio.sleep(float(request.query_params.get("wait", "0")))
         for place, word in enumerate(words):
             yield word + " "
+            if "gate" in request.query_params:
+                await GATES[request.query_params["gate"]].wait()
             await asyncio.sleep(seconds / len(words))
             if pause and place % 4 == 3:
                 await asyncio.sleep(pause)
@@ -191,7 +196,7 @@ async def push(request: Request) -> Response:
     async def send() -> None:
         for word in words:
             PUSHED[request.query_params["id"]].append(word)
-            await asyncio.sleep(3.0 if word == "Answer" else 0.05)
+            await asyncio.sleep(2.0 if word == "Answer" else 0.05)
 
     TASKS.append(asyncio.create_task(send()))
     return PlainTextResponse("taken")
@@ -213,6 +218,11 @@ async def events(request: Request) -> Response:
     return StreamingResponse(send(), media_type="text/event-stream")
 
 
+async def open_gate(request: Request) -> Response:
+    GATES[request.query_params["gate"]].set()
+    return PlainTextResponse("open")
+
+
 async def log(request: Request) -> Response:
     return JSONResponse(ASKED)
 
@@ -222,6 +232,7 @@ app = Starlette(
         Route("/answer", answer, methods=["POST"]),
         Route("/stream", stream, methods=["POST"]),
         Route("/log", log),
+        Route("/open", open_gate),
         Route("/form", form, methods=["POST"]),
         Route("/push", push, methods=["POST"]),
         Route("/pushed", pushed),

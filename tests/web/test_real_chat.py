@@ -19,6 +19,7 @@ from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page
 from ragmeter.targets.web import WebTarget
 from tests.browser import missing
+from tests.command import PATIENCE
 
 PYTHON = os.environ.get("RAGMETER_CHAT_PYTHON", "")
 APP = """
@@ -48,7 +49,7 @@ def url() -> Iterator[str]:
     environment = {**os.environ, "GRADIO_ANALYTICS_ENABLED": "False"}
     process = subprocess.Popen([PYTHON, "-c", APP, str(port)], env=environment, stdout=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE
         while not _answers(port):
             assert process.poll() is None
             assert time.monotonic() < deadline
@@ -71,7 +72,7 @@ def _answers(port: int) -> bool:
 def test_its_answers_come_back_whole_and_in_order(url: str, selector: str | None, tmp_path: Path) -> None:
     questions = [Question(str(i), f"question {i}") for i in range(6)]
     questions += [Question("s0", "first", "s", turn=0), Question("s1", "second", "s", turn=1)]
-    target = WebTarget(Page(url, "textarea", timeout=60.0, answer_selector=selector))
+    target = WebTarget(Page(url, "textarea", timeout=PATIENCE, answer_selector=selector))
     found = ask(target, questions, Limits(3, 1), None, lambda count: None).found
     answers = [each.answer if isinstance(each, Answer) else str(each) for each in found]
     expected = [f"Answer 0 to question {i}" for i in range(6)] + ["Answer 0 to first", "Answer 1 to second"]

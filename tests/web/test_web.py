@@ -6,85 +6,29 @@ import asyncio
 import contextlib
 import json
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
 from ragmeter.effects.caller import Failure, TryAgain
 from ragmeter.errors import EndpointError, UsageError
-from ragmeter.targets.asking import Limits, ask
+from ragmeter.targets.finish import Finish
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page, Visit
 from ragmeter.targets.web import Login, WebTarget
 from tests.browser import missing
+from tests.command import PATIENCE
 from tests.web import hard
+from tests.web.helpers import ask_all, give_up_soon, target, texts
 
-SITE = Path(__file__).with_name("site.py")
-
-
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    process = subprocess.Popen([sys.executable, str(SITE)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
-    process.terminate()
-    process.communicate()
-
-
-def target(site: str, kind: str, **more: Any) -> WebTarget:
-    options: dict[str, Any] = {"input_selector": "#query-input", "submit_selector": "#submit-button", "timeout": 15.0}
-    own = {name: more.pop(name) for name in ("login", "evidence", "evidence_when") if name in more}
-    return WebTarget(Page(f"{site}/{kind}", **{**options, **more}), own.pop("login", Login()), **own)
-
-
-def ask_all(
-    target: WebTarget, *questions: str | Question, workers: int = 2, retries: int = 0
-) -> list[Answer | Failure]:
-    held = [q if isinstance(q, Question) else Question(str(i), q) for i, q in enumerate(questions)]
-    return ask(target, held, Limits(workers, retries), None, lambda count: None).found
-
-
-def texts(found: list[Answer | Failure]) -> list[str]:
-    return [each.answer if isinstance(each, Answer) else f"{each.outcome}: {each.cause}" for each in found]
-
-
-class Tour:
-    """Many pages by one browser, side by side, since they mostly wait. A question's id begins with the page's name."""
-
-    name = "tour"
-
-    def __init__(self, targets: dict[str, WebTarget]) -> None:
-        self.targets = targets
-
-    async def __aenter__(self) -> Tour:
-        self.first = next(iter(self.targets.values()))
-        await self.first.__aenter__()
-        held = {name: value for name, value in vars(self.first).items() if name in BROWSER}
-        for each in self.targets.values():
-            vars(each).update(held)
-        self.turns = {name: asyncio.Lock() for name, each in self.targets.items() if each.page.same_page}
-        return self
-
-    async def __aexit__(self, *failure: object) -> None:
-        await self.first.__aexit__()
-
-    async def answer(self, question: Question) -> Any:
-        name = question.qid.partition("/")[0]
-        async with self.turns.get(name, contextlib.nullcontext()):
-            return await self.targets[name].answer(question)
-
-    def signature(self) -> dict[str, Any]:
-        return {}
-
-
-BROWSER = ("_browser", "_playwright", "_error", "_timeout", "_starting")
+pytestmark = [
+    pytest.mark.skipif(bool(missing()), reason=missing() or "there is one"),
+    pytest.mark.usefixtures("shared_browser"),
+]
 EASY = [
     "plain", "delayed", "stream", "drip", "rerender", "replace", "alert", "virtual", "stop", "iframe", "editable",
     "late",
@@ -94,44 +38,26 @@ AGAIN = [("same", None), ("same_list", None), ("same", ".bot"), ("same_list", ".
 LIKE = "What is it like?"
 
 
-@pytest.fixture(scope="module")
-def tour(site: str) -> dict[str, list[str]]:
-    """What was read from every page, by its name."""
-    asked: dict[str, list[str]] = {kind: ["first?", "second one?"] for kind in EASY}
-    targets = {kind: target(site, kind) for kind in EASY}
-    for kind in SAME_PAGE:
-        asked[f"{kind} again"] = ["one?", "two?", "three?"]
-        targets[f"{kind} again"] = target(site, kind, same_page=True)
-    for kind, selector in AGAIN:
-        asked[f"{kind} {selector}"] = ["a", "b"]
-        targets[f"{kind} {selector}"] = target(site, kind, same_page=True, answer_selector=selector)
-    for kind in (*hard.WHOLE, *hard.SHORT):
-        asked[kind] = [LIKE]
-        targets[kind] = target(site, kind, timeout=25.0)
-    asked["markup"], targets["markup"] = ["Is <b>it</b> so,\nand why?"], target(site, "named_echo", timeout=25.0)
-    held = [Question(f"{kind}/{i}", text) for kind, several in asked.items() for i, text in enumerate(several)]
-    found = texts(ask(Tour(targets), held, Limits(20, 0), None, lambda count: None).found)
-    return {
-        kind: [text for question, text in zip(held, found, strict=True) if question.qid.startswith(f"{kind}/")]
-        for kind in asked
-    }
-
-
 @pytest.mark.parametrize("kind", EASY)
-def test_the_answer_is_found_and_whole(tour: dict[str, list[str]], kind: str) -> None:
+def test_the_answer_is_found_and_whole(site: str, kind: str) -> None:
+    found = texts(ask_all(target(site, kind), "first?", "second one?"))
     end = {"stream": "word9 end.", "drip": "one two three"}.get(kind, "it is so.")
-    assert [text.split(":")[0] for text in tour[kind]] == ["Answer to first?", "Answer to second one?"], tour[kind]
-    assert all(text.endswith(end) for text in tour[kind]), tour[kind]
+    assert [text.split(":")[0] for text in found] == ["Answer to first?", "Answer to second one?"], found
+    assert all(text.endswith(end) for text in found), found
 
 
 @pytest.mark.parametrize("kind", hard.WHOLE)
-def test_the_answer_of_a_page_that_is_hard_to_read(tour: dict[str, list[str]], kind: str) -> None:
-    assert tour[kind] == [f"Answer to {LIKE}: it is so."]
+def test_the_answer_of_a_page_that_is_hard_to_read(site: str, kind: str) -> None:
+    assert texts(ask_all(target(site, kind), LIKE)) == [f"Answer to {LIKE}: it is so."]
 
 
-@pytest.mark.parametrize("kind", [*hard.SHORT, "markup"])
-def test_a_short_answer_among_longer_things_that_are_new(tour: dict[str, list[str]], kind: str) -> None:
-    assert tour[kind] == ["Paris."]
+@pytest.mark.parametrize("kind", hard.SHORT)
+def test_a_short_answer_among_longer_things_that_are_new(site: str, kind: str) -> None:
+    assert texts(ask_all(target(site, kind), LIKE)) == ["Paris."]
+
+
+def test_a_question_that_is_markup_is_no_answer(site: str) -> None:
+    assert texts(ask_all(target(site, "named_echo"), "Is <b>it</b> so,\nand why?")) == ["Paris."]
 
 
 def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,15 +74,16 @@ def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeyp
 
 
 @pytest.mark.parametrize("kind", SAME_PAGE)
-def test_one_after_another_on_the_same_page(tour: dict[str, list[str]], kind: str) -> None:
-    found = tour[f"{kind} again"]
+def test_one_after_another_on_the_same_page(site: str, kind: str) -> None:
+    found = texts(ask_all(target(site, kind, same_page=True), "one?", "two?", "three?", workers=1))
     assert [text.split(":")[0] for text in found] == ["Answer to one?", "Answer to two?", "Answer to three?"]
     assert all(text.rstrip().endswith(("it is so.", "end.")) for text in found), found
 
 
 @pytest.mark.parametrize(("kind", "selector"), AGAIN)
-def test_the_same_answer_again_is_new(tour: dict[str, list[str]], kind: str, selector: str | None) -> None:
-    assert tour[f"{kind} {selector}"] == ["Always the same answer."] * 2
+def test_the_same_answer_again_is_new(site: str, kind: str, selector: str | None) -> None:
+    found = texts(ask_all(target(site, kind, same_page=True, answer_selector=selector), "a", "b", workers=1))
+    assert found == ["Always the same answer."] * 2
 
 
 def test_shadow_dom(site: str) -> None:
@@ -207,11 +134,24 @@ def test_formatted_text_keeps_its_lines(site: str) -> None:
     )
 
 
-def test_times_are_measured(site: str) -> None:
-    (found,) = ask_all(target(site, "stream?seconds=1.5"), "x")
+def test_times_are_measured(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    see = Finish.see
+
+    def open_the_gate(finish: Finish, *given: Any) -> bool:
+        ended = see(finish, *given)
+        if finish.first is not None:  # the rest of the answer comes when its beginning was seen
+            urlopen(f"{site}/open?gate=times").close()  # noqa: S310 - our own
+        return ended
+
+    monkeypatch.setattr(Finish, "see", open_the_gate)
+    begun = time.perf_counter()
+    (found,) = ask_all(target(site, "stream?wait=0.5&gate=times"), "x")
+    elapsed_ms = (time.perf_counter() - begun) * 1000
     assert isinstance(found, Answer)
+    assert found.answer.endswith("word9 end.")
     assert found.time_to_first_token_ms is not None
-    assert found.time_to_first_token_ms < 800 < 1200 < found.latency_ms < 2500
+    assert 500 <= found.time_to_first_token_ms < found.latency_ms
+    assert found.latency_ms + 1000 <= elapsed_ms  # the silence after an answer is no part of its time
 
 
 def test_a_conversation_stays_on_its_page(site: str) -> None:
@@ -220,8 +160,9 @@ def test_a_conversation_stays_on_its_page(site: str) -> None:
     assert [text.rsplit(" ", 1)[1] for text in texts(found)] == ["1", "2", "1"]
 
 
-def test_failures_are_typed_and_leave_evidence(site: str, tmp_path: Path) -> None:
-    web = target(site, "error", timeout=3.0, evidence=tmp_path / "evidence")
+def test_failures_are_typed_and_leave_evidence(site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up_soon(monkeypatch, "bad one")
+    web = target(site, "error", evidence=tmp_path / "evidence")
     found = ask_all(web, "good", "bad one", "fine", workers=1)
     assert [each.outcome if isinstance(each, Failure) else "scored" for each in found] == [
         "scored",
@@ -233,19 +174,21 @@ def test_failures_are_typed_and_leave_evidence(site: str, tmp_path: Path) -> Non
     assert sorted(path.name for path in (tmp_path / "evidence").iterdir()) == ["1.png", "1.txt"]
 
 
-def test_a_spinner_is_no_answer(site: str) -> None:
-    (found,) = ask_all(target(site, "spinner", timeout=6.0), "x")
+def test_a_spinner_is_no_answer(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up_soon(monkeypatch, "x", 6.0)
+    (found,) = ask_all(target(site, "spinner"), "x")
     assert isinstance(found, Failure)
     assert found.outcome == "timeout"
 
 
-def test_a_selector_that_matches_nothing_stops_at_once(site: str) -> None:
+def test_a_selector_that_matches_nothing_stops_at_once(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.targets.visit._APPEARS", 1.0)
     with pytest.raises(UsageError) as caught:
-        ask_all(target(site, "plain", input_selector="#nothing", timeout=2.0), "x")
+        ask_all(target(site, "plain", input_selector="#nothing"), "x")
     assert "--input-selector '#nothing' matches nothing" in str(caught.value)
     assert "#query-input" in str(caught.value)
     with pytest.raises(UsageError, match="is not a selector"):
-        ask_all(target(site, "plain", input_selector="##", timeout=2.0), "x")
+        ask_all(target(site, "plain", input_selector="##"), "x")
 
 
 def test_pages_that_do_not_open(site: str) -> None:
@@ -265,7 +208,7 @@ def test_pages_that_do_not_open(site: str) -> None:
 def test_another_host_is_refused(site: str) -> None:
     for kind in ("redirect", "leave"):
         with pytest.raises(UsageError, match="another host"):
-            ask_all(target(site, kind, timeout=5.0), "x")
+            ask_all(target(site, kind), "x")
     assert texts(ask_all(target(site, "redirect", any_host=True), "x")) == ["Answer to x: it is so."]
 
 
@@ -274,7 +217,7 @@ def test_another_host_is_never_asked(site: str) -> None:
         other.settimeout(0.3)
         to = f"http://localhost:{other.getsockname()[1]}/"
         with pytest.raises(UsageError, match="another host"):
-            ask_all(target(site, f"redirect?to={to}", timeout=5.0), "x")
+            ask_all(target(site, f"redirect?to={to}"), "x")
         with pytest.raises(TimeoutError):
             other.accept()
 
@@ -291,22 +234,34 @@ def test_answers_are_kept_by_the_whole_address_and_not_by_the_patience(site: str
     assert "bot=a" not in one.name
 
 
-def test_an_answer_selector_that_matches_nothing_says_where_something_is(site: str) -> None:
+def test_an_answer_selector_that_matches_nothing_says_where_something_is(
+    site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_up_soon(
+        monkeypatch, "x", 4.0, once=lambda visit: visit.page.wait_for_selector(".bot", timeout=PATIENCE * 1000)
+    )
     with pytest.raises(
         UsageError, match=r"'\.bott' matches nothing within 4 s; what is new .* is in div\.message\.bot"
     ):
-        ask_all(target(site, "plain", answer_selector=".bott", timeout=4.0), "x")
+        ask_all(target(site, "plain", answer_selector=".bott"), "x")
     with pytest.raises(UsageError, match="--ready-selector '##' is not a CSS selector"):
         ask_all(target(site, "plain", ready_selector="##"), "x")
 
 
 def test_a_selector_of_all_messages_does_not_read_the_question(site: str) -> None:
-    found = texts(ask_all(target(site, "box_off", answer_selector=".message", timeout=25.0), LIKE))
+    found = texts(ask_all(target(site, "box_off", answer_selector=".message"), LIKE))
     assert found == [f"Answer to {LIKE}: it is so."]
 
 
-def test_what_lies_over_the_button_is_told(site: str) -> None:
-    (found,) = texts(ask_all(target(site, "covered", timeout=2.0), "x"))
+def test_what_lies_over_the_button_is_told(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    submit = Visit._submit
+
+    async def click_for_some_seconds(visit: Visit, box: Any) -> None:
+        visit.how = replace(visit.how, timeout=6.0)
+        await submit(visit, box)
+
+    monkeypatch.setattr(Visit, "_submit", click_for_some_seconds)
+    (found,) = texts(ask_all(target(site, "covered"), "x"))
     banner = '<div id="banner">Do you like cookies?</div>'
     assert found == f"timeout: --submit-selector '#submit-button' can't be clicked: {banner} lies over it"
 
@@ -385,7 +340,7 @@ def test_a_page_that_crashes(site: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.slow
 def test_a_stream_of_forty_seconds_with_pauses_of_three(site: str) -> None:
-    (found,) = ask_all(target(site, "stream?seconds=8&words=46&pause=3", timeout=90.0), "x")
+    (found,) = ask_all(target(site, "stream?seconds=8&words=46&pause=3"), "x")
     assert isinstance(found, Answer)
     assert found.answer.endswith("word45 end.")
     assert found.latency_ms > 38_000

@@ -21,6 +21,8 @@ from ragmeter.targets.port import Answer
 SELECTOR_NOT_FOUND, NAVIGATION_ERROR = "selector_not_found", "navigation_error"
 PAGE_CRASHED, BLOCKED = "page_crashed", "blocked"
 _POLL = 0.05
+#: How long a box or a button may take to show, in seconds; it is looked for so many times all the same.
+_APPEARS, _LOOKS = 10.0, 5
 _NOBODY = re.compile(r"ERR_(CONNECTION_REFUSED|NAME_NOT_RESOLVED|ADDRESS_UNREACHABLE|INTERNET_DISCONNECTED)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -116,8 +118,10 @@ class Visit:
 
     async def _find(self, selector: str, option: str) -> tuple[Any, Any]:
         """The first visible element by a selector, in whichever frame it is; a page may take its time to show it."""
-        deadline = time.monotonic() + min(10.0, self.how.timeout)
+        deadline = time.monotonic() + min(_APPEARS, self.how.timeout)
+        looks = 0
         while True:
+            looks += 1
             self._check_alive()
             for frame in self.page.frames:
                 try:
@@ -128,7 +132,7 @@ class Visit:
                 except self._error as problem:
                     if "selector" in str(problem).lower():
                         raise GiveUp(SELECTOR_NOT_FOUND, f"{option} {selector!r} is not a selector") from None
-            if time.monotonic() > deadline:
+            if looks >= _LOOKS and time.monotonic() > deadline:  # a busy machine may have looked only once
                 raise GiveUp(SELECTOR_NOT_FOUND, await self._not_found(selector, option))
             await asyncio.sleep(0.1)
 

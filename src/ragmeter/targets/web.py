@@ -23,6 +23,8 @@ from ragmeter.targets.port import Question
 from ragmeter.targets.visit import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit, first_line
 
 _SCRIPT = Path(__file__).with_name("watch.js")
+#: How long a page may take to be drawn and read for the evidence, in milliseconds; a busy machine is slow at it.
+_DRAWN, _READ = 30_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -200,8 +202,8 @@ class WebTarget:
             return
         self.evidence.mkdir(parents=True, exist_ok=True)
         try:
-            await visit.page.screenshot(path=str(picture), timeout=5000)
-            frames = [await frame.inner_text("body", timeout=2000) for frame in visit.page.frames]
+            await visit.page.screenshot(path=str(picture), timeout=_DRAWN)
+            frames = [await frame.inner_text("body", timeout=_READ) for frame in visit.page.frames]
             text = "\n\n-- frame --\n".join(frames)
         except self._error as error:  # a page that crashed has nothing to show
             text = f"(the page can't be read: {first_line(error)})"

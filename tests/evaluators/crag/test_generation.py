@@ -11,6 +11,7 @@ import pytest
 from ragmeter import CRAGEvaluator
 from ragmeter.errors import UsageError
 from ragmeter.evaluators.crag import config
+from tests.command import PATIENCE
 from tests.evaluators.crag.helpers import EchoAgent, conversation
 
 DATASET = [
@@ -263,7 +264,7 @@ def test_so_many_calls(tmp_path: Path) -> None:
 
 
 def test_batches_side_by_side() -> None:
-    together = threading.Barrier(8, timeout=10)  # breaks unless all eight are under way at once
+    together = threading.Barrier(8, timeout=PATIENCE)  # breaks unless all eight are under way at once
 
     class Slow(EchoAgent):
         def answer(self, query: str) -> str:
