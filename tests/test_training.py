@@ -8,9 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragmeter.metrics.bags import Ids
-from ragmeter.metrics.offline.vocabulary import Bools, Floats
-from ragmeter.stats.cascade import by_labels, by_share
+from ragmeter.stats.cascade import by_share
 from tests.metrics import test_offline
 
 TRAINING = Path(__file__).parent.parent / "training"
@@ -58,7 +56,7 @@ def test_the_figures_are_what_scikit_learn_says() -> None:
 def test_cross_validation_by_question() -> None:
     pytest.importorskip("catboost", reason="pip install --group train")
     from judged import fold, judged, made_up
-    from learning import Rows, agreement, calibration, calibration_error, cross_validated, kappa
+    from learning import Rows, agreement, calibration, calibration_error, cross_validated, kappa, promised
 
     real = judged()
     every = [*real, *made_up(real)]
@@ -76,25 +74,10 @@ def test_cross_validation_by_question() -> None:
     unsure = ~by_share(probability, 0.25).sure(probability)
     assert unsure.mean() <= 0.25
     assert (unsure | same).mean() >= 0.98
-    kept, asked = _resampled(probability, right, np.array([each.number for each in real]))
+    number = np.array([each.number for each in real])
+    kept, asked = promised(probability, right, number, 0.98, np.random.default_rng(5))
     assert np.mean(asked) <= 0.25
     assert np.mean(np.array(kept) >= 0.98) >= 0.95
-
-
-def _resampled(probability: Floats, right: Bools, number: Ids) -> tuple[list[float], list[float]]:
-    """Questions drawn anew, a threshold by their labels, and what it does to all answers: agreement and share asked."""
-    same = (probability >= 0.5) == right
-    of_question = [np.flatnonzero(number == each) for each in np.unique(number)]
-    chance = np.random.default_rng(5)
-    kept, asked = [], []
-    for _ in range(100):
-        drawn = chance.integers(len(of_question), size=len(of_question)).tolist()
-        seen = np.concatenate([of_question[each] for each in drawn])
-        groups = np.repeat(np.arange(len(drawn)), [len(of_question[each]) for each in drawn])
-        asks = ~by_labels(probability[seen], right[seen].astype(np.float64), 0.98, groups=groups).sure(probability)
-        kept.append(float((asks | same).mean()))
-        asked.append(float(asks.mean()))
-    return kept, asked
 
 
 @pytest.mark.slow

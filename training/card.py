@@ -11,18 +11,27 @@ from pathlib import Path
 import numpy as np
 from adversarial import adversarial, negated
 from judged import Judged, is_held_out
-from learning import Bools, Floats, Ids, Rows, agreement, best_threshold, calibration, calibration_error, kappa
+from learning import (
+    Bools,
+    Floats,
+    Ids,
+    Rows,
+    agreement,
+    best_threshold,
+    calibration,
+    calibration_error,
+    kappa,
+    promised,
+)
 
 from ragmeter import get_metric
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.guards import GUARDS
 from ragmeter.metrics.offline.tables import plain, table
 from ragmeter.metrics.offline.trees import trees
-from ragmeter.stats.cascade import by_labels
 
 CONTROLLED = Path(__file__).parent.parent / "tests" / "data" / "controlled.jsonl.gz"
 TEXT = Path(__file__).with_name("card.md")
-_RESAMPLED = 100
 _SYSTEMS = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4", "newbing": "New Bing"}
 
 
@@ -68,7 +77,7 @@ def write_card(figures: Figures) -> str:
         "coverage": _coverage(probability, figures.right),
         "cascade": _cascade(figures, probability),
         "adversarial": _adversarial(figures.rows),
-        "guards": _table(("at most", "where"), [[f"{each.cap:.2f}", each.because] for each in GUARDS]),
+        "guards": _table(("at most", "where"), [[f"{each.cap:.2f}", each.because] for each in GUARDS.values()]),
         "held": _held_out([row for row, each in zip(figures.rows, held, strict=True) if each]),
         "languages": _languages(),
     }
@@ -168,22 +177,12 @@ def _coverage(probability: Floats, right: Bools) -> str:
 def _cascade(figures: Figures, probability: Floats) -> str:
     """Thresholds chosen on resampled questions, with people in the place of the slower judge."""
     number = np.array([row.number for row in figures.rows])
-    of_question = [np.flatnonzero(number == each) for each in np.unique(number)]
-    same = (probability >= 0.5) == figures.right
     chance = np.random.default_rng(1)
     lines = []
     for target in (0.95, 0.97, 0.98):
-        kept, asked = [], []
-        for _ in range(_RESAMPLED):
-            drawn = chance.integers(len(of_question), size=len(of_question)).tolist()
-            seen = np.concatenate([of_question[each] for each in drawn])
-            groups = np.repeat(np.arange(len(drawn)), [len(of_question[each]) for each in drawn])
-            right = figures.right[seen].astype(np.float64)
-            asks = ~by_labels(probability[seen], right, target, groups=groups).sure(probability)
-            kept.append(float((asks | same).mean()))
-            asked.append(float(asks.mean()))
+        kept, asked = promised(probability, figures.right, number, target, chance)
         held = sum(each >= target for each in kept)
-        lines.append([f"{target:.2f}", f"{np.mean(kept):.4f}", f"{np.mean(asked):.1%}", f"{held} of {_RESAMPLED}"])
+        lines.append([f"{target:.2f}", f"{np.mean(kept):.4f}", f"{np.mean(asked):.1%}", f"{held} of {len(kept)}"])
     return _table(("promised", "agreement", "share asked", "promise held"), lines)
 
 
@@ -206,16 +205,17 @@ def _adversarial(rows: Sequence[Judged]) -> str:
         found = adversarial(questions, language)
         chances = get_metric("offline_correct_probability")(*([each[part] for each in found] for part in (1, 2, 3)))
         kinds = np.array([each[0] for each in found])
-        for kind in dict.fromkeys(kinds.tolist()):
-            own = chances[kinds == kind]
-            shares = [f"{(own >= 0.5).mean():.3f}", f"{(own >= 0.9).mean():.3f}"]
-            lines.append([f"{language}: {kind}", f"{len(own):,}", f"{own.mean():.3f}", *shares, f"{own.max():.2f}"])
+        lines += [[f"{language}: {kind}", *_fooled(chances[kinds == kind])] for kind in dict.fromkeys(kinds.tolist())]
     right = [(row.question, list(row.golds), row.answer) for row in rows if row.right]
     for name, cases in negated(right).items():
-        own = get_metric("offline_correct_probability")(*([each[part] for each in cases] for part in range(3)))
-        shares = [f"{(own >= 0.5).mean():.3f}", f"{(own >= 0.9).mean():.3f}"]
-        lines.append([f"en, real: {name}", f"{len(own):,}", f"{own.mean():.3f}", *shares, f"{own.max():.2f}"])
+        chances = get_metric("offline_correct_probability")(*([each[part] for each in cases] for part in range(3)))
+        lines.append([f"en, real: {name}", *_fooled(chances)])
     return _table(("answers", "n", "mean", "≥ 0.5", "≥ 0.9", "highest"), lines)
+
+
+def _fooled(chances: Floats) -> list[str]:
+    shares = [f"{(chances >= 0.5).mean():.3f}", f"{(chances >= 0.9).mean():.3f}"]
+    return [f"{len(chances):,}", f"{chances.mean():.3f}", *shares, f"{chances.max():.2f}"]
 
 
 def controlled() -> dict[str, list[dict[str, str]]]:

@@ -16,6 +16,7 @@ from judged import Judged
 from ragmeter.metrics.offline.features import FEATURES, NAMES, features
 from ragmeter.metrics.offline.guards import capped
 from ragmeter.metrics.offline.trees import Trees
+from ragmeter.stats.cascade import by_labels
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -166,3 +167,21 @@ def best_threshold(scores: Floats, right: Bools) -> float:
     gained = np.cumsum(np.where(right[order], 1, -1))
     ends = np.append(np.diff(scores[order]) != 0, True)
     return float(scores[order][np.argmax(np.where(ends, gained, -len(right)))])
+
+
+def promised(
+    probability: Floats, right: Bools, number: Ids, target: float, chance: np.random.Generator, times: int = 100
+) -> tuple[list[float], list[float]]:
+    """Questions drawn anew, a threshold by their labels, and what it does to all answers: agreement and share asked."""
+    same = (probability >= 0.5) == right
+    of_question = [np.flatnonzero(number == each) for each in np.unique(number)]
+    kept, asked = [], []
+    for _ in range(times):
+        drawn = chance.integers(len(of_question), size=len(of_question)).tolist()
+        seen = np.concatenate([of_question[each] for each in drawn])
+        groups = np.repeat(np.arange(len(drawn)), [len(of_question[each]) for each in drawn])
+        labels = right[seen].astype(np.float64)
+        asks = ~by_labels(probability[seen], labels, target, groups=groups).sure(probability)
+        kept.append(float((asks | same).mean()))
+        asked.append(float(asks.mean()))
+    return kept, asked

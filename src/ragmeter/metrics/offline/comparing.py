@@ -12,7 +12,7 @@ from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.guards import reasons
 from ragmeter.metrics.offline.matching import Match, match
 from ragmeter.metrics.offline.mentions import Stretches
-from ragmeter.metrics.offline.parts import Asked
+from ragmeter.metrics.offline.parts import Asked, Parts
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
@@ -41,6 +41,7 @@ class Compared:
     language: str
     words: Words
     pairs: Match
+    parts: Parts  # of the gold answers
     kinds: Ids
     refusal: Bools
     reasons: Floats  # of the guards
@@ -60,8 +61,9 @@ def matches(
         pairs = match(texts[0], texts[1], texts[2], known.properties.words)
         refusal = _refusals(texts[2], told, code)
         kinds, several = _asked(asked, known)
-        held = reasons(pairs, refusal, Asked(kinds == QUESTIONS.index("where"), several), told, wanted)
-        yield Compared(rows, code, known.properties.words, pairs, kinds, refusal, held)
+        parts = Parts.of(pairs)
+        held = reasons(pairs, parts, refusal, Asked(kinds == QUESTIONS.index("where"), several), told, wanted)
+        yield Compared(rows, code, known.properties.words, pairs, parts, kinds, refusal, held)
 
 
 def _asked(questions: Chunked, known: Vocabulary) -> tuple[Ids, Bools]:

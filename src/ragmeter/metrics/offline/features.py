@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragmeter.metrics.bags import Ids, ranges, share
+from ragmeter.metrics.bags import ranges, share
 from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.guards import with_numbers
 from ragmeter.metrics.offline.matching import Match, look_up
@@ -102,19 +102,20 @@ def features(
 
 def evidence_lines(found: Compared) -> Floats:
     """The lines of the pairs that were compared."""
-    by_name = columns(found.pairs, found.kinds, found.refusal)
+    by_name = _columns(found)
     return np.stack([*(by_name[name] for name in NAMES), with_numbers(found.reasons, by_name)], axis=1)
 
 
-def columns(pairs: Match, kinds: Ids, refusal: Bools) -> dict[str, Floats]:
+def _columns(found: Compared) -> dict[str, Floats]:
     """Every feature by its name."""
+    pairs = found.pairs
     return {
-        **_of_words(pairs),
+        **_of_words(pairs, found.parts),
         **_of_position(pairs),
         **_of_numbers(pairs),
         **_of_logic(pairs),
-        "refusal": refusal.astype(np.float64),
-        **{f"asks_{each}": (kinds == place).astype(np.float64) for place, each in enumerate(QUESTIONS[:-1])},
+        "refusal": found.refusal.astype(np.float64),
+        **{f"asks_{each}": (found.kinds == place).astype(np.float64) for place, each in enumerate(QUESTIONS[:-1])},
     }
 
 
@@ -125,10 +126,9 @@ def new_gold(pairs: Match) -> Bools:
     return np.asarray(new | (pairs.content & none[pairs.gold.text]))
 
 
-def _of_words(pairs: Match) -> dict[str, Floats]:
+def _of_words(pairs: Match, parts: Parts) -> dict[str, Floats]:
     gold, answer, credit = pairs.gold, pairs.answer, pairs.credit
     new = new_gold(pairs)
-    parts = Parts.of(pairs)
     content = pairs.content
     weight = np.where(gold.has(Mark.LETTER), 0.25, 1.0)
     told = pairs.answer_content

@@ -17,7 +17,7 @@ from ragmeter.metrics.bags import share
 from ragmeter.metrics.offline.another import another_name, another_number, another_unit
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions
-from ragmeter.metrics.offline.parts import Asked, in_part
+from ragmeter.metrics.offline.parts import Asked, Parts, in_part
 from ragmeter.metrics.offline.scope import SAID_BACK, alternatives, is_prose, negations, not_said
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
@@ -30,32 +30,37 @@ class Guard(NamedTuple):
     cap: float
 
 
+_BARE = ", and nothing is said of what was asked"
+_HEAPED = "the answer is a heap in which the gold words are a small part"
 #: The first that holds is the one that is named; the lowest caps come first. People call many answers right in which a
 #: gold word stands beside an "or" or a negation ("a bank or credit union"), if they speak of what was asked: those are
 #: only kept from being sure. An answer that is nothing but alternatives, a negation or a refusal is held for wrong.
-GUARDS = (
-    Guard("not one number of the gold answer is there, and others stand in their place", 0.3),
-    Guard("a name has another number after it than in the gold answer", 0.3),
-    Guard("the number has another unit than in the gold answer", 0.3),
-    Guard("a part of the gold answer's list is missing", 0.4),
-    Guard("the answer declines to answer, and says nothing of what was asked", 0.4),
-    Guard("another name stands in the place of one of the gold answer's", 0.45),
-    Guard("the gold words stand only beside a negation", 0.45),
-    Guard("the gold words stand only among alternatives, and nothing is said of what was asked", 0.45),
-    Guard("the gold words stand only where something is negated, and nothing is said of what was asked", 0.45),
-    Guard("the gold words are only asked about, or a 'but' follows them, and nothing is said of what was asked", 0.45),
-    Guard("the answer is a heap in which the gold words are a small part, and little is said of what was asked", 0.45),
-    Guard("the answer is longer than any that the judge has learnt from", 0.45),
-    Guard("one of the two that the gold answer names is missing", 0.8),
-    Guard("the answer declines to answer", 0.8),
-    Guard("the answer says the question back, and no gold word that the question does not have", 0.8),
-    Guard("the gold words stand only among alternatives", 0.8),
-    Guard("the gold words stand only where something is negated", 0.8),
-    Guard("the gold words are only asked about, or a 'but' follows them", 0.8),
-    Guard("the answer is a heap in which the gold words are a small part", 0.8),
-)
+GUARDS = {
+    "numbers": Guard("not one number of the gold answer is there, and others stand in their place", 0.3),
+    "another number": Guard("a name has another number after it than in the gold answer", 0.3),
+    "another unit": Guard("the number has another unit than in the gold answer", 0.3),
+    "list in part": Guard("a part of the gold answer's list is missing", 0.4),
+    "bare refusal": Guard("the answer declines to answer, and says nothing of what was asked", 0.4),
+    "another name": Guard("another name stands in the place of one of the gold answer's", 0.45),
+    "negated": Guard("the gold words stand only beside a negation", 0.45),
+    "bare alternatives": Guard("the gold words stand only among alternatives" + _BARE, 0.45),
+    "bare negation": Guard("the gold words stand only where something is negated" + _BARE, 0.45),
+    "bare and not said": Guard("the gold words are only asked about, or a 'but' follows them" + _BARE, 0.45),
+    "bare heap": Guard(
+        "the answer is a heap in which the gold words are a small part, and little is said of what was asked", 0.45
+    ),
+    "long": Guard("the answer is longer than any that the judge has learnt from", 0.45),
+    "pair in part": Guard("one of the two that the gold answer names is missing", 0.8),
+    "refusal": Guard("the answer declines to answer", 0.8),
+    "echo": Guard("the answer says the question back, and no gold word that the question does not have", 0.8),
+    "alternatives": Guard("the gold words stand only among alternatives", 0.8),
+    "negation": Guard("the gold words stand only where something is negated", 0.8),
+    "not said": Guard("the gold words are only asked about, or a 'but' follows them", 0.8),
+    "heap": Guard(_HEAPED, 0.8),
+}
 NO_CAP = 1.0
-_CAPS = np.array([NO_CAP, *(each.cap for each in GUARDS)])
+_CAPS = np.array([NO_CAP, *(each.cap for each in GUARDS.values())])
+_PLACES = {name: place for place, name in enumerate(GUARDS, 1)}
 
 _LONGEST = 700  # words
 _HEAP = 25  # other words, where the answer does not take up the question
@@ -65,7 +70,7 @@ _ECHO = 0.85  # of the question's words that say something
 
 def guard_of(reason: float) -> Guard | None:
     """The guard that a reason stands for."""
-    return GUARDS[int(reason) - 1] if reason else None
+    return list(GUARDS.values())[int(reason) - 1] if reason else None
 
 
 def capped(chances: Floats, reasons: Floats) -> Floats:
@@ -73,29 +78,43 @@ def capped(chances: Floats, reasons: Floats) -> Floats:
     return np.asarray(np.minimum(chances, _CAPS[reasons.astype(np.int64)]))
 
 
-def reasons(pairs: Match, refusal: Bools, asked: Asked, answers: Chunked, references: Chunked) -> Floats:
-    """For each pair the guard that holds, or 0; but for the first, which goes by the numbers' features."""
+def reasons(pairs: Match, parts: Parts, refusal: Bools, asked: Asked, answers: Chunked, references: Chunked) -> Floats:
+    """For each pair the place of the guard that holds, or 0; but for "numbers", which goes by features."""
     mentions = Mentions.of(pairs)
-    list_in_part, pair_in_part = in_part(pairs, asked)
+    list_in_part, pair_in_part = in_part(pairs, parts, asked)
     either, listed = alternatives(mentions, asked, answers, references)
     (negated, negation), unsaid = negations(mentions), not_said(mentions)
     told = _told(pairs)
     bare = told < SAYS_NOTHING
     heap = _heap(pairs)
-    held = (
-        another_number(pairs), another_unit(pairs), list_in_part, refusal & bare,
-        another_name(pairs), negated, either & bare, negation & bare, unsaid & bare,
-        (heap > _LARGE_HEAP) & bare, np.diff(pairs.answer.starts) > _LONGEST,
-        pair_in_part, refusal, _echo(pairs), either | listed, negation, unsaid,
-        (heap > _HEAP) & (bare | ((told < SAID_BACK) & ~is_prose(pairs))),
-    )  # fmt: skip
-    return np.select(held, np.arange(2.0, len(GUARDS) + 1), 0.0)
+    held = {
+        "another number": another_number(pairs),
+        "another unit": another_unit(pairs),
+        "list in part": list_in_part,
+        "bare refusal": refusal & bare,
+        "another name": another_name(pairs),
+        "negated": negated,
+        "bare alternatives": either & bare,
+        "bare negation": negation & bare,
+        "bare and not said": unsaid & bare,
+        "bare heap": (heap > _LARGE_HEAP) & bare,
+        "long": np.diff(pairs.answer.starts) > _LONGEST,
+        "pair in part": pair_in_part,
+        "refusal": refusal,
+        "echo": _echo(pairs),
+        "alternatives": either | listed,
+        "negation": negation,
+        "not said": unsaid,
+        "heap": (heap > _HEAP) & (bare | ((told < SAID_BACK) & ~is_prose(pairs))),
+    }
+    names = [name for name in GUARDS if name in held]
+    return np.select([held[name] for name in names], [float(_PLACES[name]) for name in names], 0.0)
 
 
 def with_numbers(reasons: Floats, features: Mapping[str, Floats]) -> Floats:
     """The guards that hold, numbers that contradict the gold answer's before all others."""
     none_found = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0) & (features["roughly"] <= 0)
-    return np.where(none_found & (features["numbers_contradicted"] > 0), 1.0, reasons)
+    return np.where(none_found & (features["numbers_contradicted"] > 0), _PLACES["numbers"], reasons)
 
 
 def _told(pairs: Match) -> Floats:

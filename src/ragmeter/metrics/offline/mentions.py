@@ -17,7 +17,7 @@ _MENTION = 0.6  # of the words of the largest mention make another one
 SAYS_NOTHING = 0.3  # of the question's words
 _SHORT = 30  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
 _LAST_CASED = 0x0530  # where the alphabets with small and large letters end
-_NEVER = 1 << 60  # a place that is after all others
+NEVER = 1 << 60  # a place that is after all others, and a reach without an end
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Places:
 
     def after(self, here: Ids) -> Ids:
         """For each place the first of these that is not before it, or one that is after all items."""
-        return np.append(self.at, _NEVER)[np.searchsorted(self.at, here)]
+        return np.append(self.at, NEVER)[np.searchsorted(self.at, here)]
 
     def between(self, begin: Ids, end: Ids) -> Ids:
         """How many of these are from each beginning on and before its end."""

@@ -44,14 +44,13 @@ class Asked(NamedTuple):
     several: Bools
 
 
-def in_part(pairs: Match, asked: Asked) -> tuple[Bools, Bools]:
+def in_part(pairs: Match, parts: Parts, asked: Asked) -> tuple[Bools, Bools]:
     """Gold answers that are a list, where nothing is there of one of its parts, or more.
 
     A list has an "and" in it, or three parts and more that are no place ("Toronto, Ontario, Canada") and no date.
     People take one of a pair for right as often as not, unless the question asks for more than one.
     """
     gold = pairs.gold
-    parts = Parts.of(pairs)
     joined = gold.per_text(gold.has(Mark.ALSO)) > 0
     listed = (parts.number > 2) & ~asked.place & (gold.per_text(gold.has(Mark.NUMBER | Mark.MONTH)) == 0)
     lacking = (joined | listed) & (parts.number > 1) & (parts.least <= 0) & ~pairs.squashed

@@ -14,7 +14,7 @@ import regex
 
 from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions, Places, Stretches
+from ragmeter.metrics.offline.mentions import NEVER, SAYS_NOTHING, Mentions, Places, Stretches
 from ragmeter.metrics.offline.parts import Asked
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Texts
@@ -29,7 +29,6 @@ _TO_THE_LAST = 9  # words between a candidate and the "or" before the last one
 _CANDIDATES = 2  # others in a list
 _CANDIDATE = 8  # words of one
 _PROSE = 0.25  # of the words of an answer in sentences are small words
-_NEVER = 1 << 60
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s, nor the 80 of 1979/80
 _LINES = regex.compile(r"\S\s*[\n|]\s*\S")
@@ -125,18 +124,18 @@ def negations(mentions: Mentions) -> tuple[Bools, Bools]:
     turned = _up_to_turns(mentions, negation)
     clauses = Stretches(answer, turned.stops | answer.has(Mark.CLAUSE))
     bare = mentions.told < SAYS_NOTHING
-    far = np.where(bare, _NEVER, _FAR)
+    far = np.where(bare, NEVER, _FAR)
     found = mentions.near(plain, far, before=turned, after=sentences) | mentions.near(ahead, far, before=turned)
-    found |= mentions.near(_begins(sentences, plain), _NEVER, before=turned)
+    found |= mentions.near(_begins(sentences, plain), NEVER, before=turned)
     # Other words than negations are about what is close by, unless there is nothing else that they could be about.
     denial = around & ~plain
-    found |= bare & mentions.near(denial, _NEVER, before=turned, after=sentences)
+    found |= bare & mentions.near(denial, NEVER, before=turned, after=sentences)
     found |= mentions.near(denial, _REACH, before=clauses, after=clauses)
     asked = pairs.question.per_text(pairs.question.has(Mark.NEGATION)) > 0  # "which states do not"
     verbal = _verbal(answer, around)
     plainly = _negated(mentions, verbal, clauses, turned) & ~asked[mentions.text]
     plainly |= _retorted(mentions, negation)
-    found |= mentions.near(verbal, _NEVER, before=turned)
+    found |= mentions.near(verbal, NEVER, before=turned)
     return mentions.all_are(plainly), mentions.all_are(found | plainly)
 
 
@@ -153,8 +152,8 @@ def _negated(mentions: Mentions, verbal: Bools, clauses: Stretches, turned: Stre
     """Mentions with a "not" or "never" before them, or right after them."""
     answer = mentions.pairs.answer
     untrue = verbal & _following(answer, answer.has(Mark.YES), by=1)  # "it is not true that"
-    found = mentions.near(verbal, _NEVER, before=clauses) | mentions.near(verbal, _AUXILIARY, after=clauses)
-    return found | mentions.near(verbal, _FAR, before=turned) | mentions.near(untrue, _NEVER, before=turned)
+    found = mentions.near(verbal, NEVER, before=clauses) | mentions.near(verbal, _AUXILIARY, after=clauses)
+    return found | mentions.near(verbal, _FAR, before=turned) | mentions.near(untrue, NEVER, before=turned)
 
 
 def _up_to_turns(mentions: Mentions, negation: Bools) -> Stretches:
