@@ -102,7 +102,8 @@ def _python_defaults(folder: Path) -> Iterator[None]:
         for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
             warnings.simplefilter("ignore", category)
         warnings.showwarning = show  # type: ignore[assignment]
-        sys.path.insert(0, str(folder))
+        given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        sys.path[:0] = [str(folder), *filter(None, given)]
         importlib.invalidate_caches()
         try:
             yield

@@ -181,9 +181,30 @@ def test_an_outage_stops_it() -> None:
         await each_of(sends, one, 8)
         assert all(isinstance(each, Failure) and each.outcome == "judge_error" for each in found)
         assert sum(send.calls for send in sends) < 150  # not 800
-        assert any(
-            "not asked: " in each.cause and "it broke" in each.cause for each in found if isinstance(each, Failure)
-        )
+        causes = {each.cause for each in found if isinstance(each, Failure) and "not asked: " in each.cause}
+        assert causes == {"not asked: 10 calls in a row have failed, the last: it broke"}  # also if more fail later
+
+    run(scenario)
+
+
+def test_calls_that_fail_after_an_outage_do_not_change_what_is_said_of_it() -> None:
+    async def scenario(caller: Caller) -> None:
+        caller.retries = Retries(failures=0)
+        release = asyncio.Event()
+
+        async def fail_together() -> Reply:
+            await release.wait()
+            raise again()
+
+        for number in range(9):
+            await caller.ask(str(number), Script(again()))
+        tasks = [asyncio.create_task(caller.ask(f"together {number}", fail_together)) for number in range(3)]
+        while caller.pace.inside < 3:
+            await asyncio.sleep(0.001)
+        release.set()
+        await asyncio.gather(*tasks)
+        cause = "not asked: 10 calls in a row have failed, the last: it broke"
+        assert await caller.ask("next", Script()) == Failure("judge_error", cause)
 
     run(scenario)
 

@@ -77,12 +77,12 @@ def test_which_files_are_fetched() -> None:
     assert hub._onnx_files(["onnx/model.onnx", "sentencepiece.bpe.model"]) == []
 
 
-def test_a_hub_that_can_not_be_reached(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_hub_that_can_not_be_reached(ragmeter_process: Run, tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(ROWS)
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     env = {"HF_HOME": str(tmp_path / "hub"), "HF_ENDPOINT": f"http://127.0.0.1:{port}"}
-    done = ragmeter("evaluate", "--metrics", "semantic_similarity", "--results", "rows.jsonl", env=env)
+    done = ragmeter_process("evaluate", "--metrics", "semantic_similarity", "--results", "rows.jsonl", env=env)
     assert done.returncode == 2
     assert "the hub can't be reached" in done.stderr
     assert "--embedding-model FOLDER" in done.stderr

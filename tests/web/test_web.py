@@ -191,6 +191,12 @@ def test_a_selector_that_matches_nothing_stops_at_once(site: str, monkeypatch: p
         ask_all(target(site, "plain", input_selector="##"), "x")
 
 
+def test_a_box_is_looked_for_several_times_however_slow_the_machine(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.targets.visit._APPEARS", 0.0)  # all the time went by in one look
+    monkeypatch.setattr("ragmeter.targets.visit._LOOKS", 1000)
+    assert texts(ask_all(target(site, "late"), "x")) == ["Answer to x: it is so."]
+
+
 def test_pages_that_do_not_open(site: str) -> None:
     with pytest.raises(UsageError, match="HTTP 403"):
         ask_all(target(site, "forbidden"), "x")

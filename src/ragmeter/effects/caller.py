@@ -263,7 +263,7 @@ class Caller:
         """Count a failure. Where one follows another and nothing works, the other side is down: stop asking."""
         self.effort.failed += 1
         self._failed_in_a_row += 1
-        if self._failed_in_a_row >= max(10, 2 * self.pace.most):
+        if self._outage is None and self._failed_in_a_row >= max(10, 2 * self.pace.most):
             row = f"{self._failed_in_a_row} calls in a row have failed"
             self._outage = Failure(problem.outcome, f"not asked: {row}, the last: {problem.cause}")
             self.stop()
