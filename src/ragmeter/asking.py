@@ -14,6 +14,7 @@ from ragmeter.definition import Metric
 from ragmeter.effects.caller import Failure
 from ragmeter.engine import score_batch
 from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import option, parameter
 from ragmeter.io.columns import Typed, missing_column
 from ragmeter.io.data import file_signature
 from ragmeter.io.join import rows_of
@@ -120,11 +121,13 @@ def _check_places(source: Source, run: Path, output: Path | None) -> None:
         pass  # it would refuse a folder that is no run
     if output is None:
         return
-    check_writable(output.parent)
+    check_writable(output.parent, option("output"))
     if output.is_dir():
-        raise UsageError(f"--output {output} is a folder", hint="name a file, for example results.json")
+        raise UsageError(f"{parameter('output')} {output} is a folder", hint="name a file, for example results.json")
     if source.path is not None and output.exists() and output.samefile(source.path):
-        raise UsageError("--output is the dataset itself, which it would replace", hint="choose another name")
+        raise UsageError(
+            f"{parameter('output')} is the dataset itself, which it would replace", hint="choose another name"
+        )
 
 
 def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:

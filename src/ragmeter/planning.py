@@ -12,6 +12,7 @@ import numpy as np
 
 from ragmeter.comparing.pairing import pair
 from ragmeter.errors import UsageError
+from ragmeter.hints import by_caller
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Clustered, Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -99,7 +100,10 @@ def plan_from_pilot(
     """
     held = [StoredRun(find_run(run, output_dir)) for run in runs]
     if len(held) not in (1, 2):
-        raise UsageError("a plan is made from one run or two", hint="ragmeter power RUN [RUN_B] --metric NAME")
+        raise UsageError(
+            "a plan is made from one run or two",
+            hint=by_caller("ragmeter power RUN [RUN_B] --metric NAME", "plan_from_pilot([a, b], metric)"),
+        )
     if not -1 <= correlation < 1:
         raise UsageError(f"a correlation lies between -1 and 1, and is {correlation:g}")
     first = held[0]

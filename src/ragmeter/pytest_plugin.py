@@ -166,5 +166,5 @@ def _gates(item: pytest.Item) -> list[Gate]:
 
 
 def _reasons(verdict: Verdict) -> str:
-    said = [f"  {check.rule}\n    {check.reason}" for check in verdict.failed]
+    said = [f"  {check.asked}\n    {check.reason}" for check in verdict.failed]
     return "\n".join([f"{verdict.run} does not pass the gate:", *said])

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, OutputError, UnknownNameError, UsageError
+from ragmeter.hints import option
 from ragmeter.io.write import dumps
 from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -163,7 +164,7 @@ def clusters_in(rows: Path, how: Confidence) -> tuple[str | None, Codes | None]:
             if len(np.unique(codes)) < 2:
                 raise UsageError(
                     f"all rows have the same {how.cluster!r}: with fewer than two clusters there is no interval",
-                    hint="choose another column with --cluster, or --cluster none",
+                    hint=f"choose another column with {option('cluster')}, or {option('cluster', None)}",
                 )
             return how.cluster, codes
         for name in ("session_id", QID):
@@ -250,7 +251,9 @@ class NewRun:
         with writing(path):
             foreign = all(_is_foreign(path) for _ in range(5))  # a run may be taking its place this very moment
         if foreign:
-            raise OutputError(f"{path} is there already, and it is not a run", hint="choose another name with --run")
+            raise OutputError(
+                f"{path} is there already, and it is not a run", hint=f"choose another name with {option('run')}"
+            )
         self.path = path
         self._made = [parent for parent in path.parents if not parent.exists()]
         try:
@@ -322,7 +325,7 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or error
-        hint = "choose another folder with --output-dir, or make room"
+        hint = f"choose another folder with {option('output_dir')}, or make room"
         raise OutputError(f"can't write {path}: {reason}", hint=hint) from error
 
 

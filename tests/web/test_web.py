@@ -242,7 +242,7 @@ def test_a_spinner_is_no_answer(site: str) -> None:
 def test_a_selector_that_matches_nothing_stops_at_once(site: str) -> None:
     with pytest.raises(UsageError) as caught:
         ask_all(target(site, "plain", input_selector="#nothing", timeout=2.0), "x")
-    assert "--input-selector '#nothing' matches nothing" in str(caught.value)
+    assert "input_selector '#nothing' matches nothing" in str(caught.value)
     assert "#query-input" in str(caught.value)
     with pytest.raises(UsageError, match="is not a selector"):
         ask_all(target(site, "plain", input_selector="##", timeout=2.0), "x")
@@ -296,7 +296,7 @@ def test_an_answer_selector_that_matches_nothing_says_where_something_is(site: s
         UsageError, match=r"'\.bott' matches nothing within 4 s; what is new .* is in div\.message\.bot"
     ):
         ask_all(target(site, "plain", answer_selector=".bott", timeout=4.0), "x")
-    with pytest.raises(UsageError, match="--ready-selector '##' is not a CSS selector"):
+    with pytest.raises(UsageError, match="ready_selector '##' is not a CSS selector"):
         ask_all(target(site, "plain", ready_selector="##"), "x")
 
 
@@ -308,7 +308,7 @@ def test_a_selector_of_all_messages_does_not_read_the_question(site: str) -> Non
 def test_what_lies_over_the_button_is_told(site: str) -> None:
     (found,) = texts(ask_all(target(site, "covered", timeout=2.0), "x"))
     banner = '<div id="banner">Do you like cookies?</div>'
-    assert found == f"timeout: --submit-selector '#submit-button' can't be clicked: {banner} lies over it"
+    assert found == f"timeout: submit_selector '#submit-button' can't be clicked: {banner} lies over it"
 
 
 @pytest.mark.parametrize("same_page", [False, True])

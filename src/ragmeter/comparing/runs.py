@@ -15,6 +15,7 @@ from ragmeter.comparing.pairing import Pairing, pair
 from ragmeter.comparing.slices import slice_differences
 from ragmeter.comparing.words import sentence
 from ragmeter.errors import UsageError
+from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
 from ragmeter.stats.clusters import Clustered, Codes
@@ -68,14 +69,16 @@ def compare(
     if not 0 < alpha < 1:
         raise UsageError(f"an alpha of {alpha:g} is none", hint="it lies between 0 and 1: 0.05 is usual")
     if isinstance(runs, str | Path | RunFolder) or len(runs) < 2:
-        raise UsageError("a comparison needs two runs or more", hint="ragmeter compare RUN_A RUN_B")
+        raise UsageError(
+            "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
+        )
     held = [StoredRun(find_run(run, output_dir)) for run in runs]
     confidence = Confidence(interval, cluster, level, seed, draws)
     column = next((by for run in held if (by := run.clusters(confidence)[0]) is not None), None)
     if column is not None and test == MCNEMAR:
         raise UsageError(
             f"McNemar's test takes rows for independent, and they belong together by {column!r}",
-            hint="use --test randomisation, or --cluster none if they are independent",
+            hint=f"use {option('test', 'randomisation')}, or {option('cluster', None)} if they are independent",
         )
     how = _How(replace(confidence, cluster=column), test, alpha, movers)
     names = chosen_names(metrics) or None

@@ -111,10 +111,10 @@ def check_baselines(gate: Gate, run: Path | None) -> None:
             continue
         baseline = StoredRun(find_run(rule.baseline, gate.output_dir))
         if run is not None and run.exists() and run.samefile(baseline.folder.path):
-            raise UsageError(f"{rule}: the baseline is the run itself", hint="give the new run a name of its own")
+            raise UsageError(f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own")
         if rule.metric not in baseline.measures:
             raise UsageError(
-                f"{rule}: {baseline.name} has no {rule.metric}",
+                f"{rule.named}: {baseline.name} has no {rule.metric}",
                 hint=f"it has {', '.join(baseline.measures)}; score both runs by the same metrics",
             )
 

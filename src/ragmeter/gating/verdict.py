@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ragmeter.gating.rules import MAX_FAILED, keyword
 from ragmeter.stats.intervals import Interval
 from ragmeter.stats.summary import MetricSummary
 
@@ -28,6 +29,14 @@ class Check:
     level: float | None
     n: int
     baseline: str | None = None
+
+    @property
+    def asked(self) -> str:
+        """The rule as it is written in Python; `rule` has it as on the command line."""
+        if self.kind != MAX_FAILED:
+            return keyword(self.kind, self.metric, self.required, self.baseline)
+        beside = "" if self.baseline is None else f" beside {self.baseline}"
+        return f"{self.kind}={self.required:g} for {self.metric}{beside}"
 
 
 @dataclass(frozen=True)

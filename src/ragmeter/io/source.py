@@ -20,10 +20,12 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import option
 from ragmeter.io import delimited, jsons, parquet
 from ragmeter.io.batches import batches_of_records
 from ragmeter.table import Batch
 
+_WHICH = f"say which with {option('encoding')}"
 _COMPRESSED = {".gz", ".zst", ".zstd"}
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 FORMATS = "csv, tsv, json, jsonl or parquet, plain or compressed (.gz, .zst)"
@@ -130,7 +132,7 @@ def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterat
     except UnicodeDecodeError as error:
         raise _encoding_error(path, encoding, error) from None
     except UnicodeError as error:
-        raise InputError(f"the file is not {encoding}: {error}", file=name, hint="say which with --encoding") from None
+        raise InputError(f"the file is not {encoding}: {error}", file=name, hint=_WHICH) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"the compressed file is damaged: {error}", file=name) from None
     except OSError as error:
@@ -172,7 +174,7 @@ def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> Inp
     with _binary(path) as stream:
         head = stream.read(2)
     if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return InputError("the file is UTF-16, not UTF-8", file=str(path), hint="add --encoding utf-16")
+        return InputError("the file is UTF-16, not UTF-8", file=str(path), hint=f"add {option('encoding', 'utf-16')}")
     wide = encoding.startswith(("utf-16", "utf-32"))  # there a line break is no single byte to look for
     offset = 0
     with _binary(path) as stream:
@@ -185,10 +187,11 @@ def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> Inp
                     f"{byte} is not {encoding.removesuffix('-sig')}",
                     file=str(path),
                     line=number,
-                    hint="say which encoding it is, for example --encoding latin-1 or --encoding cp1252",
+                    hint=f"say which encoding it is, for example {option('encoding', 'latin-1')} or "
+                    f"{option('encoding', 'cp1252')}",
                 )
             offset += len(line)
-    return InputError(f"the file is not {encoding}: {error.reason}", file=str(path), hint="say which with --encoding")
+    return InputError(f"the file is not {encoding}: {error.reason}", file=str(path), hint=_WHICH)
 
 
 def _read_frame(frame: Any, what: str) -> Iterator[Batch]:

@@ -11,6 +11,7 @@ import numpy as np
 
 import ragmeter
 from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import option, parameter
 from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.people import wording
@@ -120,7 +121,7 @@ def calibrate(
     be left out if the run has one metric of 0 and 1. With `threshold`, any metric is a verdict.
     """
     if not 0 < level < 1:
-        raise UsageError(f"--level is a share between 0 and 1, and is {level:g}")
+        raise UsageError(f"{parameter('level')} is a share between 0 and 1, and is {level:g}")
     folder = find_run(run, output_dir)
     name, judge = verdicts(folder, metric, threshold)
     columns = read_columns(folder, ["qid", "session_id"])
@@ -130,7 +131,9 @@ def calibrate(
     scored = ~np.isnan(judge)
     beside = judge[found.places]
     if np.isnan(beside).all():
-        raise InputError(f"{name} has no score on any labelled row", hint="choose another metric with --metric")
+        raise InputError(
+            f"{name} has no score on any labelled row", hint=f"choose another metric with {option('metric')}"
+        )
     made = Calibration(
         run=folder.name,
         metric=name,

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
 from ragmeter.people.runs import (
@@ -84,11 +85,11 @@ def choose_sample(
         raise UsageError(f"there is no way {by!r} to choose rows", hint=f"there are {', '.join(WAYS)}")
     if (by == "stratified") != bool(strata):
         raise UsageError(
-            "strata go with --by stratified, and the other way round",
-            hint="for example --by stratified --strata domain",
+            f"strata go with {option('by', 'stratified')}, and the other way round",
+            hint=f"for example {option('by', 'stratified')}{by_caller(' ', ', ')}{option('strata', 'domain')}",
         )
     if n < 1:
-        raise UsageError(f"--n must be at least 1, and is {n}")
+        raise UsageError(f"{parameter('n')} must be at least 1, and is {n}")
     check_seed(seed)
     strata = several(strata)
     named = [metric_named(folder, name) for name in chosen_names(metrics)]
@@ -96,9 +97,8 @@ def choose_sample(
         named = named or binary_metrics(folder)
         if len(named) < 2:
             held = ", ".join(metrics_of(folder))
-            raise UsageError(
-                "it takes two metrics to disagree", hint=f"--metric ONE --metric OTHER; the run has {held}"
-            )
+            named_two = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
+            raise UsageError("it takes two metrics to disagree", hint=f"{named_two}; the run has {held}")
     qids = read_columns(folder, ["qid"])["qid"]
     eligible = Answers(folder).given()
     scores = {name: folder.scores(name) for name in named}
@@ -134,7 +134,7 @@ def allocate(sizes: Sequence[int], n: int, shares: Sequence[float | None]) -> li
     if n < sum(least):
         raise UsageError(
             f"{n} labels are too few for {len(sizes)} strata: it takes {sum(least)}, two of each",
-            hint="ask for more with --n, or stratify by a column with fewer values",
+            hint=f"ask for more with {option('n')}, or stratify by a column with fewer values",
         )
     total = sum(sizes)
     wanted = [max(size / total, share or 0.0) for size, share in zip(sizes, shares, strict=True)]

@@ -25,6 +25,7 @@ from ragmeter.evaluators.crag.dataset_utils import conversations, one_split, pre
 from ragmeter.evaluators.crag.evaluation import Judged, group, judge_all
 from ragmeter.evaluators.crag.generation import Agent, Generation
 from ragmeter.evaluators.crag.truncation import Tokenizer, cut
+from ragmeter.hints import by_caller, option
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS
 from ragmeter.judges.judge import LLMJudge
@@ -104,7 +105,8 @@ class CRAGEvaluator:
         if budget is not None and self.llm_judge is not None and self.llm_judge.price is None:
             raise UsageError(
                 f"the price of {self.llm_judge.endpoint.model!r} is not known, so a budget can't be kept",
-                hint="give it with --prices, or limit the calls with --max-calls",
+                hint=f"give it with {by_caller('--prices', 'judge=LLMJudge(prices=...)')}, "
+                f"or limit the calls with {option('max_calls')}",
             )
         self.budget, self.max_calls, self.retries = budget, max_calls, retries
         self.cascade = cascade
