@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -75,7 +75,7 @@ def test_both_sides_of_the_same_mistakes(
     for name in ("a", "b"):
         evaluate(rows, metrics="token_f1", run=name)
     score = ["evaluate", "--metrics", "token_f1", "--results"]
-    mistakes = [
+    mistakes: list[tuple[Callable[[], object], list[str], str, str]] = [
         (
             lambda: evaluate("results.csv", metrics="token_f1"),
             [*score, "results.csv"],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ragmeter.api import Evaluation, MetricLike, check_run_name, choose_metrics, keep_run
 from ragmeter.definition import Metric
@@ -22,6 +22,7 @@ from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
 from ragmeter.store import NewRun
 from ragmeter.table import NUMBER_COLUMNS, Batch
+from ragmeter.tabular import html_lines
 from ragmeter.targets.asking import Asked, Limits, ask
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
@@ -30,12 +31,26 @@ _WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
 _ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS)
 
 
-@dataclass(frozen=True)
-class Service:
-    """What `ask_and_score` returns: the evaluation, and what asking took."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Service(Evaluation):
+    """What `ask_and_score` returns: an evaluation, and what asking took."""
 
-    evaluation: Evaluation
-    asked: Asked
+    asked: Asked = field(kw_only=True)
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, asked: Asked) -> Self:
+        """An evaluation of answers that were just asked for."""
+        return cls(**{each.name: getattr(evaluation, each.name) for each in fields(evaluation)}, asked=asked)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The same, for those who want nothing but the evaluation."""
+        return self
+
+    def _repr_html_(self) -> str:
+        failed = sum(self.asked.causes().values())
+        unanswered = f", without an answer: {failed:,}" if failed else ""
+        return super()._repr_html_() + html_lines(f"questions: {len(self.asked.found):,}{unanswered}")
 
 
 def ask_and_score(
@@ -80,7 +95,7 @@ def ask_and_score(
     )
     if output is not None:
         write_results(Path(output), evaluation)
-    return Service(evaluation, found)
+    return Service.of(evaluation, found)
 
 
 def default_name(source: Source, target: Target) -> str:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.write import RUNS
+from ragmeter.store import RunFolder
+from ragmeter.stored import RunLike, find_run
 from ragmeter.table import OTHER_NAMES
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ MOST_FAILED = 0.05
 #: `token_f1=0.6` or several of them, or a mapping from names to values.
 Bounds = str | Iterable[str] | Mapping[str, float]
 #: `main:accuracy:0.02` or several of them, or for each baseline a mapping from names to margins.
-Margins = str | Iterable[str] | Mapping[str, Mapping[str, float]]
+Margins = str | Iterable[str] | Mapping[str, Mapping[str, float]] | Mapping[RunLike, Mapping[str, float]]
 
 _MARGIN = re.compile(
     r"""(?P<baseline>.+)
@@ -44,12 +47,16 @@ _EXAMPLES = {
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that is asked of a run: a bound for a metric's mean, or a margin to another run, the baseline."""
+    """One thing that is asked of a run: a bound for a metric's mean, or a margin to another run, the baseline.
+
+    `folder` is the baseline's, where it was not given by its name or path.
+    """
 
     kind: str
     metric: str
     value: float
     baseline: str | None = None
+    folder: RunFolder | None = None
 
     def __str__(self) -> str:
         beside = "" if self.baseline is None else f"{self.baseline}:"
@@ -182,9 +189,11 @@ def _margins(given: Margins | None) -> Iterator[Rule]:
                 raise UsageError(
                     f"no_worse_than: {baseline!r} has {margins!r}", hint='write {"main": {"token_f1": 0.02}}'
                 )
+            folder = None if isinstance(baseline, str | PathLike) else find_run(baseline)
+            name = str(baseline) if folder is None else folder.name
             for metric, margin in margins.items():
-                size = _number(NO_WORSE_THAN, f"{baseline}:{metric}:{margin}", margin)
-                yield Rule(NO_WORSE_THAN, _metric(NO_WORSE_THAN, metric), size, str(baseline))
+                size = _number(NO_WORSE_THAN, f"{name}:{metric}:{margin}", margin)
+                yield Rule(NO_WORSE_THAN, _metric(NO_WORSE_THAN, metric), size, name, folder)
         return
     for text in _texts(NO_WORSE_THAN, given):
         # From the right: a path may have colons, and so may a metric's settings.

@@ -33,11 +33,15 @@ FORMATS = "csv, tsv, json, jsonl or parquet, plain or compressed (.gz, .zst)"
 
 @dataclass(frozen=True)
 class Source:
-    """Something to read rows from. `batches()` reads it from the start each time it is called."""
+    """Something to read rows from. `batches()` reads it from the start each time it is called.
+
+    `n_rows` is there where the number of rows is known without reading them.
+    """
 
     name: str
     path: Path | None
     batches: Callable[[], Iterator[Batch]]
+    n_rows: int | None = None
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Its rows one by one as dicts, each with its line; for those who don't work on columns."""
@@ -67,11 +71,11 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
     if isinstance(data, str | Path):
         return _open_file(Path(data), reading)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow"):
-        return Source(what, None, partial(_read_frame, data, what))
+        return Source(what, None, partial(_read_frame, data, what), len(data) if hasattr(data, "__len__") else None)
     if isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
         if not data:
             raise InputError("the list has no rows", file=what)
-        return Source(what, None, lambda: batches_of_records(enumerate(data, 1)))
+        return Source(what, None, lambda: batches_of_records(enumerate(data, 1)), len(data))
     raise UsageError(
         f"can't read rows from {type(data).__name__}",
         hint="give a path, a list of dicts, or a pandas, polars or Arrow frame",

@@ -7,10 +7,11 @@ and since the rows come in random order, neither by stopping half-way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +31,9 @@ from ragmeter.people.runs import (
 )
 from ragmeter.stats.confidence import check_seed
 from ragmeter.store import RunFolder
-from ragmeter.stored import find_run
+from ragmeter.stored import RunLike, find_run
 from ragmeter.table import LIST_COLUMNS, Scores
+from ragmeter.tabular import Tabular, arrow_table, html_lines, html_table
 
 WAYS = ("random", "stratified", "disagreement")
 #: In each stratum, so that its spread can be told.
@@ -55,8 +57,10 @@ class SampledRow:
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Tabular):
     """Rows to be labelled, in the order in which to do it, and how they were chosen from `population` rows."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("rows",)
 
     run: RunFolder
     by: str
@@ -64,9 +68,24 @@ class Sample:
     population: int
     rows: tuple[SampledRow, ...]
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[SampledRow]:
+        return iter(self.rows)
+
+    def _repr_html_(self) -> str:
+        drawn = Counter((row.stratum, row.stratum_rows) for row in self.rows)
+        strata = [(stratum, f"{rows:,}", f"{count:,}") for (stratum, rows), count in sorted(drawn.items())]
+        heading = f"{self.run.name}: {len(self.rows):,} of {self.population:,} rows to label, chosen by {self.by}"
+        return html_lines(heading) + html_table(("stratum", "rows", "chosen"), strata)
+
+    def _table(self, name: str) -> Any:
+        return arrow_table([vars(row) for row in self.rows])
+
 
 def choose_sample(
-    run: str | Path | RunFolder,
+    run: RunLike,
     n: int = 100,
     *,
     by: str = "random",
@@ -77,6 +96,7 @@ def choose_sample(
 ) -> Sample:
     """Choose n of a run's rows for people to label.
 
+    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
     `by` is `random`, `stratified` (by the columns in `strata`) or `disagreement` (between `metrics`; unless named,
     those of 0 and 1). Rows without an answer, or without a score of one of `metrics`, are not drawn from.
     """
