@@ -121,9 +121,9 @@ def list_metrics(
     needed = set(several(needs))
     given = None if columns is None else set(several(columns))
     return MetricList(
-        MetricInfo.of(metric)
-        for metric in registry.known()
-        if (wanted in metric.name.casefold() or wanted in (metric.__doc__ or "").casefold())
+        metric
+        for metric in map(MetricInfo.of, registry.known())
+        if (wanted in metric.name.casefold() or wanted in metric.summary.casefold())
         and needed <= set(metric.needs)
         and (given is None or set(metric.needs) <= given)
     )

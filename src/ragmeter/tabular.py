@@ -56,7 +56,8 @@ class Tabular(ABC):
             import polars
         except ImportError:
             raise MissingExtraError("to_polars()", package="polars") from None
-        return polars.from_arrow(chosen)
+        # A score that is not there is null, where Arrow has NaN: polars leaves out only nulls of a mean.
+        return polars.DataFrame(chosen).with_columns(polars.selectors.float().fill_nan(None))
 
     def _chosen(self, table: str | None) -> pa.Table:
         name = self.TABLES[0] if table is None else table
@@ -130,7 +131,7 @@ def figure(value: float | None) -> str:
 
 def between(interval: Sequence[float] | None) -> str:
     """An interval for reading."""
-    return "–" if interval is None else f"{figure(interval[0])} – {figure(interval[1])}"
+    return "–" if interval is None else f"{figure(interval[0])} to {figure(interval[1])}"
 
 
 def counted(scored: int, total: int) -> str:

@@ -139,7 +139,7 @@ class Comparison(Tabular):
         return "\n".join(["<Comparison>", *(pair.sentence for pair in self.pairs)])
 
     def _repr_html_(self) -> str:
-        titles = ("metric", "mean A", "mean B", "B − A", f"{percent(self.level)} interval", "p (Holm)", "n", "B is")
+        titles = ("metric", "mean A", "mean B", "B − A", f"{percent(self.level)} interval", "p (Holm)", "n", "B")
         parts = []
         for pair in self.pairs:
             rows = [_cells(name, each) for name, each in pair.metrics.items()]
@@ -165,7 +165,7 @@ class Comparison(Tabular):
 
 def _cells(name: str, each: MetricDifference) -> tuple[str, ...]:
     p = "–" if each.p_holm is None else "<0.0001" if each.p_holm < 0.0001 else f"{each.p_holm:.4f}"
-    ends = "–" if each.interval is None else f"{signed(each.interval[0])} – {signed(each.interval[1])}"
+    ends = "–" if each.interval is None else f"{signed(each.interval[0])} to {signed(each.interval[1])}"
     means = (figure(each.mean_a), figure(each.mean_b))
     return f"{name} {ARROWS[each.direction]}", *means, signed(each.difference), ends, p, f"{each.n:,}", each.verdict
 

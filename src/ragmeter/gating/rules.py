@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.write import RUNS
 from ragmeter.store import RunFolder
-from ragmeter.stored import RunLike, find_run
+from ragmeter.stored import find_run
 from ragmeter.table import OTHER_NAMES
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ MOST_FAILED = 0.05
 
 #: `token_f1=0.6` or several of them, or a mapping from names to values.
 Bounds = str | Iterable[str] | Mapping[str, float]
-#: `main:accuracy:0.02` or several of them, or for each baseline a mapping from names to margins.
-Margins = str | Iterable[str] | Mapping[str, Mapping[str, float]] | Mapping[RunLike, Mapping[str, float]]
+#: `main:accuracy:0.02` or several of them, or for each baseline, any kind of run, a mapping from names to margins.
+Margins = str | Iterable[str] | Mapping[Any, Mapping[str, float]]
 
 _MARGIN = re.compile(
     r"""(?P<baseline>.+)
