@@ -20,6 +20,7 @@ from ragmeter.io.data import file_signature
 from ragmeter.io.join import rows_of
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
+from ragmeter.progress import Progress, progress_bar
 from ragmeter.store import NewRun
 from ragmeter.table import NUMBER_COLUMNS, Batch
 from ragmeter.tabular import html_lines
@@ -63,14 +64,15 @@ def ask_and_score(
     output_dir: str | Path = RUNS,
     output: str | Path | None = None,
     limits: Limits = Limits(),  # noqa: B008 - frozen
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
     **settings: Any,
 ) -> Service:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
 
     `target` is a function of the question, an object with `query(question)`, or one of the targets. Answers are kept in
     `output_dir/run.journal.sqlite`: the same call again asks only what is missing. `output` is a `results.json`.
-    `settings` go to the metrics that have them: language, fallback, and the like.
+    `settings` go to the metrics that have them: language, fallback, and the like. `progress=True` shows a bar in a
+    notebook or a terminal; a function is called with each number of questions that was asked.
     """
     chosen = choose_metrics(metrics, **settings)
     is_target = all(hasattr(target, name) for name in ("answer", "signature", "__aenter__"))
@@ -84,7 +86,8 @@ def ask_and_score(
     _check_places(source, Path(output_dir) / name, None if output is None else Path(output))
     _rehearse(batches[0], chosen)
     journal = Path(output_dir) / f"{name}.journal.sqlite"
-    found = ask(asked_of, questions, limits, journal, progress or (lambda count: None))
+    with progress_bar(progress, "asking", "questions", len(questions)) as advance:
+        found = ask(asked_of, questions, limits, journal, advance)
     inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
     evaluation = keep_run(
         Path(output_dir) / name,
