@@ -162,20 +162,23 @@ def calibrate(
     threshold: float | None = None,
     level: float = 0.95,
     output_dir: str | Path = RUNS,
-    reading: Reading = Reading(),  # noqa: B008 - frozen
+    encoding: str | None = None,
+    quotes: bool = True,
+    delimiter: str | None = None,
 ) -> Calibration:
     """Compare a run's metric of 0 and 1 with people's labels, and correct its mean by them.
 
     `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. `labels` is a file as `ragmeter
     label` writes it, a list of such files, a list of dicts, or a frame; `metric` may be left out if the run has one
-    metric of 0 and 1. With `threshold`, any metric is a verdict.
+    metric of 0 and 1. With `threshold`, any metric is a verdict. `encoding`, `quotes` and `delimiter` say how files of
+    labels are read.
     """
     if not 0 < level < 1:
         raise UsageError(f"{parameter('level')} is a share between 0 and 1, and is {level:g}")
     folder = find_run(run, output_dir)
     name, judge = verdicts(folder, metric, threshold)
     columns = read_columns(folder, ["qid", "session_id"])
-    found = match(read_labels(labels, reading), columns["qid"], Answers(folder))
+    found = match(read_labels(labels, Reading(encoding, quotes, delimiter)), columns["qid"], Answers(folder))
     if not found.counts.labelled:
         raise InputError("nothing is labelled yet", hint="fill in the column `label`: correct or wrong")
     scored = ~np.isnan(judge)
