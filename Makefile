@@ -41,8 +41,9 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-docs: $(VENV)/.core
+docs: $(VENV)/.dev
 	$(BIN)/python docs/make_metrics.py
+	$(BIN)/python docs/make_notebook.py
 
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter

@@ -100,7 +100,7 @@ def test_a_rule_reads_back_as_it_is_printed(baseline: str, metric: str, value: f
     ("asked", "said"),
     [
         ({"fail_under": "token_f1"}, "METRIC=VALUE"),
-        ({"fail_under": "=0.6"}, "can't read --fail-under =0.6"),
+        ({"fail_under": "=0.6"}, "can't read fail_under =0.6"),
         ({"fail_under": "token_f1="}, "METRIC=VALUE"),
         ({"fail_under": "rouge_l_score[language=es]"}, "METRIC=VALUE"),
         ({"fail_under": "token_f1=high"}, "METRIC=VALUE"),
@@ -136,8 +136,8 @@ def test_the_same_rule_twice_is_one() -> None:
 @pytest.mark.parametrize(
     ("asked", "error", "said"),
     [
-        ({"fail_under": "latency_ms=10"}, UsageError, "--fail-over latency_ms=10"),
-        ({"fail_over": "exact_match=0.5"}, UsageError, "--fail-under exact_match=0.5"),
+        ({"fail_under": "latency_ms=10"}, UsageError, 'write fail_over={"latency_ms": 10}'),
+        ({"fail_over": "exact_match=0.5"}, UsageError, 'write fail_under={"exact_match": 0.5}'),
         ({"fail_under": "exact_match=60"}, UsageError, "60 points are 0.6"),
         ({"fail_over": "latency_ms=-1"}, UsageError, "from 0 on"),
         ({"no_worse_than": "other:exact_match:2"}, UsageError, "2 points are 0.02"),

@@ -14,9 +14,9 @@ PACKAGE = Path(ragmeter.__file__).parent
 #: From the top down. A module may import from its own layer and from those below.
 LAYERS = [
     "__main__", "pytest_plugin", "cli", "asking", "reporting", "explaining", "gating", "planning", "comparing",
-    "slicing", "api", "evaluators", "extending", "people", "engine", "stored", "store", "stats", "targets",
-    "judges", "metrics", "embedders", "endpoints", "effects", "io", "registry", "definition", "naming", "table",
-    "errors",
+    "slicing", "api", "evaluators", "extending", "people", "engine", "listing", "stored", "store", "tabular", "stats",
+    "targets", "judges", "metrics", "embedders", "endpoints", "effects", "io", "registry", "definition", "naming",
+    "table", "progress", "errors", "hints",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"

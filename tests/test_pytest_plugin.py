@@ -66,13 +66,13 @@ def test_a_rule_that_makes_no_sense(ragmeter):
 """,
     )
     result.assert_outcomes(passed=1, failed=2)
-    result.stdout.fnmatch_lines(["E*UsageError: --fail-over token_f1=0.9: for token_f1 higher is better"])
+    result.stdout.fnmatch_lines(['E*UsageError: fail_over={"token_f1": 0.9}: for token_f1 higher is better'])
     result.stdout.no_fnmatch_line("*rules.py*")
     result.stdout.fnmatch_lines(
         [
             ">*ragmeter.check(ragmeter.evaluate(ROWS, metrics=*",
             "E*AssertionError: this evaluation does not pass the gate:",
-            "E*--fail-under token_f1=0.9",
+            'E*fail_under={"token_f1": 0.9}',
             "E*token_f1 is 0.8000 (95%: 0.6079 to 0.9921), n = 20 (few): at least 0.9 is asked for",
         ]
     )
@@ -112,7 +112,7 @@ def test_its_own_failure_comes_first(ragmeter):
     assert "by the whole interval" in text
     assert "token_f1 is 0.6000 (95%" in text
     assert "  2.token_f1: 0.6000" in text
-    assert "--fail-over edit_distance=0.1" in text
+    assert 'fail_over={"edit_distance": 0.1}' in text
     assert "assert 1 == 2" in text
     assert "has evaluated nothing" not in text
 

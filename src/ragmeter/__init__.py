@@ -42,6 +42,7 @@ __all__ = [
     "explain",
     "gate",
     "get_metric",
+    "list_metrics",
     "metric",
     "open_target",
     "prepare_feature_vocabularies",
@@ -85,6 +86,7 @@ _HOMES = {
     "explain": "ragmeter.explaining",
     "gate": "ragmeter.gating",
     "get_metric": "ragmeter.registry:get",
+    "list_metrics": "ragmeter.listing",
     "metric": "ragmeter.definition",
     "open_target": "ragmeter.targets.opening",
     "prepare_feature_vocabularies": "ragmeter.evaluators.crag.dataset_utils",
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
     from ragmeter.explaining import explain
     from ragmeter.gating import gate
     from ragmeter.judges.judge import LLMJudge
+    from ragmeter.listing import list_metrics
     from ragmeter.people.calibration import Calibration, calibrate
     from ragmeter.people.sampling import choose_sample
     from ragmeter.registry import BaseScorer

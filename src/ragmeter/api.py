@@ -6,10 +6,11 @@ import platform
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow.parquet as pq
 
@@ -19,57 +20,97 @@ from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine import score_batches, watched
-from ragmeter.errors import UsageError, errors_of
+from ragmeter.errors import UnknownNameError, UsageError, errors_of
 from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
 from ragmeter.extending import extend
+from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, RUNS, check_writable, replacing, write_rows
 from ragmeter.metrics.normalize import Language
+from ragmeter.progress import Progress, progress_bar
 from ragmeter.registry import BaseScorer
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary
-from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, writing
+from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, TemporaryRun, writing
+from ragmeter.stored import RunLike, find_run
 from ragmeter.table import Batch
+from ragmeter.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 
 MetricLike = str | Metric | type[BaseScorer] | BaseScorer
+#: What an evaluation is called that was not kept, and whose data come from no file.
+UNNAMED = "this evaluation"
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """What `evaluate()` returns: summaries by metric, the rows, and the folder if the run was kept.
+@dataclass(frozen=True, eq=False)
+class Evaluation(Tabular, Mapping[str, MetricSummary]):
+    """What `evaluate()` returns: a mapping from metrics to their summaries, the rows, and the folder if it was kept.
 
-    `embeddings` says for each embedding model that was used how many texts it got, and how many it had to cut.
+    `len()` and iteration are over metrics; `rows` and `to_pandas()` have the rows. `embeddings` says for each
+    embedding model that was used how many texts it got, and how many it had to cut; `manifest` is the signature.
     """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("rows", "metrics")
 
     metrics: dict[str, MetricSummary]
     summary: dict[str, Any]
     folder: RunFolder | None
     table: Any = None
     embeddings: Sequence[Mapping[str, Any]] = ()
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The run's; one that was not kept goes by the name of its file."""
+        return str(self.manifest.get("run", UNNAMED)) if self.folder is None else self.folder.name
 
     @property
     def rows(self) -> Any:
         """Every row with its scores and outcomes, as an Arrow table; read from the folder if the run was kept."""
-        return self.table if self.folder is None else self.folder.rows()
+        return self.table if self.folder is None else self.run_folder().rows()
+
+    def run_folder(self) -> RunFolder:
+        """The run's folder; of a run that was not kept, a temporary one that is there as long as it is used."""
+        if self.folder is None:
+            return self._temporary
+        kept = RunFolder.at(self.folder.path)
+        metrics = kept.metrics()
+        same = kept.manifest().get("created") == self.manifest.get("created")
+        if not same or any(metrics.get(name) != each for name, each in self.summary["metrics"].items()):
+            raise UsageError(
+                f"the run {kept.name} was replaced by a later one of the same name, so these results are gone",
+                hint=f"give each run a name of its own with {option('run')}",
+            )
+        return self.folder
+
+    @cached_property
+    def _temporary(self) -> TemporaryRun:
+        return TemporaryRun.write(self.name[:100], self.table, self.manifest, self.summary)
 
     def __getitem__(self, metric: str) -> MetricSummary:
         """A metric's summary by its name; what `language` and the like added to it may be left out."""
-        found = naming.matching(metric, self.metrics)
-        if len(found) != 1:
-            raise KeyError(f"{metric!r}: this evaluation has {', '.join(self.metrics)}")
-        return self.metrics[found[0]]
-
-    def __contains__(self, metric: object) -> bool:
-        return metric in self.metrics
+        return self.metrics[naming.one_of(metric, self.metrics, "this evaluation")]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.metrics)
 
+    def __len__(self) -> int:
+        """How many metrics there are; `summary["n_rows"]` says how many rows."""
+        return len(self.metrics)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
     def __repr__(self) -> str:
         lines = [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
-        return "\n".join([f"<Evaluation, rows: {self.summary['n_rows']}>", *lines])
+        return "\n".join([f"<{type(self).__name__}, rows: {self.summary['n_rows']}>", *lines])
+
+    def _repr_html_(self) -> str:
+        return html_lines(f"{self.name}, rows: {self.summary['n_rows']:,}") + summaries_html(self.metrics)
+
+    def _table(self, name: str) -> Any:
+        return self.rows if name == "rows" else arrow_table(summary_records(self.metrics))
 
 
 def evaluate(
@@ -91,7 +132,7 @@ def evaluate(
     seed: int = 0,
     run: str | None = None,
     output_dir: str | Path = RUNS,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
 ) -> Evaluation:
     """Score results against references and summarise the scores.
 
@@ -101,44 +142,79 @@ def evaluate(
     `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap"
     or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all are apart, and
     "auto" takes conversations of several turns and questions that were asked several times. With `run`, the run is kept
-    as `output_dir/run`; in its name {n} is the next free number, {date} and {time} say when.
+    as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. `progress=True` shows a
+    bar in a notebook or a terminal; a function is called with each number of rows that was read.
     """
     confidence = Confidence(interval, cluster, level, seed)
     chosen = choose_metrics(
         metrics, language=language, doc_id=doc_id_pattern, model=embedding_model, base_url=embedding_base_url
     )
     data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
-    batches = data.batches(chosen)
-    if progress is not None:
-        batches = watched(batches, progress)
-    if run is None:
-        with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
-            path = Path(scratch) / ROWS
-            with Embedders() as embedders:
-                found, summary = _score(batches, chosen, path, confidence)
-            return Evaluation(found, {**summary, "join": _join(data)}, None, pq.read_table(path), embedders.used())
-    check_writable(Path(output_dir))
-    return keep_run(
-        Path(output_dir) / run_name(run, Path(output_dir)),
-        batches,
-        chosen,
-        manifest=lambda: {"inputs": data.signature(), "columns": data.mapping},
-        summary=lambda: {"join": _join(data)},
-        confidence=confidence,
-    )
+    if run is not None:
+        run = run_name(run, Path(output_dir))
+        check_writable(Path(output_dir))
+    with progress_bar(progress, "scoring", total=data.results.n_rows) as advance:
+        batches = watched(data.batches(chosen), advance)
+        if run is None:
+            return _score_in_memory(data, batches, chosen, confidence)
+        return keep_run(
+            Path(output_dir) / run,
+            batches,
+            chosen,
+            manifest=lambda: {"inputs": data.signature(), "columns": data.mapping},
+            summary=lambda: {"join": _join(data)},
+            confidence=confidence,
+        )
+
+
+def _score_in_memory(
+    data: Data, batches: Iterable[Batch], metrics: Sequence[Metric], confidence: Confidence
+) -> Evaluation:
+    """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
+    with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
+        path = Path(scratch) / ROWS
+        with Embedders() as embedders:
+            found, summary = _score(batches, metrics, path, confidence)
+        table = pq.read_table(path)
+    name = UNNAMED if data.results.path is None else stem(data.results.path)
+    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"]}
+    manifest = _manifest(metrics, name, more)
+    return Evaluation(found, {**summary, "join": _join(data)}, None, table, embedders.used(), manifest)
 
 
 def add_metrics(
-    run: str, metrics: str | Iterable[MetricLike], *, output_dir: str | Path = RUNS, **settings: Any
+    run: RunLike,
+    metrics: str | Iterable[MetricLike],
+    *,
+    language: str | None = None,
+    doc_id_pattern: str | None = None,
+    embedding_model: str | None = None,
+    embedding_base_url: str | None = None,
+    output_dir: str | Path = RUNS,
+    **settings: Any,
 ) -> Evaluation:
-    """Add metrics to a run that was kept; those that it has already are not computed again."""
-    run = run_name(run, Path(output_dir), latest=True)
-    chosen = choose_metrics(metrics, **settings)
+    """Add metrics to a run; those that it has already are not computed again.
+
+    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. A run that was kept is extended
+    where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. The other
+    keywords are those of `evaluate()`; `settings` are any that one of the metrics has.
+    """
+    given = {"doc_id": doc_id_pattern, "model": embedding_model, "base_url": embedding_base_url, **settings}
+    chosen = choose_metrics(metrics, language=language, **given)
+    for name in settings:
+        if not any(name in metric.defaults for metric in chosen):
+            known = sorted({setting for metric in chosen for setting in metric.defaults})
+            raise UnknownNameError("keyword", name, known, hint="it is no setting of any of these metrics")
+    folder = find_run(run, output_dir)
+    kept = not isinstance(folder, TemporaryRun)
+    if not kept:
+        folder = TemporaryRun.write(folder.name, folder.rows(), folder.manifest(), folder.summary())
     with Embedders() as embedders:
-        folder = extend(RunFolder.at(Path(output_dir) / run), chosen, _described(chosen), embedders.used)
-    summary = folder.summary()
+        extended = extend(folder, chosen, _described(chosen), embedders.used)
+    summary = extended.summary()
     found = {name: MetricSummary.of(each) for name, each in summary["metrics"].items()}
-    return Evaluation(found, summary, folder, embeddings=embedders.used())
+    table = None if kept else extended.rows()
+    return Evaluation(found, summary, extended if kept else None, table, embedders.used(), extended.manifest())
 
 
 def choose_metrics(
@@ -169,8 +245,9 @@ def keep_run(
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
             more[0]["embeddings"] = used
-        folder = new.finish(_manifest(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]})
-        return Evaluation(found, folder.summary(), folder, embeddings=used)
+        signature = _manifest(metrics, path.name, more[0])
+        folder = new.finish(signature, {"run": path.name, **scored, **more[1]})
+        return Evaluation(found, folder.summary(), folder, embeddings=used, manifest=signature)
 
 
 @dataclass(frozen=True)

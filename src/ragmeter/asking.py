@@ -6,9 +6,9 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ragmeter.api import Evaluation, MetricLike, choose_metrics, keep_run
 from ragmeter.definition import Metric
@@ -16,14 +16,17 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine import score_batch
 from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
 from ragmeter.io.data import file_signature
 from ragmeter.io.join import rows_of
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
+from ragmeter.progress import Progress, progress_bar
 from ragmeter.store import NewRun
 from ragmeter.table import NUMBER_COLUMNS, Batch
+from ragmeter.tabular import html_lines
 from ragmeter.targets.asking import Answers, Asked, Limits, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
@@ -32,12 +35,26 @@ _WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
 _ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS)
 
 
-@dataclass(frozen=True)
-class Service:
-    """What `ask_and_score` returns: the evaluation, and what asking took."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Service(Evaluation):
+    """What `ask_and_score` returns: an evaluation, and what asking took."""
 
-    evaluation: Evaluation
-    asked: Asked
+    asked: Asked = field(kw_only=True)
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, asked: Asked) -> Self:
+        """An evaluation of answers that were just asked for."""
+        return cls(**{each.name: getattr(evaluation, each.name) for each in fields(evaluation)}, asked=asked)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The same, for those who want nothing but the evaluation."""
+        return self
+
+    def _repr_html_(self) -> str:
+        failed = sum(self.asked.causes().values())
+        unanswered = f", without an answer: {failed:,}" if failed else ""
+        return super()._repr_html_() + html_lines(f"questions: {len(self.asked.found):,}{unanswered}")
 
 
 def ask_and_score(
@@ -60,13 +77,14 @@ def ask_and_score(
     fallback: str | None = None,
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress = None,
 ) -> Service:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
 
     `target` is a function of the question, an object with `query(question)`, an address (`http://...`), a model
     (`openai:NAME`), a dotted path (`mypkg.rag:pipeline`), or what `open_target()` made of one of these. `output` is a
-    `results.json`. `workers` questions are under way at once; each may take `timeout` seconds.
+    `results.json`. `workers` questions are under way at once; each may take `timeout` seconds. `progress=True` shows a
+    bar in a notebook or a terminal; a function is called with each number of questions that was asked.
 
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
     again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
@@ -79,7 +97,8 @@ def ask_and_score(
     if budget is not None and getattr(asked_of, "price", None) is None:
         raise UsageError(
             "the target's price is not known, so a budget can't be kept",
-            hint="give it with --prices, or limit the calls with --max-calls",
+            hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "
+            f"{option('max_calls')}",
         )
     source = open_source(dataset, what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
@@ -91,7 +110,8 @@ def ask_and_score(
     _rehearse(batches[0], chosen)
     limits = Limits(workers, retries, max_calls, budget)
     with Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers:
-        asked = ask(asked_of, questions, limits, answers, progress or (lambda count: None))
+        with progress_bar(progress, "asking", "questions", len(questions)) as advance:
+            asked = ask(asked_of, questions, limits, answers, advance)
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
@@ -105,7 +125,7 @@ def ask_and_score(
         answers.finish()
     if output is not None:
         write_results(Path(output), evaluation)
-    return Service(evaluation, asked)
+    return Service.of(evaluation, asked)
 
 
 def default_name(source: Source, target: Target) -> str:
@@ -146,11 +166,13 @@ def _check_places(source: Source, run: Path, output: Path | None) -> None:
         pass  # it would refuse a folder that is no run
     if output is None:
         return
-    check_writable(output.parent)
+    check_writable(output.parent, option("output"))
     if output.is_dir():
-        raise UsageError(f"--output {output} is a folder", hint="name a file, for example results.json")
+        raise UsageError(f"{parameter('output')} {output} is a folder", hint="name a file, for example results.json")
     if source.path is not None and output.exists() and output.samefile(source.path):
-        raise UsageError("--output is the dataset itself, which it would replace", hint="choose another name")
+        raise UsageError(
+            f"{parameter('output')} is the dataset itself, which it would replace", hint="choose another name"
+        )
 
 
 def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:

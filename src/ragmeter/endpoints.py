@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.pace import retry_after
 from ragmeter.errors import EndpointError, MissingExtraError, UsageError
+from ragmeter.hints import by_caller, option
 from ragmeter.table import TIMEOUT
 
 OPENAI = "https://api.openai.com/v1"
@@ -75,7 +76,7 @@ class Endpoint:
         if not self.key and self.base_url == OPENAI:
             raise UsageError(
                 f"there is no key for {self.model}",
-                hint="set OPENAI_API_KEY, or name another endpoint with --base-url",
+                hint=f"set OPENAI_API_KEY, or name another endpoint with {option('base_url')}",
             )
 
     @property
@@ -106,8 +107,8 @@ def check_address(url: str, example: str) -> None:
     if parts.username is not None or parts.password is not None:
         raise UsageError(
             f"the address of {parts.hostname} has a user's name or password in it",
-            hint="take it from the environment: OPENAI_API_KEY for a model, --header for a target, --http-user for a "
-            "page",
+            hint="take it from the environment: OPENAI_API_KEY for a model, "
+            + by_caller("--header for a target, --http-user for a page", "headers=... for a target"),
         )
 
 

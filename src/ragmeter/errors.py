@@ -12,7 +12,8 @@
     └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
 
 Each one carries what a person needs to mend it: where it happened, what was found, and what to do.
-The command line prints it in one piece and leaves with `exit_code`.
+The command line prints it in one piece and leaves with `exit_code`. What it says of parameters it says to the caller:
+keywords in Python, flags on the command line (`ragmeter.hints`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ragmeter.hints import by_caller, for_command_line, for_python
+
 
 class RagmeterError(Exception):
     """The root of the tree. `hint` says what to do about it."""
@@ -30,12 +33,17 @@ class RagmeterError(Exception):
     exit_code = 2
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        super().__init__(for_python(message))
+        self._written = f"{message}\n  {hint}" if hint else message
+        self.message = for_python(message)
+        self.hint = for_python(hint)
 
     def __str__(self) -> str:
-        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+        return for_python(self._written)
+
+    def for_command_line(self) -> str:
+        """The same, with flags in place of keywords."""
+        return for_command_line(self._written)
 
 
 class InputError(RagmeterError):
@@ -83,14 +91,17 @@ class Interrupted(RagmeterError):
     exit_code = 130
 
     def __init__(self) -> None:
-        super().__init__("stopped", hint="what was answered is kept: run the same command again to go on from there")
+        again = by_caller("run the same command again", "make the same call again")
+        super().__init__("stopped", hint=f"what was answered is kept: {again} to go on from there")
 
 
 class MissingExtraError(RagmeterError):
     """An optional dependency is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional package", hint=f"install it: pip install 'ragmeter[{extra}]'")
+    def __init__(self, what: str, extra: str = "", *, package: str = "") -> None:
+        """`extra` is one of ragmeter's own; `package` is a package that no extra brings."""
+        command = f"pip install {package}" if package else f"pip install 'ragmeter[{extra}]'"
+        super().__init__(f"{what} needs an optional package", hint=f"install it: {command}")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import RIGHT, Explanation, explain_answers
 from ragmeter.store import RunFolder
-from ragmeter.stored import find_run
+from ragmeter.stored import RunLike, find_run
 from ragmeter.table import QID
 
 _NEEDED = ("question", "reference", "answer")
@@ -24,7 +24,7 @@ METRICS = ("offline_correct_probability", "offline_correct")
 
 
 def explain(
-    run: str | Path | RunFolder,
+    run: RunLike,
     qid: str,
     *,
     output_dir: str | Path = RUNS,
@@ -33,8 +33,9 @@ def explain(
 ) -> list[Explanation]:
     """What speaks for and against each answer of this question in a run: one, unless the run asks it several times.
 
-    `run` is a run's folder, or its name in `output_dir`. The run need not have the judge's metrics; where it has one,
-    its settings are what is not given here, so that the probability is the run's. Of several the first one counts.
+    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. The run need not have the
+    judge's metrics; where it has one, its settings are what is not given here, so that the probability is the run's. Of
+    several the first one counts.
     """
     folder = find_run(run, output_dir)
     table = folder.rows()

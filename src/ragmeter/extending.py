@@ -9,6 +9,7 @@ from typing import Any
 from ragmeter.definition import Metric
 from ragmeter.engine import score_batches
 from ragmeter.errors import BusyError, UsageError
+from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.stats.confidence import Confidence
 from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, outcome_column, writing
@@ -45,7 +46,8 @@ def extend(
             writer.close()
         new.keep(run)
         if run.manifest() != manifest:
-            raise BusyError(f"another process has changed the run {run.name} meanwhile", hint="run the command again")
+            again = by_caller("run the command again", "make the call again")
+            raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
         how = Confidence(**manifest.get("statistics", {}))
         found = {name: each.as_dict() for name, each in writer.summaries(how)[1].items()}
         added = [each for each in described if each["name"] in found]

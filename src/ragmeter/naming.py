@@ -84,6 +84,18 @@ def matching(wanted: str, names: Iterable[str]) -> list[str]:
     ]
 
 
+def one_of(wanted: object, names: Iterable[str], whose: str) -> str:
+    """The one name that is meant, in full, or a KeyError that says which there are."""
+    held = list(names)
+    try:
+        found = matching(wanted, held) if isinstance(wanted, str) else []
+    except UsageError:  # it is no name at all
+        found = []
+    if len(found) != 1:
+        raise KeyError(f"{wanted!r}: {whose} has {', '.join(held)}")
+    return found[0]
+
+
 def several(given: str | Iterable[str]) -> list[str]:
     """One text, or several."""
     return [given] if isinstance(given, str) else list(given)

@@ -12,12 +12,12 @@ import numpy as np
 
 from ragmeter.comparing.pairing import pair
 from ragmeter.errors import UsageError
+from ragmeter.hints import by_caller
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Clustered, Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
-from ragmeter.store import RunFolder
-from ragmeter.stored import StoredRun, find_run
+from ragmeter.stored import RunLike, StoredRun, find_runs
 from ragmeter.table import QID, Measure, Scores
 
 #: Differences that a plan is made for where none is asked for, on a scale from 0 to 1.
@@ -84,7 +84,7 @@ def plan(
 
 
 def plan_from_pilot(
-    runs: Sequence[str | Path | RunFolder],
+    runs: RunLike | Sequence[RunLike],
     metric: str,
     *,
     cluster: str | None = AUTO,
@@ -97,9 +97,12 @@ def plan_from_pilot(
     A run's variance is taken twice, less what a `correlation` between the systems' scores would take away: with 0,
     the cautious guess, the plan asks for more questions than will be needed.
     """
-    held = [StoredRun(find_run(run, output_dir)) for run in runs]
+    held = [StoredRun(folder) for folder in find_runs(runs, output_dir)]
     if len(held) not in (1, 2):
-        raise UsageError("a plan is made from one run or two", hint="ragmeter power RUN [RUN_B] --metric NAME")
+        raise UsageError(
+            "a plan is made from one run or two",
+            hint=by_caller("ragmeter power RUN [RUN_B] --metric NAME", "plan_from_pilot([a, b], metric)"),
+        )
     if not -1 <= correlation < 1:
         raise UsageError(f"a correlation lies between -1 and 1, and is {correlation:g}")
     first = held[0]

@@ -6,7 +6,6 @@ pytest imports this wherever ragmeter is installed, so nothing heavy is imported
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from ragmeter.api import Evaluation
     from ragmeter.asking import Service
     from ragmeter.gating import Gate, Verdict
-    from ragmeter.store import RunFolder
+    from ragmeter.stored import RunLike
 
 _MARK = (
     "ragmeter(fail_under={'token_f1': 0.6}, fail_over={'latency_ms': 2000}, "
@@ -50,7 +49,7 @@ class Ragmeter:
         self._note(service.evaluation)
         return service
 
-    def check(self, run: Evaluation | RunFolder | str | Path, **asked: Any) -> Verdict:
+    def check(self, run: RunLike, **asked: Any) -> Verdict:
         """`ragmeter.gate`, with an AssertionError that gives the reasons if the run does not pass."""
         import ragmeter
         from ragmeter.errors import RagmeterError
@@ -166,5 +165,5 @@ def _gates(item: pytest.Item) -> list[Gate]:
 
 
 def _reasons(verdict: Verdict) -> str:
-    said = [f"  {check.rule}\n    {check.reason}" for check in verdict.failed]
+    said = [f"  {check.asked}\n    {check.reason}" for check in verdict.failed]
     return "\n".join([f"{verdict.run} does not pass the gate:", *said])

@@ -22,10 +22,13 @@ from typing import Any
 from ragmeter import naming
 from ragmeter.definition import METRICS, Metric, add
 from ragmeter.errors import UnknownNameError, UsageError, errors_of
+from ragmeter.hints import by_caller
 from ragmeter.table import NAMED_COLUMNS, Failed
 
 _BUILTIN = "ragmeter.metrics"
 _ENTRY_POINTS = "ragmeter.metrics"
+
+_LISTED = f"{by_caller('`ragmeter metrics`', 'ragmeter.list_metrics()')} lists them all"
 
 _log = logging.getLogger("ragmeter")
 
@@ -57,7 +60,7 @@ def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
     if found is None and ("." in parsed.base or ":" in parsed.base):
         found = _from_object(import_object(parsed.base, "metric"), parsed.base)
     if found is None:
-        raise UnknownNameError("metric", parsed.base, METRICS, hint="`ragmeter metrics` lists them all")
+        raise UnknownNameError("metric", parsed.base, METRICS, hint=_LISTED)
     return found.with_settings(**parsed.settings) if parsed.settings else found
 
 
@@ -75,7 +78,7 @@ def get_all(names: str | Iterable[str | Metric | type[BaseScorer] | BaseScorer],
             }
             found.append(metric.with_settings(**more) if more else metric)
     if not found:
-        raise UsageError("no metric was named", hint="`ragmeter metrics` lists them all")
+        raise UsageError("no metric was named", hint=_LISTED)
     for one, other in combinations(found, 2):
         if one == other and one.owner is not other.owner:
             raise UsageError(f"two metrics are called {one.name!r}", hint="give each scorer a score name of its own")

@@ -16,8 +16,7 @@ from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import MetricSummary, summarise
-from ragmeter.store import RunFolder
-from ragmeter.stored import StoredRun, find_run, slice_label
+from ragmeter.stored import RunLike, StoredRun, find_run, slice_label
 from ragmeter.table import SCORED, Measure, Scores
 
 Inside = npt.NDArray[np.bool_]
@@ -50,7 +49,7 @@ class RunSummary:
 
 
 def summarise_run(
-    run: str | Path | RunFolder,
+    run: RunLike,
     *,
     metrics: str | Iterable[str] | None = None,
     slices: str | Iterable[str] = (),

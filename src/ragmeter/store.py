@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, OutputError, UnknownNameError, UsageError
+from ragmeter.hints import option
 from ragmeter.io.write import dumps
 from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -163,7 +165,7 @@ def clusters_in(rows: Path, how: Confidence) -> tuple[str | None, Codes | None]:
             if len(np.unique(codes)) < 2:
                 raise UsageError(
                     f"all rows have the same {how.cluster!r}: with fewer than two clusters there is no interval",
-                    hint="choose another column with --cluster, or --cluster none",
+                    hint=f"choose another column with {option('cluster')}, or {option('cluster', None)}",
                 )
             return how.cluster, codes
         for name in ("session_id", QID):
@@ -250,7 +252,9 @@ class NewRun:
         with writing(path):
             foreign = all(_is_foreign(path) for _ in range(5))  # a run may be taking its place this very moment
         if foreign:
-            raise OutputError(f"{path} is there already, and it is not a run", hint="choose another name with --run")
+            raise OutputError(
+                f"{path} is there already, and it is not a run", hint=f"choose another name with {option('run')}"
+            )
         self.path = path
         self._made = [parent for parent in path.parents if not parent.exists()]
         try:
@@ -315,6 +319,31 @@ class NewRun:
             return
 
 
+class TemporaryRun(RunFolder):
+    """The folder of a run that nobody asked to keep: it is removed when nothing refers to this object any more."""
+
+    @classmethod
+    def write(cls, name: str, rows: pa.Table, manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> Self:
+        """Write a run into a folder of its own, among the system's temporary files."""
+        scratch = tempfile.mkdtemp(prefix="ragmeter-")
+        try:
+            with NewRun(Path(scratch) / name) as new:
+                with writing(new.path), (new.folder / ROWS).open("wb") as file:
+                    pq.write_table(rows, file)
+                run = cls(new.finish({"run": name, **manifest}, dict(summary)).path)
+        except BaseException:
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
+        weakref.finalize(run, _remove, scratch, os.getpid())
+        return run
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove a folder, unless this is another process that was forked from the one that made it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """What goes wrong while a run is written, said in our words: no room, no right, a name that is too long."""
@@ -322,7 +351,7 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or error
-        hint = "choose another folder with --output-dir, or make room"
+        hint = f"choose another folder with {option('output_dir')}, or make room"
         raise OutputError(f"can't write {path}: {reason}", hint=hint) from error
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragmeter.errors import UnknownNameError
+from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, opened_rows, outcome_column
+from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, TemporaryRun, clusters_in, opened_rows, outcome_column
 from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_NAMES, SCORED, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
@@ -25,16 +28,64 @@ _MOST_VALUES, _LONGEST = 50, 100
 NOTHING = "(none)"
 
 
-def find_run(name: str | Path | RunFolder, output_dir: str | Path = RUNS) -> RunFolder:
-    """A run by the path of its folder, or by its name in `output_dir`."""
-    if isinstance(name, RunFolder):
-        return name
-    for path in (Path(name), Path(output_dir) / name):
+@runtime_checkable
+class HasRun(Protocol):
+    """What `evaluate()` and `ask()` return: results with a run behind them."""
+
+    def run_folder(self) -> RunFolder:
+        """The run's folder."""
+
+
+#: Every way to say which run is meant.
+RunLike = str | os.PathLike[str] | RunFolder | HasRun
+
+
+def is_run(given: object) -> bool:
+    """Whether this is one run, and not several."""
+    return isinstance(given, str | os.PathLike | RunFolder | HasRun)
+
+
+def find_run(run: RunLike, output_dir: str | Path = RUNS) -> RunFolder:
+    """The run that is meant: by its results, its folder, the path of its folder, or its name in `output_dir`."""
+    if isinstance(run, RunFolder):
+        RunFolder.at(run.path)  # or else it is gone
+        return run
+    if isinstance(run, HasRun):
+        return run.run_folder()
+    if not isinstance(run, str | os.PathLike):
+        raise UsageError(
+            f"{type(run).__name__} is no run",
+            hint="a run is what evaluate() or ask() returned, a RunFolder, the path of a run's folder, or its name in "
+            f"{output_dir}/",
+        )
+    for path in (Path(run), Path(output_dir) / run):
         if (path / MANIFEST).is_file():
             return RunFolder(path)
     there = sorted(path.parent.name for path in Path(output_dir).glob(f"*/{MANIFEST}"))
     known = f"in {output_dir}/ there are {', '.join(there[:10])}" if there else f"there are no runs in {output_dir}/"
-    raise UnknownNameError("run", str(name), there, hint=known)
+    raise UnknownNameError("run", str(run), there, hint=known)
+
+
+def find_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[RunFolder]:
+    """One run, or several."""
+    if is_run(runs) or not isinstance(runs, Iterable):
+        return [find_run(cast(RunLike, runs), output_dir)]  # which says so if it is none
+    return [find_run(run, output_dir) for run in runs]
+
+
+def run_labels(runs: Sequence[RunFolder]) -> list[str]:
+    """The runs' names. Where two have the same name, their paths tell them apart; if they were not kept, numbers do."""
+    counts = Counter(run.name for run in runs)
+    numbers: Counter[str] = Counter()
+    labels = []
+    for run in runs:
+        label = run.name
+        if counts[label] > 1:
+            numbers[label] += 1
+            temporary = isinstance(run, TemporaryRun)
+            label = f"{label.removeprefix('this ')} {numbers[label]}" if temporary else str(run.path)
+        labels.append(label)
+    return labels
 
 
 @dataclass(frozen=True)

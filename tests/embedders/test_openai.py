@@ -60,15 +60,13 @@ def test_what_may_pass_is_tried_again(bad: Action) -> None:
 def test_what_does_not_pass_is_one_error() -> None:
     with (
         JudgeServer(lambda request, number: Action(500, {"error": {"message": "out of order"}})) as server,
-        pytest.raises(EndpointError, match=r"out of order(.|\n)*run the same command again"),
+        pytest.raises(EndpointError, match=r"out of order(.|\n)*make the same call again"),
     ):
         Server("openai:m", server.url, "", QUICK).embed(["a cat"])
     assert server.count == 3
 
 
-@pytest.mark.parametrize(
-    ("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "--embedding-base-url"), (400, "too long")]
-)
+@pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "embedding_base_url"), (400, "too long")])
 def test_what_can_not_work_ends_at_once(status: int, hint: str) -> None:
     with (
         JudgeServer(lambda request, number: Action(status, {"error": "no"})) as server,

@@ -55,7 +55,7 @@ def test_nothing_in_common() -> None:
 def test_no_qid_to_join_by_and_another_column_instead() -> None:
     results = [{"question": "q1", "answer": "a"}]
     reference = [{"question": "q1", "ground_truth": "a"}]
-    with pytest.raises(ColumnError, match=r"both have question: .* add --column qid=question"):
+    with pytest.raises(ColumnError, match=r'both have question: .* add columns=\{"qid": "question"\}'):
         evaluate(results, reference, metrics="exact_match")
     found = evaluate(results, reference, metrics="exact_match", columns={"qid": "question"})
     assert found["exact_match"].mean == 1

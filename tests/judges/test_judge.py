@@ -111,7 +111,7 @@ def test_what_the_server_refuses_is_not_asked_again(status: int) -> None:
     assert server.count == 1
 
 
-@pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (403, "the model's name"), (404, "--base-url")])
+@pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (403, "the model's name"), (404, "base_url")])
 def test_a_wrong_key_model_or_address_ends_it(status: int, hint: str) -> None:
     with pytest.raises(EndpointError) as caught:
         judged(always(Action(status, {"error": {"message": f"bad key {KEY}"}})))

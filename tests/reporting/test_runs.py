@@ -13,14 +13,14 @@ from ragmeter.reporting.runs import load_runs
 from tests.reporting.helpers import keep, rows
 
 
-def test_a_run_is_a_folder_a_name_or_an_evaluation_that_was_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_is_a_folder_a_name_or_an_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = keep(tmp_path)
     kept = ragmeter.evaluate(rows(), metrics="token_f1", run="kept", output_dir=tmp_path)
     for given in (path, str(path), "small", ragmeter.RunFolder(path)):
         assert [run.name for run in load_runs(given, tmp_path)] == ["small"]
-    assert [run.name for run in load_runs([kept, "small"], tmp_path)] == ["kept", "small"]  # type: ignore[list-item]
+    assert [run.name for run in load_runs([kept, "small"], tmp_path)] == ["kept", "small"]
+    fresh = ragmeter.evaluate(rows(), metrics="token_f1")
+    assert [run.name for run in load_runs([fresh, kept])] == ["this evaluation", "kept"]
     monkeypatch.chdir(path)
     assert [run.name for run in load_runs(".")] == ["small"]
 
@@ -33,8 +33,8 @@ def test_what_is_no_run_is_said(tmp_path: Path) -> None:
         load_runs([path, "small"], tmp_path)
     with pytest.raises(UsageError, match="no run was named"):
         load_runs([], tmp_path)
-    with pytest.raises(UsageError, match="was not kept"):
-        load_runs([ragmeter.evaluate(rows(), metrics="token_f1")])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="float is no run"):
+        load_runs(0.5)  # type: ignore[arg-type]
     (path / "rows.parquet").write_bytes(b"PAR1 nonsense")
     with pytest.raises(InputError, match=r"rows\.parquet: can't be read"):
         load_runs(path)

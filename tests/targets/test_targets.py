@@ -422,7 +422,7 @@ def test_headers_that_are_written_out_tell_systems_apart(monkeypatch: pytest.Mon
 
 def test_a_wrong_path_is_noticed_before_everything_is_asked() -> None:
     with replies({"reply": "x"}) as server:
-        with pytest.raises(UsageError, match="--answer-path"):
+        with pytest.raises(UsageError, match="answer_path"):
             asked(http(server), [Question(str(i), "q") for i in range(100)])
         assert server.count < 20
 

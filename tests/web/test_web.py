@@ -185,7 +185,7 @@ def test_a_selector_that_matches_nothing_stops_at_once(site: str, monkeypatch: p
     monkeypatch.setattr("ragmeter.targets.visit._APPEARS", 1.0)
     with pytest.raises(UsageError) as caught:
         ask_all(target(site, "plain", input_selector="#nothing"), "x")
-    assert "--input-selector '#nothing' matches nothing" in str(caught.value)
+    assert "input_selector '#nothing' matches nothing" in str(caught.value)
     assert "#query-input" in str(caught.value)
     with pytest.raises(UsageError, match="is not a selector"):
         ask_all(target(site, "plain", input_selector="##"), "x")
@@ -250,7 +250,7 @@ def test_an_answer_selector_that_matches_nothing_says_where_something_is(
         UsageError, match=r"'\.bott' matches nothing within 4 s; what is new .* is in div\.message\.bot"
     ):
         ask_all(target(site, "plain", answer_selector=".bott"), "x")
-    with pytest.raises(UsageError, match="--ready-selector '##' is not a CSS selector"):
+    with pytest.raises(UsageError, match="ready_selector '##' is not a CSS selector"):
         ask_all(target(site, "plain", ready_selector="##"), "x")
 
 
@@ -269,7 +269,7 @@ def test_what_lies_over_the_button_is_told(site: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Visit, "_submit", click_for_some_seconds)
     (found,) = texts(ask_all(target(site, "covered"), "x"))
     banner = '<div id="banner">Do you like cookies?</div>'
-    assert found == f"timeout: --submit-selector '#submit-button' can't be clicked: {banner} lies over it"
+    assert found == f"timeout: submit_selector '#submit-button' can't be clicked: {banner} lies over it"
 
 
 @pytest.mark.parametrize("same_page", [False, True])

@@ -44,7 +44,8 @@ def run(argv: Sequence[str]) -> int:
         metric=chosen.metric,
         threshold=chosen.threshold,
         level=chosen.level,
-        reading=Reading(chosen.encoding, delimiter=delimiter),
+        encoding=chosen.encoding,
+        delimiter=delimiter,
     )
     written = [found.keep(folder)] if chosen.keep else []
     if chosen.output is not None:

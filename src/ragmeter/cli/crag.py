@@ -272,7 +272,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
             show_crag.estimated(estimate)
         return 0
     with show.progress("judging", "turns", len(turns)) as advance:
-        evaluator.progress = advance or evaluator.progress
+        evaluator.progress = advance
         rows, scores = evaluator.evaluate_agent_responses(turns)
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report

@@ -249,8 +249,10 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     """Metrics for a run that is there already; what it has is not computed again."""
     from ragmeter.api import add_metrics, choose_metrics
     from ragmeter.cli import show
+    from ragmeter.io.names import run_name
 
     folder = chosen.output_dir or RUNS
+    chosen.run = run_name(chosen.run, folder, latest=True)
     gate = None
     if asks_for_gate(chosen):
         from ragmeter.stored import StoredRun, find_run
@@ -259,7 +261,15 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
         gate = read_gate(
             chosen, folder, [*choose_metrics(chosen.metrics, **_settings(chosen)), *held], folder / chosen.run
         )
-    found = add_metrics(chosen.run, chosen.metrics, output_dir=folder, **_settings(chosen))
+    found = add_metrics(
+        folder / chosen.run,
+        chosen.metrics,
+        language=chosen.language,
+        doc_id_pattern=chosen.doc_id_pattern,
+        embedding_model=chosen.embedding_model,
+        embedding_base_url=chosen.embedding_base_url,
+        output_dir=folder,
+    )
     assert found.folder is not None  # noqa: S101 - it was there
     verdict = pass_gate(gate, chosen, found.folder)
     if chosen.json:

@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RagmeterError as error:
-        print(f"ragmeter: {error}", file=sys.stderr, flush=True)
+        print(f"ragmeter: {error.for_command_line()}", file=sys.stderr, flush=True)
         if isinstance(error, Interrupted):
             os._exit(error.exit_code)  # as below
         return error.exit_code

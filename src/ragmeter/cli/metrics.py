@@ -10,7 +10,7 @@ from ragmeter import registry
 from ragmeter.cli.options import Parser
 from ragmeter.definition import Metric
 from ragmeter.io.write import dumps
-from ragmeter.stats.summary import finite
+from ragmeter.listing import MetricInfo, list_metrics
 
 
 def run(argv: Sequence[str]) -> int:
@@ -20,8 +20,8 @@ def run(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="for scripts")
     chosen = parser.parse_args(list(argv))
     if chosen.name is None:
-        metrics = registry.known()
-        print(dumps([describe(each) for each in metrics], indent=2)) if chosen.json else _list(metrics)
+        metrics = list_metrics()
+        print(dumps([each.as_dict() for each in metrics], indent=2)) if chosen.json else _list(metrics)
     else:
         metric = registry.get(chosen.name)
         print(dumps(describe(metric), indent=2)) if chosen.json else _page(metric)
@@ -30,20 +30,7 @@ def run(argv: Sequence[str]) -> int:
 
 def describe(metric: Metric) -> dict[str, Any]:
     """What there is to know about a metric, for scripts."""
-    return {
-        "name": metric.name,
-        "summary": summary(metric),
-        "direction": metric.direction,
-        "range": finite(metric.bounds),
-        "binary": metric.binary,
-        "needs": list(metric.needs),
-        "settings": metric.settings,
-    }
-
-
-def summary(metric: Metric) -> str:
-    """The first sentence of its description."""
-    return (metric.__doc__ or "").partition("\n")[0]
+    return MetricInfo.of(metric).as_dict()
 
 
 def page(metric: Metric) -> str:
@@ -58,7 +45,7 @@ def page(metric: Metric) -> str:
     return f"{first}\n\n{facts}\n\n{rest.strip()}"
 
 
-def _list(metrics: Sequence[Metric]) -> None:
+def _list(metrics: Sequence[MetricInfo]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -69,8 +56,7 @@ def _list(metrics: Sequence[Metric]) -> None:
     table.add_column("")
     table.add_column("what it is")
     for metric in metrics:
-        cut = "[@k]" if "k" in metric.settings else ""
-        table.add_row(f"{metric.base}{cut}", ARROWS[metric.direction], summary(metric))
+        table.add_row(metric.title, ARROWS[metric.direction], metric.summary)
     console().print(table)
     console().print("`ragmeter metrics NAME` explains one. ↑ higher is better, ↓ lower is better.")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmeter.evaluators.base import EvaluationResult
+from ragmeter.progress import progress_bar
 from ragmeter.reporting.words import failures
 from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import SMALL, within
@@ -47,26 +48,9 @@ def printable(text: str) -> str:
     return _CONTROL.sub("\ufffd", text)
 
 
-@contextmanager
-def progress(what: str, unit: str = "rows", total: int | None = None) -> Iterator[Callable[[int], None] | None]:
+def progress(what: str, unit: str = "rows", total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:
     """A counter on standard error while work goes on, if a person is there to see it."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TextColumn("{task.completed:,.0f} " + ("" if total is None else f"of {total:,} ") + unit),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task(what, total=total)
-        yield lambda rows: bar.advance(task, rows)
+    return progress_bar(True, what, unit, total)
 
 
 def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:

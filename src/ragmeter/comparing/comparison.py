@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar, overload
 
+from ragmeter import naming
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import Interval
+from ragmeter.tabular import ARROWS, Tabular, arrow_table, ends, figure, html_lines, html_table, signed
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 
@@ -91,8 +95,13 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Two runs or more, every pair of them."""
+class Comparison(Tabular):
+    """Two runs or more, every pair of them.
+
+    It is a sequence of pairs; of two runs alone, `comparison["token_f1"]` is the difference by a metric.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("metrics", "slices", "movers")
 
     runs: list[str]
     level: float
@@ -107,5 +116,74 @@ class Comparison:
         """For JSON."""
         return asdict(self)
 
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
+    @overload
+    def __getitem__(self, which: int) -> Pair: ...
+    @overload
+    def __getitem__(self, which: str) -> MetricDifference: ...
+    def __getitem__(self, which: int | str) -> Pair | MetricDifference:
+        """A pair by its number; where there is one pair alone, a metric's difference by the metric's name."""
+        if isinstance(which, int):
+            return self.pairs[which]
+        if len(self.pairs) > 1:
+            raise KeyError(f"{which!r}: there are {len(self.pairs)} pairs of runs, so say which: .pairs[0].metrics")
+        metrics = self.pairs[0].metrics
+        return metrics[naming.one_of(which, metrics, "this comparison")]
+
     def __repr__(self) -> str:
         return "\n".join(["<Comparison>", *(pair.sentence for pair in self.pairs)])
+
+    def _repr_html_(self) -> str:
+        titles = ("metric", "mean A", "mean B", "B − A", f"{percent(self.level)} interval", "p (Holm)", "n", "B")
+        parts = []
+        for pair in self.pairs:
+            rows = [_cells(name, each) for name, each in pair.metrics.items()]
+            parts.append(html_lines(f"A: {pair.a}, B: {pair.b}"))
+            parts.append(html_table(titles, rows, texts=(0, 7)))
+            parts.append(html_lines(pair.sentence))
+        return "".join(parts)
+
+    def _table(self, name: str) -> Any:
+        if name == "metrics":
+            return arrow_table([record for pair in self.pairs for record in _metric_records(pair)])
+        if name == "slices":
+            records = [_slice_record(pair, each) for pair in self.pairs for each in pair.slices]
+            return arrow_table(records, ("a", "b", "column", "value", "metric", "n", "difference", "low", "high"))
+        movers = [
+            {"a": pair.a, "b": pair.b, "metric": metric, **_renamed(mover)}
+            for pair in self.pairs
+            for metric, each in pair.metrics.items()
+            for mover in each.movers
+        ]
+        return arrow_table(movers, ("a", "b", "metric", "qid", "score_a", "score_b", "difference"))
+
+
+def _cells(name: str, each: MetricDifference) -> tuple[str, ...]:
+    p = "–" if each.p_holm is None else "<0.0001" if each.p_holm < 0.0001 else f"{each.p_holm:.4f}"
+    ends = "–" if each.interval is None else f"{signed(each.interval[0])} to {signed(each.interval[1])}"
+    means = (figure(each.mean_a), figure(each.mean_b))
+    return f"{name} {ARROWS[each.direction]}", *means, signed(each.difference), ends, p, f"{each.n:,}", each.verdict
+
+
+def _metric_records(pair: Pair) -> Iterator[dict[str, Any]]:
+    for name, each in pair.metrics.items():
+        figures = {
+            key: value for key, value in vars(each).items() if key not in ("interval", "movers", "mean_a", "mean_b")
+        }
+        means = {"mean_a": each.mean_a, "mean_b": each.mean_b, "difference": each.difference}
+        yield {"a": pair.a, "b": pair.b, "metric": name, **means, **ends(each.interval), **figures}
+
+
+def _slice_record(pair: Pair, each: SliceDifference) -> dict[str, Any]:
+    known = {key: value for key, value in vars(each).items() if key != "interval"}
+    return {"a": pair.a, "b": pair.b, **known, **ends(each.interval)}
+
+
+def _renamed(mover: Mover) -> dict[str, Any]:
+    """A mover's cells; `a` and `b` are the runs' names in the table, so its scores are called otherwise."""
+    return {{"a": "score_a", "b": "score_b"}.get(key, key): value for key, value in vars(mover).items()}

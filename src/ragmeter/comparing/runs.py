@@ -15,6 +15,7 @@ from ragmeter.comparing.pairing import Pairing, pair
 from ragmeter.comparing.slices import slice_differences
 from ragmeter.comparing.words import sentence
 from ragmeter.errors import UsageError
+from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
 from ragmeter.stats.clusters import Clustered, Codes
@@ -23,8 +24,7 @@ from ragmeter.stats.differences import difference_interval
 from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.stats.paired import paired_p
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
-from ragmeter.store import RunFolder
-from ragmeter.stored import StoredRun, find_run
+from ragmeter.stored import RunLike, StoredRun, find_runs, is_run, run_labels
 from ragmeter.table import Measure, Scores
 
 #: The difference that a number of questions is told for, on a scale from 0 to 1: one point.
@@ -42,7 +42,7 @@ class _How:
 
 
 def compare(
-    runs: Sequence[str | Path | RunFolder],
+    runs: Sequence[RunLike],
     *,
     metrics: str | Iterable[str] | None = None,
     test: str = RANDOMISATION,
@@ -58,37 +58,33 @@ def compare(
 ) -> Comparison:
     """Compare runs, each with each, on the rows that have the same qid.
 
-    `runs` are folders, or names in `output_dir`; a difference is that of the later one. `cluster` names the column
-    whose values tell which rows belong together, None says that all are apart, and "auto" takes conversations of
-    several turns and questions that were asked several times. `slices` are columns, or pairs of them as "one,two"; all
-    columns with a few values are taken where it is None.
+    A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`; a difference is that of the
+    later one. `cluster` names the column whose values tell which rows belong together, None says that all are apart,
+    and "auto" takes conversations of several turns and questions that were asked several times. `slices` are columns,
+    or pairs of them as "one,two"; all columns with a few values are taken where it is None.
     """
     if test not in TESTS:
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
     if not 0 < alpha < 1:
         raise UsageError(f"an alpha of {alpha:g} is none", hint="it lies between 0 and 1: 0.05 is usual")
-    if isinstance(runs, str | Path | RunFolder) or len(runs) < 2:
-        raise UsageError("a comparison needs two runs or more", hint="ragmeter compare RUN_A RUN_B")
-    held = [StoredRun(find_run(run, output_dir)) for run in runs]
+    if is_run(runs) or len(runs := list(runs)) < 2:
+        raise UsageError(
+            "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
+        )
+    held = [StoredRun(folder) for folder in find_runs(runs, output_dir)]
     confidence = Confidence(interval, cluster, level, seed, draws)
     column = next((by for run in held if (by := run.clusters(confidence)[0]) is not None), None)
     if column is not None and test == MCNEMAR:
         raise UsageError(
             f"McNemar's test takes rows for independent, and they belong together by {column!r}",
-            hint="use --test randomisation, or --cluster none if they are independent",
+            hint=f"use {option('test', 'randomisation')}, or {option('cluster', None)} if they are independent",
         )
     how = _How(replace(confidence, cluster=column), test, alpha, movers)
     names = chosen_names(metrics) or None
     columns = None if slices is None else several(slices)
     found = [_compared(a, b, names, columns, how) for a, b in combinations(held, 2)]
-    labels = _labels(held)
+    labels = run_labels([run.folder for run in held])
     return Comparison(labels, level, alpha, test, column, seed, draws, _judged(_named(found, labels), alpha, level))
-
-
-def _labels(runs: Sequence[StoredRun]) -> list[str]:
-    """The runs' names, or their paths where two have the same name."""
-    names = [run.name for run in runs]
-    return names if len(set(names)) == len(names) else [str(run.folder.path) for run in runs]
 
 
 def _named(pairs: Sequence[Pair], labels: Sequence[str]) -> list[Pair]:

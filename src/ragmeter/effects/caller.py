@@ -13,6 +13,7 @@ from typing import Any
 from ragmeter.effects.budget import Budget
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Pace, Retries
+from ragmeter.hints import for_python
 from ragmeter.io.cells import whole
 from ragmeter.table import SKIPPED_BUDGET
 
@@ -63,10 +64,13 @@ class GiveUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call that came to nothing, and why."""
+    """A call that came to nothing, and why. It is kept in the run, so it names parameters as Python does."""
 
     outcome: str
     cause: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cause", for_python(self.cause))
 
 
 @dataclass(slots=True)

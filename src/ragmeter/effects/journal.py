@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ragmeter.errors import BusyError, InputError, OutputError
+from ragmeter.hints import by_caller
 
 _APPLICATION = 0x5241474D  # "RAGM": how we know our own files
 _VERSION = 1
@@ -313,5 +314,6 @@ def _explained(error: sqlite3.Error, where: str) -> Exception:
         return InputError(f"the journal can't be read: {text}", file=where, hint="move it away to begin anew")
     return OutputError(
         f"can't write the journal {where}: {text}",
-        hint="what was recorded is safe: make room, and run the same command again",
+        hint="what was recorded is safe: make room, and "
+        + by_caller("run the same command again", "make the same call again"),
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 from ragmeter.effects.journal import Journal, RoundRecord, round_key
 from ragmeter.errors import UsageError
+from ragmeter.hints import parameter
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ def begin_round(journal: Journal, run: str, identity: Identity, reuse: Reuse, qu
     last = journal.last_round(run)
     if last is None:
         if reuse.retry_failed:
-            raise UsageError(f"there is no run {run!r} to retry", hint="leave out --retry-failed to ask everything")
+            raise UsageError(
+                f"there is no run {run!r} to retry", hint=f"leave out {parameter('retry_failed')} to ask everything"
+            )
         return Round(journal.begin_round(run, identity.as_json(), questions), identity.certain)
     changes = identity.changes(last.target)
     if changes and last.target_after is not None and not identity.changes(last.target_after):
@@ -107,12 +110,12 @@ def _check_reusable(run: str, last: RoundRecord, changes: list[str], reuse: Reus
         raise UsageError(
             f"the answers of {run!r} from {_moment(last.begun)} can't be used: the target has changed since then "
             f"({', '.join(changes)})",
-            hint="leave out --resume and --retry-failed to ask everything again",
+            hint=f"leave out {parameter('resume')} and {parameter('retry_failed')} to ask everything again",
         )
     if reuse.retry_failed and last.finished is not None and last.questions != questions:
         raise UsageError(
             f"the questions have changed since {_moment(last.begun)}, when {run!r} was begun",
-            hint="--resume asks what is new as well as what failed",
+            hint=f"{parameter('resume')} asks what is new as well as what failed",
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragmeter.embedders.folder import CONFIGS, TOKENIZER, ModelFolder
 from ragmeter.errors import MissingExtraError, RagmeterError, UsageError
+from ragmeter.hints import option
 
 _FOR_ONNX = (*CONFIGS, "*_Pooling/config.json")
 #: The same weights in forms that nobody reads here.
@@ -75,8 +76,8 @@ def _explained(name: str, error: Exception) -> RagmeterError:
     reason = " ".join(str(error).split())[:200] or kind
     return UsageError(
         f"the embedding model {name} is not on this machine, and the hub can't be reached: {reason}",
-        hint="fetch it where there is a network and name its folder: --embedding-model FOLDER; "
-        "--embedding-model wordllama needs no network",
+        hint=f"fetch it where there is a network and name its folder: {option('embedding_model', 'FOLDER')}; "
+        f"{option('embedding_model', 'wordllama')} needs no network",
     )
 
 

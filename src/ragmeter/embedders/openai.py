@@ -14,6 +14,7 @@ from ragmeter.effects.pace import Pace, Retries
 from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
 from ragmeter.endpoints import OPENAI, Endpoint, Wire
 from ragmeter.errors import EndpointError, UsageError
+from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.write import dumps
 
 _BATCH = 64  # texts in one request
@@ -23,7 +24,7 @@ _HINTS = {
     400: "one of the texts may be too long for the model: name a model that takes longer ones",
     401: "the key was not accepted: look at OPENAI_API_KEY",
     403: "the key may not use this model: look at OPENAI_API_KEY and the model's name",
-    404: "there is no such model or address: look at the model's name and --embedding-base-url",
+    404: "there is no such model or address: look at the model's name and " + parameter("embedding_base_url"),
 }
 
 
@@ -34,7 +35,8 @@ class Server:
         self.endpoint = Endpoint.of(model.removeprefix(SERVER), base_url)
         if base_url is not None and "?" in base_url:
             raise UsageError(
-                "--embedding-base-url has a query in it, which would be written down with the metric's name",
+                f"{parameter('embedding_base_url')} has a query in it, which would be written down with the metric's "
+                "name",
                 hint="a key belongs into OPENAI_API_KEY",
             )
         self.identity = Identity("openai", model, None, prefix, self.endpoint.name)
@@ -45,7 +47,7 @@ class Server:
         if not self.endpoint.key and self.endpoint.base_url == OPENAI:
             raise UsageError(
                 f"there is no key for {self.identity.model}",
-                hint="set OPENAI_API_KEY, or name another endpoint: --embedding-base-url",
+                hint=f"set OPENAI_API_KEY, or name another endpoint: {option('embedding_base_url')}",
             )
         parts = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
         found: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(parts)
@@ -104,7 +106,8 @@ def _vectors(document: Any, count: int) -> Vectors:
 
 
 def _lost(endpoint: Endpoint, failure: Failure) -> EndpointError:
+    again = by_caller("run the same command again", "make the same call again")
     return EndpointError(
         f"{endpoint.name}: {failure.cause}",
-        hint="what was embedded so far is in the cache: run the same command again to go on from there",
+        hint=f"what was embedded so far is in the cache: {again} to go on from there",
     )

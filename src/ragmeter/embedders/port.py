@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.errors import UsageError
+from ragmeter.hints import option, parameter
 
 if TYPE_CHECKING:
     from ragmeter.embedders.cache import Cache
@@ -61,7 +62,7 @@ def choose(model: str, base_url: str | None, prefix: str | None, cache: Cache) -
     if base_url is not None:
         raise UsageError(
             f"an embedding endpoint was named, and the model {model!r} does not run behind one",
-            hint=f"write the model as {SERVER}NAME, or leave --embedding-base-url out",
+            hint=f"write the model as {SERVER}NAME, or leave {parameter('embedding_base_url')} out",
         )
     if model == STATIC:
         from ragmeter.embedders.static import WordLlama
@@ -83,8 +84,8 @@ def _from_files(model: str, prefix: str | None, cache: Cache) -> Backend:
         return sentence.SentenceModel(folder.with_weights(found), chosen, cache)
     raise UsageError(
         f"the embedding model {model} can't run on ONNX Runtime: {reason}",
-        hint="pip install sentence-transformers runs it as it is; --embedding-model with a model that has an "
-        f"ONNX file, or with {STATIC}, needs no PyTorch",
+        hint=f"pip install sentence-transformers runs it as it is; {option('embedding_model')} with a model that has "
+        f"an ONNX file, or with {STATIC}, needs no PyTorch",
     )
 
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from ragmeter.api import Evaluation
 from ragmeter.comparing import MetricDifference, compare
 from ragmeter.errors import UsageError
 from ragmeter.gating.rules import (
@@ -35,8 +31,7 @@ from ragmeter.io.write import RUNS
 from ragmeter.slicing import summarise_run
 from ragmeter.stats.confidence import percent
 from ragmeter.stats.summary import MetricSummary
-from ragmeter.store import ROWS, NewRun, RunFolder
-from ragmeter.stored import StoredRun, find_run
+from ragmeter.stored import RunLike, StoredRun, find_run
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
 #: What rounding may cost a mean that is just what was asked for.
@@ -44,7 +39,7 @@ _ROUNDING = 1e-12
 
 
 def gate(
-    run: Evaluation | RunFolder | str | Path,
+    run: RunLike,
     *,
     fail_under: Bounds | None = None,
     fail_over: Bounds | None = None,
@@ -58,8 +53,8 @@ def gate(
     `fail_under={"token_f1": 0.6}` asks for a mean of at least that, `fail_over={"latency_ms": 2000}` of at most that;
     with `gate_on="interval"` for an interval that lies there as a whole. `no_worse_than={"main": {"token_f1": 0.02}}`
     asks that the run `main`, on the same questions, is better by no more than 0.02, by the 95% interval of the
-    difference. No more than the share `max_failed` of the rows may be without a score, 0.05 if nothing is said. `run`
-    is what `evaluate()` returned, a folder, or a name in `output_dir`.
+    difference. No more than the share `max_failed` of the rows may be without a score, 0.05 if nothing is said. `run`,
+    and the baseline too, is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
     """
     asked = Gate.of(
         fail_under=fail_under,
@@ -72,26 +67,26 @@ def gate(
     return decide(asked, run)
 
 
-def decide(gate: Gate, run: Evaluation | RunFolder | str | Path) -> Verdict:
+def decide(gate: Gate, run: RunLike) -> Verdict:
     """Hold a run against a gate."""
-    with _stored(run, gate.output_dir) as held:
-        known = measures_of(held)
-        full = gate.on_run(held.name, known)
-        check_baselines(full, held.folder.path)
-        names = list(dict.fromkeys(rule.metric for rule in full.rules)) or list(known)
-        found = _summaries(held, names)
-        checks, sentences = [], []
-        unscored = [(name, _Unscored.rows(found[name])) for name in names]
-        for rule in full.rules:
-            if rule.kind != NO_WORSE_THAN:
-                checks.append(_bound(rule, found[rule.metric], full.on))
-                continue
-            check, missing, sentence = _no_worse(rule, held, full)
-            checks.append(check)
-            unscored.append((rule.metric, missing))
-            sentences.append(sentence)
-        checks += _shares(unscored, full.most_failed)
-        return Verdict(held.name, checks, found, list(dict.fromkeys(sentences)))
+    held = StoredRun(find_run(run, gate.output_dir))
+    known = measures_of(held)
+    full = gate.on_run(held.name, known)
+    check_baselines(full, held.folder.path)
+    names = list(dict.fromkeys(rule.metric for rule in full.rules)) or list(known)
+    found = _summaries(held, names)
+    checks, sentences = [], []
+    unscored = [(name, _Unscored.rows(found[name])) for name in names]
+    for rule in full.rules:
+        if rule.kind != NO_WORSE_THAN:
+            checks.append(_bound(rule, found[rule.metric], full.on))
+            continue
+        check, missing, sentence = _no_worse(rule, held, full)
+        checks.append(check)
+        unscored.append((rule.metric, missing))
+        sentences.append(sentence)
+    checks += _shares(unscored, full.most_failed)
+    return Verdict(held.name, checks, found, list(dict.fromkeys(sentences)))
 
 
 def measures_of(run: StoredRun) -> dict[str, Measure]:
@@ -109,32 +104,20 @@ def check_baselines(gate: Gate, run: Path | None) -> None:
     for rule in gate.rules:
         if rule.baseline is None:
             continue
-        baseline = StoredRun(find_run(rule.baseline, gate.output_dir))
+        baseline = _baseline(rule, gate)
         if run is not None and run.exists() and run.samefile(baseline.folder.path):
-            raise UsageError(f"{rule}: the baseline is the run itself", hint="give the new run a name of its own")
+            raise UsageError(f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own")
         if rule.metric not in baseline.measures:
             raise UsageError(
-                f"{rule}: {baseline.name} has no {rule.metric}",
+                f"{rule.named}: {baseline.name} has no {rule.metric}",
                 hint=f"it has {', '.join(baseline.measures)}; score both runs by the same metrics",
             )
 
 
-@contextmanager
-def _stored(run: Evaluation | RunFolder | str | Path, output_dir: Path) -> Iterator[StoredRun]:
-    """The run as a folder; an evaluation that was not kept is one for as long as it takes."""
-    if isinstance(run, RunFolder):
-        yield StoredRun(run)
-    elif not isinstance(run, Evaluation):
-        yield StoredRun(find_run(run, output_dir))
-    elif run.folder is not None:
-        yield StoredRun(run.folder)
-    else:
-        with (
-            tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch,
-            NewRun(Path(scratch) / "this evaluation") as new,
-        ):
-            pq.write_table(run.table, new.folder / ROWS)
-            yield StoredRun(new.finish({"run": new.path.name}, run.summary))
+def _baseline(rule: Rule, gate: Gate) -> StoredRun:
+    """The run that a rule compares with."""
+    assert rule.baseline is not None  # noqa: S101 - such a rule has one
+    return StoredRun(rule.folder or find_run(rule.baseline, gate.output_dir))
 
 
 def _summaries(run: StoredRun, names: Sequence[str]) -> dict[str, MetricSummary]:
@@ -223,8 +206,7 @@ def _shares(unscored: Sequence[tuple[str, _Unscored]], most: float) -> Iterator[
 
 def _no_worse(rule: Rule, run: StoredRun, gate: Gate) -> tuple[Check, _Unscored, str]:
     """The interval of the difference to the baseline against a margin, and the questions that could not be paired."""
-    assert rule.baseline is not None  # noqa: S101 - such a rule has one
-    baseline = StoredRun(find_run(rule.baseline, gate.output_dir))
+    baseline = _baseline(rule, gate)
     comparison = compare([baseline.folder, run.folder], metrics=[rule.metric], slices=[], movers=0)
     pair = comparison.pairs[0]
     found = pair.metrics[rule.metric]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.hints import by_caller, parameter
 from ragmeter.io.write import RUNS
+from ragmeter.store import RunFolder
+from ragmeter.stored import find_run
 from ragmeter.table import OTHER_NAMES
 
 if TYPE_CHECKING:
@@ -24,8 +29,8 @@ MOST_FAILED = 0.05
 
 #: `token_f1=0.6` or several of them, or a mapping from names to values.
 Bounds = str | Iterable[str] | Mapping[str, float]
-#: `main:accuracy:0.02` or several of them, or for each baseline a mapping from names to margins.
-Margins = str | Iterable[str] | Mapping[str, Mapping[str, float]]
+#: `main:accuracy:0.02` or several of them, or for each baseline, any kind of run, a mapping from names to margins.
+Margins = str | Iterable[str] | Mapping[Any, Mapping[str, float]]
 
 _MARGIN = re.compile(
     r"""(?P<baseline>.+)
@@ -42,21 +47,37 @@ _EXAMPLES = {
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that is asked of a run: a bound for a metric's mean, or a margin to another run, the baseline."""
+    """One thing that is asked of a run: a bound for a metric's mean, or a margin to another run, the baseline.
+
+    `folder` is the baseline's, where it was not given by its name or path.
+    """
 
     kind: str
     metric: str
     value: float
     baseline: str | None = None
+    folder: RunFolder | None = None
 
     def __str__(self) -> str:
         beside = "" if self.baseline is None else f"{self.baseline}:"
         return f"{option(self.kind)} {beside}{self.metric}{'=' if self.baseline is None else ':'}{self.value:.12g}"
 
+    @property
+    def named(self) -> str:
+        """The rule for an error: as it is written on the command line, or in Python."""
+        return by_caller(str(self), keyword(self.kind, self.metric, self.value, self.baseline))
+
 
 def option(kind: str) -> str:
     """How a kind of rule is called on the command line."""
     return "--" + kind.replace("_", "-")
+
+
+def keyword(kind: str, metric: str, value: float, baseline: str | None = None) -> str:
+    """A rule as it is written in Python: `fail_under={"token_f1": 0.6}`."""
+    quoted = [json.dumps(name, ensure_ascii=False) for name in (metric, baseline or "")]
+    bound = f"{{{quoted[0]}: {value:.12g}}}"
+    return f"{kind}={bound}" if baseline is None else f"{kind}={{{quoted[1]}: {bound}}}"
 
 
 @dataclass(frozen=True)
@@ -85,13 +106,14 @@ class Gate:
         """Read the rules as they are written; an error says what is wrong with one."""
         rules = [*_bounds(FAIL_UNDER, fail_under), *_bounds(FAIL_OVER, fail_over), *_margins(no_worse_than)]
         if max_failed is not None and not 0 <= max_failed <= 1:
-            raise UsageError(f"--max-failed is a share between 0 and 1, and is {max_failed:g}")
+            raise UsageError(f"{parameter(MAX_FAILED)} is a share between 0 and 1, and is {max_failed:g}")
         if on not in (MEAN, INTERVAL):
             raise UsageError(f"a gate is on the {MEAN} or on the {INTERVAL}, not on {on!r}")
         if not rules and max_failed is None:
             raise UsageError(
                 "nothing is asked of the run, so the gate has nothing to check",
-                hint="give --fail-under, --fail-over, --no-worse-than or --max-failed",
+                hint=f"give {parameter(FAIL_UNDER)}, {parameter(FAIL_OVER)}, {parameter(NO_WORSE_THAN)} or "
+                f"{parameter(MAX_FAILED)}",
             )
         return cls(tuple(dict.fromkeys(rules)), max_failed, on, Path(output_dir))
 
@@ -111,7 +133,7 @@ def _on_measure(rule: Rule, run: str, measures: Mapping[str, Measure]) -> Rule:
     if not found:
         raise UnknownNameError("metric", rule.metric, measures, hint=f"{run} has {', '.join(measures)}")
     if len(found) > 1:
-        raise UsageError(f"{rule}: {rule.metric} could be {' or '.join(found)}", hint="write the name in full")
+        raise UsageError(f"{rule.named}: {rule.metric} could be {' or '.join(found)}", hint="write the name in full")
     measure = measures[found[0]]
     _check_direction(rule, measure)
     _check_size(rule, measure)
@@ -124,10 +146,12 @@ def _check_direction(rule: Rule, measure: Measure) -> None:
     if measure.direction != direction:
         return
     if rule.kind == NO_WORSE_THAN:
-        raise UsageError(f"{rule}: of {measure.name} neither more nor less is worse", hint="choose another metric")
+        raise UsageError(
+            f"{rule.named}: of {measure.name} neither more nor less is worse", hint="choose another metric"
+        )
     raise UsageError(
-        f"{rule}: for {measure.name} {direction} is better",
-        hint=f"write {option(instead)} {measure.name}={rule.value:.12g}",
+        f"{rule.named}: for {measure.name} {direction} is better",
+        hint=f"write {replace(rule, kind=instead, metric=measure.name).named}",
     )
 
 
@@ -139,10 +163,10 @@ def _check_size(rule: Rule, measure: Measure) -> None:
     if low <= rule.value <= high:
         return
     if rule.kind == NO_WORSE_THAN and rule.value < 0:
-        raise UsageError(f"{rule}: a margin is 0 or more", hint="0.02 allows a loss of two points")
+        raise UsageError(f"{rule.named}: a margin is 0 or more", hint="0.02 allows a loss of two points")
     span = f"between {measure.bounds[0]:g} and {measure.bounds[1]:g}" if math.isfinite(high) else f"from {low:g} on"
     points = f"; {rule.value:g} points are {rule.value / 100:g}" if measure.bounds == (0.0, 1.0) else ""
-    raise UsageError(f"{rule}: {measure.name} lies {span}{points}")
+    raise UsageError(f"{rule.named}: {measure.name} lies {span}{points}")
 
 
 def _bounds(kind: str, given: Bounds | None) -> Iterator[Rule]:
@@ -165,9 +189,11 @@ def _margins(given: Margins | None) -> Iterator[Rule]:
                 raise UsageError(
                     f"no_worse_than: {baseline!r} has {margins!r}", hint='write {"main": {"token_f1": 0.02}}'
                 )
+            folder = None if isinstance(baseline, str | PathLike) else find_run(baseline)
+            name = str(baseline) if folder is None else folder.name
             for metric, margin in margins.items():
-                size = _number(NO_WORSE_THAN, f"{baseline}:{metric}:{margin}", margin)
-                yield Rule(NO_WORSE_THAN, _metric(NO_WORSE_THAN, metric), size, str(baseline))
+                size = _number(NO_WORSE_THAN, f"{name}:{metric}:{margin}", margin)
+                yield Rule(NO_WORSE_THAN, _metric(NO_WORSE_THAN, metric), size, name, folder)
         return
     for text in _texts(NO_WORSE_THAN, given):
         # From the right: a path may have colons, and so may a metric's settings.
@@ -201,9 +227,9 @@ def _number(kind: str, text: str, value: object) -> float:
     except (TypeError, ValueError):
         raise _unreadable(kind, text) from None
     if not math.isfinite(number) or isinstance(value, bool):
-        raise UsageError(f"{option(kind)} {text}: {value} is no value to hold a mean against")
+        raise UsageError(f"{parameter(kind)} {text}: {value} is no value to hold a mean against")
     return number
 
 
 def _unreadable(kind: str, text: str) -> UsageError:
-    return UsageError(f"can't read {option(kind)} {text}", hint=f"write it as {_EXAMPLES[kind]}")
+    return UsageError(f"can't read {parameter(kind)} {text}", hint=f"write it as {_EXAMPLES[kind]}")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from ragmeter.gating.rules import MAX_FAILED, keyword
 from ragmeter.stats.intervals import Interval
 from ragmeter.stats.summary import MetricSummary
+from ragmeter.tabular import Tabular, arrow_table, ends, html_lines, html_table, summary_records
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,23 @@ class Check:
     n: int
     baseline: str | None = None
 
+    @property
+    def asked(self) -> str:
+        """The rule as it is written in Python; `rule` has it as on the command line."""
+        if self.kind != MAX_FAILED:
+            return keyword(self.kind, self.metric, self.required, self.baseline)
+        beside = "" if self.baseline is None else f" beside {self.baseline}"
+        return f"{self.kind}={self.required:g} for {self.metric}{beside}"
+
 
 @dataclass(frozen=True)
-class Verdict:
-    """Every check, the run's figures, and a sentence for each baseline that it was compared with."""
+class Verdict(Tabular):
+    """Every check, the run's figures, and a sentence for each baseline that it was compared with.
+
+    It is true if the run has passed, so that `assert gate(...)` does what it says; it is a sequence of its checks.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("checks", "metrics")
 
     run: str
     checks: list[Check]
@@ -53,6 +69,39 @@ class Verdict:
         """For JSON."""
         return {"run": self.run, "passed": self.passed, **{k: v for k, v in asdict(self).items() if k != "run"}}
 
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __len__(self) -> int:
+        return len(self.checks)
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
     def __repr__(self) -> str:
         said = [f"{'passed' if check.passed else 'FAILED'}: {check.reason}" for check in self.checks]
         return "\n".join([f"<Verdict on {self.run}: {'passed' if self.passed else 'failed'}>", *said])
+
+    def _repr_html_(self) -> str:
+        rows = [("passed" if check.passed else "FAILED", check.asked, check.reason) for check in self.checks]
+        heading = f"{self.run}: the gate {'passed' if self.passed else 'FAILED'}"
+        return (
+            html_lines(heading)
+            + html_table(("", "asked", "found"), rows, texts=(0, 1, 2))
+            + html_lines(*self.sentences)
+        )
+
+    def _table(self, name: str) -> Any:
+        if name == "metrics":
+            return arrow_table(summary_records(self.metrics))
+        hidden = ("interval", "rule")
+        return arrow_table(
+            [
+                {
+                    "asked": check.asked,
+                    **{k: v for k, v in vars(check).items() if k not in hidden},
+                    **ends(check.interval),
+                }
+                for check in self.checks
+            ]
+        )

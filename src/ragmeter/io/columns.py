@@ -14,6 +14,7 @@ from functools import partial
 from typing import Literal
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
+from ragmeter.hints import column_option
 from ragmeter.io.cells import NotAListError, as_list, as_number, as_text, as_texts, is_clean, texts_of
 from ragmeter.io.source import Source
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, TEXT_COLUMNS, Batch, Column
@@ -163,7 +164,7 @@ def recognise(titles: Sequence[str], role: Role, mapping: Mapping[str, str], fil
                 raise ColumnError(
                     f"{' and '.join(map(repr, present))} could each be the {name}",
                     file=file,
-                    hint=f"say which one: --column {name}={present[0]}",
+                    hint=f"say which one: {column_option(name, present[0])}",
                 )
             if present:
                 found.setdefault(present[0], name)
@@ -185,7 +186,7 @@ def check_mapping(mapping: Mapping[str, str]) -> None:
     for name in mapping:
         if name not in NAMED_COLUMNS:
             raise UsageError(
-                f"--column {name}={mapping[name]}: there is no column {name!r}{did_you_mean(name, NAMED_COLUMNS)}",
+                f"{column_option(name, mapping[name])}: there is no column {name!r}{did_you_mean(name, NAMED_COLUMNS)}",
                 hint=f"the table's columns are {', '.join(NAMED_COLUMNS)}",
             )
 
@@ -196,5 +197,5 @@ def missing_column(needed: str, wanted_by: str, titles: Sequence[str], file: str
     return ColumnError(
         f"{wanted_by} needs the column {needed!r}, and there is none{close}",
         file=file,
-        hint=f"found are {', '.join(titles)}; if one of them is meant, add --column {needed}=ITS_NAME",
+        hint=f"found are {', '.join(titles)}; if one of them is meant, add " + column_option(needed, "ITS_NAME"),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragmeter.definition import Metric
 from ragmeter.errors import ColumnError, did_you_mean
+from ragmeter.hints import column_option
 from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.join import JoinCounts, joined, rows_of
 from ragmeter.io.source import Reading, Source, open_source
@@ -62,7 +63,7 @@ class Data:
             for name, title in self.mapping.items():
                 if title not in titles:
                     raise ColumnError(
-                        f"--column {name}={title}: there is no column {title!r}{did_you_mean(title, titles)}",
+                        f"{column_option(name, title)}: there is no column {title!r}{did_you_mean(title, titles)}",
                         file=sources[0].name,
                         hint=f"found are {', '.join(titles)}",
                     )

@@ -11,6 +11,7 @@ from itertools import accumulate, chain, islice
 from typing import Any, BinaryIO, TextIO
 
 from ragmeter.errors import InputError
+from ragmeter.hints import by_caller, option
 from ragmeter.io import quick
 from ragmeter.io.batches import CHARACTERS, ROWS
 from ragmeter.table import Batch
@@ -94,11 +95,12 @@ def _header(row: list[str], name: str, delimiter: str) -> list[str]:
     if len(row) == 1:
         other = next((each for each in ";\t,|" if each != delimiter and row[0].count(each) > 0), None)
         if other is not None:
+            shown = "TAB" if other == "\t" else repr(other)
             raise InputError(
                 f"the header is one cell, {row[0][:60]!r}: the columns seem to be separated by {other!r}",
                 file=name,
                 line=1,
-                hint=f"add --delimiter {'TAB' if other == chr(9) else repr(other)}",
+                hint=f"add {by_caller(f'--delimiter {shown}', f'delimiter={other!r}')}",
             )
     names = [cell.strip() or f"unnamed_{place}" for place, cell in enumerate(row, 1)]
     if any("\0" in cell for cell in row):
@@ -120,7 +122,7 @@ def _batch(header: list[str], rows: list[list[str]], lines: list[int], name: str
                 f"a NUL byte in column {title!r}",
                 file=name,
                 line=line,
-                hint="the file may be damaged, or UTF-16: then add --encoding utf-16",
+                hint=f"the file may be damaged, or UTF-16: then add {option('encoding', 'utf-16')}",
             )
     return Batch(dict(zip(header, columns, strict=True)), lines[: len(rows)])
 
@@ -135,7 +137,9 @@ def _ragged(row: list[str], header: list[str], name: str, line: int) -> InputErr
 
 
 def _malformed(message: str, name: str, line: int, delimiter: str) -> InputError:
-    hint = 'write a quote inside a quoted cell twice (""); if quotes have no meaning in this file, add --no-quotes'
+    hint = 'write a quote inside a quoted cell twice (""); if quotes have no meaning in this file, add ' + by_caller(
+        "--no-quotes", "quotes=False"
+    )
     if "unexpected end of data" in message:
         return InputError("a quote that opens in this row is never closed", file=name, line=line, hint=hint)
     if "expected after" in message:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter.errors import ColumnError, InputError
+from ragmeter.hints import column_option
 from ragmeter.io.batches import ROWS
 from ragmeter.io.columns import Typed
 from ragmeter.table import NO_RESULT, QID, Batch, Column
@@ -70,7 +71,7 @@ def joined(results: Typed, reference: Typed, counts: JoinCounts) -> Iterator[Bat
         raise InputError(
             f"{results.source.name} and {reference.source.name} have no qid in common",
             hint=f"qids are {_examples(counts.results_only.qids)} in the first and {_examples(list(gold.rows))} in the "
-            "second; to join by another column, for example the question, add --column qid=question",
+            f"second; to join by another column, for example the question, add {column_option('qid', 'question')}",
         )
     yield from gold.unused(columns, counts)
 
@@ -162,7 +163,8 @@ def _duplicate(qid: str, typed: Typed, line: int) -> InputError:
         f"the qid {qid!r} stands here for the second time",
         file=typed.source.name,
         line=line,
-        hint="each row needs a qid of its own; if another column tells rows apart, add --column qid=ITS_NAME",
+        hint="each row needs a qid of its own; if another column tells rows apart, add "
+        + column_option("qid", "ITS_NAME"),
     )
 
 
@@ -172,7 +174,7 @@ def _require_qid(batch: Batch, typed: Typed, other: Typed) -> None:
     titles, others = (list(next(each.source.batches()).columns) for each in (typed, other))
     shared = [title for title in titles if title in others]
     hint = (
-        f"both have {', '.join(shared)}: if one of them tells rows apart, add --column qid={shared[0]}"
+        f"both have {', '.join(shared)}: if one of them tells rows apart, add {column_option('qid', shared[0])}"
         if shared
         else (f"found are {', '.join(titles)}, and {', '.join(others)} in {other.source.name}: no column to join by")
     )

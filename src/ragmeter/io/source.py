@@ -20,10 +20,12 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import option
 from ragmeter.io import delimited, jsons, parquet
 from ragmeter.io.batches import batches_of_records
 from ragmeter.table import Batch
 
+_WHICH = f"say which with {option('encoding')}"
 _COMPRESSED = {".gz", ".zst", ".zstd"}
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 FORMATS = "csv, tsv, json, jsonl or parquet, plain or compressed (.gz, .zst)"
@@ -31,11 +33,15 @@ FORMATS = "csv, tsv, json, jsonl or parquet, plain or compressed (.gz, .zst)"
 
 @dataclass(frozen=True)
 class Source:
-    """Something to read rows from. `batches()` reads it from the start each time it is called."""
+    """Something to read rows from. `batches()` reads it from the start each time it is called.
+
+    `n_rows` is there where the number of rows is known without reading them.
+    """
 
     name: str
     path: Path | None
     batches: Callable[[], Iterator[Batch]]
+    n_rows: int | None = None
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Its rows one by one as dicts, each with its line; for those who don't work on columns."""
@@ -65,11 +71,11 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
     if isinstance(data, str | Path):
         return _open_file(Path(data), reading)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow"):
-        return Source(what, None, partial(_read_frame, data, what))
+        return Source(what, None, partial(_read_frame, data, what), len(data) if hasattr(data, "__len__") else None)
     if isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
         if not data:
             raise InputError("the list has no rows", file=what)
-        return Source(what, None, lambda: batches_of_records(enumerate(data, 1)))
+        return Source(what, None, lambda: batches_of_records(enumerate(data, 1)), len(data))
     raise UsageError(
         f"can't read rows from {type(data).__name__}",
         hint="give a path, a list of dicts, or a pandas, polars or Arrow frame",
@@ -130,7 +136,7 @@ def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterat
     except UnicodeDecodeError as error:
         raise _encoding_error(path, encoding, error) from None
     except UnicodeError as error:
-        raise InputError(f"the file is not {encoding}: {error}", file=name, hint="say which with --encoding") from None
+        raise InputError(f"the file is not {encoding}: {error}", file=name, hint=_WHICH) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"the compressed file is damaged: {error}", file=name) from None
     except OSError as error:
@@ -172,7 +178,7 @@ def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> Inp
     with _binary(path) as stream:
         head = stream.read(2)
     if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return InputError("the file is UTF-16, not UTF-8", file=str(path), hint="add --encoding utf-16")
+        return InputError("the file is UTF-16, not UTF-8", file=str(path), hint=f"add {option('encoding', 'utf-16')}")
     wide = encoding.startswith(("utf-16", "utf-32"))  # there a line break is no single byte to look for
     offset = 0
     with _binary(path) as stream:
@@ -185,10 +191,11 @@ def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> Inp
                     f"{byte} is not {encoding.removesuffix('-sig')}",
                     file=str(path),
                     line=number,
-                    hint="say which encoding it is, for example --encoding latin-1 or --encoding cp1252",
+                    hint=f"say which encoding it is, for example {option('encoding', 'latin-1')} or "
+                    f"{option('encoding', 'cp1252')}",
                 )
             offset += len(line)
-    return InputError(f"the file is not {encoding}: {error.reason}", file=str(path), hint="say which with --encoding")
+    return InputError(f"the file is not {encoding}: {error.reason}", file=str(path), hint=_WHICH)
 
 
 def _read_frame(frame: Any, what: str) -> Iterator[Batch]:

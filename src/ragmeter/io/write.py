@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ragmeter.errors import OutputError
+from ragmeter.hints import option
 from ragmeter.io.cells import whole
 
 FORMATS = ("tsv", "csv", "jsonl", "parquet")
@@ -49,11 +50,11 @@ def replacing(*paths: Path) -> Iterator[list[Path]]:
                 each.unlink(missing_ok=True)
 
 
-def check_writable(folder: Path, option: str = "--output-dir") -> None:
-    """Refuse a folder that can't be written to before any work is done for it."""
+def check_writable(folder: Path, named_by: str = option("output_dir")) -> None:
+    """Refuse a folder that can't be written to before any work is done for it. `named_by` is the option for it."""
     present = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not present.is_dir() or not os.access(present, os.W_OK):
-        raise OutputError(f"can't write into {folder}", hint=f"choose another folder with {option}")
+        raise OutputError(f"can't write into {folder}", hint=f"choose another folder with {named_by}")
 
 
 def write_rows(

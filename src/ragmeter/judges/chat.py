@@ -13,6 +13,7 @@ from typing import Any, Self
 from ragmeter.effects.caller import TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.endpoints import Endpoint
+from ragmeter.hints import parameter
 from ragmeter.io.write import dumps
 from ragmeter.judges.prices import Price
 from ragmeter.table import JUDGE_ERROR
@@ -25,7 +26,7 @@ _UNKNOWN = (
 _HINTS = {
     401: "the key was not accepted: look at OPENAI_API_KEY",
     403: "the key may not use this model: look at OPENAI_API_KEY and the model's name",
-    404: "there is no such model or address: look at the model's name and --base-url",
+    404: "there is no such model or address: look at the model's name and " + parameter("base_url"),
 }
 
 

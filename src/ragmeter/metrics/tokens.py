@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from ragmeter.definition import column
 from ragmeter.errors import MissingExtraError
+from ragmeter.hints import option
 from ragmeter.metrics.bags import Bags, Ids, Sides, bags, ranges
 from ragmeter.metrics.normalize import AUTO, fold, stemmer, strip_accents, words
 
@@ -283,7 +284,7 @@ def _detector() -> Any:
     try:
         from lingua import IsoCode639_1, LanguageDetectorBuilder
     except ImportError:
-        raise MissingExtraError("--language auto", "languages") from None
+        raise MissingExtraError(option("language", "auto"), "languages") from None
     from ragmeter.metrics.normalize import known_languages
 
     codes = [getattr(IsoCode639_1, code.upper(), None) for code in known_languages()]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import ragmeter
 from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import option, parameter
 from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.people import wording
@@ -27,11 +28,13 @@ from ragmeter.stats.agreement import (
     rate,
     sensitivity_specificity,
 )
+from ragmeter.stats.confidence import percent
 from ragmeter.stats.corrected import Powered, labels_alone, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn
-from ragmeter.store import RunFolder
-from ragmeter.stored import find_run
+from ragmeter.store import TemporaryRun
+from ragmeter.stored import RunLike, find_run
 from ragmeter.table import Scores
+from ragmeter.tabular import Tabular, arrow_table, between, ends, figure, html_lines, html_table
 
 CALIBRATION = "calibration.json"
 
@@ -61,8 +64,10 @@ class AgainstPeople:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Tabular):
     """What labels say of a judge, and of the accuracy behind its verdicts. `n_scored` rows have a verdict."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("estimates",)
 
     run: str
     metric: str
@@ -92,45 +97,96 @@ class Calibration:
         """For JSON."""
         return {"ragmeter": ragmeter.__version__, **asdict(self)}
 
-    def keep(self, run: RunFolder) -> Path:
+    def keep(self, run: RunLike, output_dir: str | Path = RUNS) -> Path:
         """Write it into the run's folder."""
-        path = run.path / CALIBRATION
+        folder = find_run(run, output_dir)
+        if isinstance(folder, TemporaryRun):
+            raise UsageError(
+                "this run was not kept, so it has no folder",
+                hint=f"evaluate it with {option('run')}, or use write(path)",
+            )
+        path = folder.path / CALIBRATION
         self.write(path)
         return path
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str | Path) -> None:
         """Write it to a file, as JSON."""
-        with replacing(path) as (beside,):
+        with replacing(Path(path)) as (beside,):
             beside.write_text(dumps(self.as_dict(), indent=2) + "\n", encoding="utf-8")
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Everything that was estimated, the accuracy first and then how far the judge can be trusted."""
+        return {
+            "accuracy people would find": self.corrected,
+            f"{self.metric}, as it is": self.raw,
+            "accuracy of the labels alone": self.labels_alone,
+            "accuracy by Rogan–Gladen": self.rogan_gladen,
+            "agreement with people": self.judge.agreement,
+            "Cohen's kappa": self.judge.kappa,
+            "sensitivity": self.judge.sensitivity,
+            "specificity": self.judge.specificity,
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"{name}: {_short(each)}" for name, each in self.estimates().items()]
+        return "\n".join([f"<Calibration of {self.run} by {self.metric}>", *lines, self.sentence])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, each.undefined or figure(each.value), between(each.interval), f"{each.n:,}")
+            for name, each in self.estimates().items()
+        ]
+        table = html_table(("estimate", "value", f"{percent(self.level)} interval", "n"), rows)
+        return html_lines(f"{self.run}: {self.sentence}") + table + html_lines(*self.warnings)
+
+    def _table(self, name: str) -> Any:
+        return arrow_table(
+            [
+                {"estimate": name, "value": each.value, **ends(each.interval), "n": each.n, "method": each.method}
+                for name, each in self.estimates().items()
+            ]
+        )
+
+
+def _short(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return f"unknown, {estimate.undefined}"
+    return f"{figure(estimate.value)} [{between(estimate.interval)}], n = {estimate.n:,}"
 
 
 def calibrate(
-    run: str | Path | RunFolder,
+    run: RunLike,
     labels: Any,
     *,
     metric: str | None = None,
     threshold: float | None = None,
     level: float = 0.95,
     output_dir: str | Path = RUNS,
-    reading: Reading = Reading(),  # noqa: B008 - frozen
+    encoding: str | None = None,
+    quotes: bool = True,
+    delimiter: str | None = None,
 ) -> Calibration:
     """Compare a run's metric of 0 and 1 with people's labels, and correct its mean by them.
 
-    `labels` is a file as `ragmeter label` writes it, a list of such files, a list of dicts, or a frame; `metric` may
-    be left out if the run has one metric of 0 and 1. With `threshold`, any metric is a verdict.
+    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. `labels` is a file as `ragmeter
+    label` writes it, a list of such files, a list of dicts, or a frame; `metric` may be left out if the run has one
+    metric of 0 and 1. With `threshold`, any metric is a verdict. `encoding`, `quotes` and `delimiter` say how files of
+    labels are read.
     """
     if not 0 < level < 1:
-        raise UsageError(f"--level is a share between 0 and 1, and is {level:g}")
+        raise UsageError(f"{parameter('level')} is a share between 0 and 1, and is {level:g}")
     folder = find_run(run, output_dir)
     name, judge = verdicts(folder, metric, threshold)
     columns = read_columns(folder, ["qid", "session_id"])
-    found = match(read_labels(labels, reading), columns["qid"], Answers(folder))
+    found = match(read_labels(labels, Reading(encoding, quotes, delimiter)), columns["qid"], Answers(folder))
     if not found.counts.labelled:
         raise InputError("nothing is labelled yet", hint="fill in the column `label`: correct or wrong")
     scored = ~np.isnan(judge)
     beside = judge[found.places]
     if np.isnan(beside).all():
-        raise InputError(f"{name} has no score on any labelled row", hint="choose another metric with --metric")
+        raise InputError(
+            f"{name} has no score on any labelled row", hint=f"choose another metric with {option('metric')}"
+        )
     made = Calibration(
         run=folder.name,
         metric=name,

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.errors import InputError, did_you_mean
+from ragmeter.hints import by_caller
 from ragmeter.io.write import guarded
 from ragmeter.people.labels import SKIPPED, Label, answer_hash
 from ragmeter.people.runs import Cells
@@ -124,7 +125,7 @@ def random_labels(labels: Sequence[Label], qids: Sequence[str], answers: Cells) 
     if found.design.kind not in (RANDOM, UNKNOWN):
         raise InputError(
             f"a promise needs labels drawn at random, and these were drawn otherwise: {found.design.kind}",
-            hint="draw others: ragmeter label RUN --by random",
+            hint="draw others: " + by_caller("ragmeter label RUN --by random", 'choose_sample(run, by="random")'),
         )
     return {qids[int(place)]: float(label) for place, label in zip(found.places, found.people, strict=True)}
 

@@ -20,8 +20,7 @@ from ragmeter.people.matching import RANDOM, UNKNOWN, match
 from ragmeter.people.runs import Answers, read_columns
 from ragmeter.stats.clusters import cluster_codes
 from ragmeter.stats.recalibration import Gain, cross_validated
-from ragmeter.store import RunFolder
-from ragmeter.stored import find_run
+from ragmeter.stored import RunLike, find_run
 
 METRIC = "offline_correct_probability"
 #: Fewer labels than this can't tell a better curve from luck.
@@ -65,7 +64,7 @@ class Recalibration:
 
 
 def recalibrate(
-    run: str | Path | RunFolder,
+    run: RunLike,
     labels: Any,
     *,
     output_dir: str | Path = RUNS,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.errors import InputError, UnknownNameError, UsageError
+from ragmeter.hints import option
 from ragmeter.store import ROWS, RunFolder, opened_rows
 from ragmeter.stored import StoredRun
 from ragmeter.table import OTHER_NAMES, Scores
@@ -103,12 +104,12 @@ def verdicts(run: RunFolder, metric: str | None, threshold: float | None) -> tup
     if not is_binary(scores):
         raise UsageError(
             f"{name} is not 0 or 1, so it is no verdict" if not np.isnan(scores).all() else f"{name} scored no row",
-            hint="say from which score on an answer is correct: --threshold 0.5",
+            hint=f"say from which score on an answer is correct: {option('threshold', 0.5)}",
         )
     if direction != "higher":
         raise UsageError(
             f"a 1 of {name} is bad, and the labels say which answers are good",
-            hint="choose a metric where 1 stands for a correct answer, or add --threshold 0",
+            hint=f"choose a metric where 1 stands for a correct answer, or add {option('threshold', 0)}",
         )
     return name, scores
 
@@ -125,5 +126,6 @@ def _chosen(run: RunFolder) -> str:
         f"say which metric is compared with people: {', '.join(found)} are 0 or 1"
         if found
         else "the run has no metric of 0 and 1 to compare with people",
-        hint=f"--metric NAME; the run has {held}" + ("" if found else "; with --threshold 0.5, any of them will do"),
+        hint=f"{option('metric', 'NAME')}; the run has {held}"
+        + ("" if found else f"; with {option('threshold', 0.5)}, any of them will do"),
     )

@@ -7,15 +7,17 @@ and since the rows come in random order, neither by stopping half-way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
 from ragmeter.people.runs import (
@@ -29,8 +31,9 @@ from ragmeter.people.runs import (
 )
 from ragmeter.stats.confidence import check_seed
 from ragmeter.store import RunFolder
-from ragmeter.stored import find_run
+from ragmeter.stored import RunLike, find_run
 from ragmeter.table import LIST_COLUMNS, Scores
+from ragmeter.tabular import Tabular, arrow_table, html_lines, html_table
 
 WAYS = ("random", "stratified", "disagreement")
 #: In each stratum, so that its spread can be told.
@@ -54,8 +57,10 @@ class SampledRow:
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Tabular):
     """Rows to be labelled, in the order in which to do it, and how they were chosen from `population` rows."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("rows",)
 
     run: RunFolder
     by: str
@@ -63,9 +68,24 @@ class Sample:
     population: int
     rows: tuple[SampledRow, ...]
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[SampledRow]:
+        return iter(self.rows)
+
+    def _repr_html_(self) -> str:
+        drawn = Counter((row.stratum, row.stratum_rows) for row in self.rows)
+        strata = [(stratum, f"{rows:,}", f"{count:,}") for (stratum, rows), count in sorted(drawn.items())]
+        heading = f"{self.run.name}: {len(self.rows):,} of {self.population:,} rows to label, chosen by {self.by}"
+        return html_lines(heading) + html_table(("stratum", "rows", "chosen"), strata)
+
+    def _table(self, name: str) -> Any:
+        return arrow_table([vars(row) for row in self.rows])
+
 
 def choose_sample(
-    run: str | Path | RunFolder,
+    run: RunLike,
     n: int = 100,
     *,
     by: str = "random",
@@ -76,6 +96,7 @@ def choose_sample(
 ) -> Sample:
     """Choose n of a run's rows for people to label.
 
+    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
     `by` is `random`, `stratified` (by the columns in `strata`) or `disagreement` (between `metrics`; unless named,
     those of 0 and 1). Rows without an answer, or without a score of one of `metrics`, are not drawn from.
     """
@@ -84,11 +105,11 @@ def choose_sample(
         raise UsageError(f"there is no way {by!r} to choose rows", hint=f"there are {', '.join(WAYS)}")
     if (by == "stratified") != bool(strata):
         raise UsageError(
-            "strata go with --by stratified, and the other way round",
-            hint="for example --by stratified --strata domain",
+            f"strata go with {option('by', 'stratified')}, and the other way round",
+            hint=f"for example {option('by', 'stratified')}{by_caller(' ', ', ')}{option('strata', 'domain')}",
         )
     if n < 1:
-        raise UsageError(f"--n must be at least 1, and is {n}")
+        raise UsageError(f"{parameter('n')} must be at least 1, and is {n}")
     check_seed(seed)
     strata = several(strata)
     named = [metric_named(folder, name) for name in chosen_names(metrics)]
@@ -96,9 +117,8 @@ def choose_sample(
         named = named or binary_metrics(folder)
         if len(named) < 2:
             held = ", ".join(metrics_of(folder))
-            raise UsageError(
-                "it takes two metrics to disagree", hint=f"--metric ONE --metric OTHER; the run has {held}"
-            )
+            named_two = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
+            raise UsageError("it takes two metrics to disagree", hint=f"{named_two}; the run has {held}")
     qids = read_columns(folder, ["qid"])["qid"]
     eligible = Answers(folder).given()
     scores = {name: folder.scores(name) for name in named}
@@ -134,7 +154,7 @@ def allocate(sizes: Sequence[int], n: int, shares: Sequence[float | None]) -> li
     if n < sum(least):
         raise UsageError(
             f"{n} labels are too few for {len(sizes)} strata: it takes {sum(least)}, two of each",
-            hint="ask for more with --n, or stratify by a column with fewer values",
+            hint=f"ask for more with {option('n')}, or stratify by a column with fewer values",
         )
     total = sum(sizes)
     wanted = [max(size / total, share or 0.0) for size, share in zip(sizes, shares, strict=True)]

@@ -10,8 +10,9 @@ from typing import Any
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.reporting import MAX_ROWS, exports, page
-from ragmeter.reporting.runs import RunLike, ShownRun, load_runs
+from ragmeter.reporting.runs import ShownRun, load_runs
 from ragmeter.store import MANIFEST, ROWS, SUMMARY
+from ragmeter.stored import RunLike
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ def report(
 ) -> Report:
     """Write one page that shows a run, or several beside each other.
 
-    `runs` are folders, names in `output_dir`, or evaluations that were kept. `figures` is a folder for PNG and SVG
-    files, `markdown` and `latex` are files for the figures as text. The page has room for `max_rows` rows of all runs
-    together; if they are more, it says which ones it leaves out.
+    A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. `figures` is a folder for PNG
+    and SVG files, `markdown` and `latex` are files for the figures as text. The page has room for `max_rows` rows of
+    all runs together; if they are more, it says which ones it leaves out.
     """
     if max_rows < 1:
         raise UsageError(f"max_rows must be at least 1, and is {max_rows}")

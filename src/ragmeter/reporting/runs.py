@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +15,8 @@ from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.stats.confidence import Confidence
 from ragmeter.store import RunFolder, outcome_column
-from ragmeter.stored import StoredRun, find_run
+from ragmeter.stored import RunLike, StoredRun, find_runs, run_labels
 from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, Scores
-
-RunLike = str | Path | RunFolder
 
 
 @dataclass(frozen=True)
@@ -71,31 +69,14 @@ class ShownRun:
 
 
 def load_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[ShownRun]:
-    """The runs, in the order given: folders, or names of folders in `output_dir`."""
-    given: list[RunLike] = [runs] if isinstance(runs, str | Path | RunFolder) else list(runs)
-    if not given:
+    """The runs, in the order given."""
+    folders = find_runs(runs, output_dir)
+    if not folders:
         raise UsageError("no run was named", hint=f"a run is a folder, or the name of one in {output_dir}/")
-    folders = [_find(each, output_dir) for each in given]
     repeated = [path for path, count in Counter(each.path.resolve() for each in folders).items() if count > 1]
     if repeated:
         raise UsageError(f"{repeated[0]} is named twice", hint="name each run once")
-    return [_load(folder, name) for folder, name in zip(folders, _names(folders), strict=True)]
-
-
-def _find(run: RunLike, output_dir: str | Path) -> RunFolder:
-    """A run's folder; an evaluation that was kept will do as well."""
-    held = getattr(run, "folder", run)
-    if isinstance(held, RunFolder):
-        return RunFolder.at(held.path)
-    if not isinstance(held, str | Path):
-        raise UsageError("this evaluation was not kept, so it can't be shown", hint="give evaluate() a name: run=...")
-    return find_run(held, output_dir)
-
-
-def _names(folders: Sequence[RunFolder]) -> list[str]:
-    """The folders' names, or their paths where two have the same name: as in a comparison."""
-    names = [each.name for each in folders]
-    return names if len(set(names)) == len(names) else [str(each.path) for each in folders]
+    return [_load(folder, name) for folder, name in zip(folders, run_labels(folders), strict=True)]
 
 
 def _load(folder: RunFolder, name: str) -> ShownRun:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ragmeter.errors import UsageError
+from ragmeter.hints import option
 from ragmeter.stats.bootstrap import bca_interval, percentile_interval
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import Confidence
@@ -32,7 +33,9 @@ def interval_of(
             return wilson_interval(units.mean * len(units), len(units), how.level), "wilson_clustered"
         return units.interval(how.level), "student_t_clustered"
     if how.method == "wilson" and not binary:
-        raise UsageError("Wilson's interval is for scores of 0 and 1 alone", hint="--interval auto chooses by metric")
+        raise UsageError(
+            "Wilson's interval is for scores of 0 and 1 alone", hint=f"{option('interval', 'auto')} chooses by metric"
+        )
     if how.method != "t" and binary:
         return wilson_interval(float(values.sum()), len(values), how.level), "wilson"
     if len(values) < 2:

@@ -42,7 +42,9 @@ class MetricSummary:
     @classmethod
     def of(cls, held: Mapping[str, Any]) -> MetricSummary:
         """From JSON; a later version may have written more than this one knows."""
-        return cls(**{each.name: held[each.name] for each in fields(cls) if each.name in held})
+        known: dict[str, Any] = {each.name: held[each.name] for each in fields(cls) if each.name in held}
+        known.update({name: tuple(value) for name, value in known.items() if isinstance(value, list)})
+        return cls(**known)
 
     @classmethod
     def required(cls) -> set[str]:

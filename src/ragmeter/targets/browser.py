@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.errors import MissingExtraError, UsageError
+from ragmeter.hints import by_caller, option
 
 #: What Chromium and its relatives are called where they are installed.
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
-_INSTALL = (
-    "install one: `playwright install chromium`, or your system's chromium package; or name it with --browser-path"
+_INSTALL = "install one: `playwright install chromium`, or your system's chromium package; or name it with " + option(
+    "browser_path"
 )
 
 
@@ -35,7 +36,10 @@ async def launch(playwright: Any, path: str | None, *, headed: bool) -> Any:
     if found is None:
         raise UsageError("there is no browser on this machine", hint=_INSTALL)
     if headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise UsageError("--headed needs a screen, and there is none", hint="leave it out, or use xvfb-run")
+        raise UsageError(
+            f"{by_caller('--headed', 'headed=True')} needs a screen, and there is none",
+            hint="leave it out, or use xvfb-run",
+        )
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     arguments = ["--no-sandbox"] if root else []  # the sandbox refuses to work for root, in a container for one
     try:

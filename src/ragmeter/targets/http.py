@@ -16,10 +16,11 @@ from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
 from ragmeter.endpoints import Response, Secret, Wire, check_address, public
 from ragmeter.errors import UsageError
+from ragmeter.hints import by_caller, parameter
 from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
-from ragmeter.targets.paths import FIELDS, Path, fill
+from ragmeter.targets.paths import FIELDS, REQUEST_EXAMPLE, Path, fill
 from ragmeter.targets.port import Answer, Question, Unseen, contexts_of, failed, ids_of
 
 METHODS = ("POST", "GET", "PUT")
@@ -29,10 +30,13 @@ _PIECES = tuple(map(Path.parse, ("delta", "choices[0].delta.content", "token", "
 _ENOUGH = 5  # replies without an answer, and none with: then it is the path that is wrong
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _HINTS = {
-    401: "the server wants to know who asks: --header 'Authorization: Bearer $NAME_OF_A_VARIABLE'",
-    403: "the server lets this request not through: look at --header",
-    404: "there is nothing at this address: look at --target",
-    405: "the server does not take this method: look at --method",
+    401: "the server wants to know who asks: "
+    + by_caller(
+        "--header 'Authorization: Bearer $NAME_OF_A_VARIABLE'", 'headers=["Authorization: Bearer $NAME_OF_A_VARIABLE"]'
+    ),
+    403: f"the server lets this request not through: look at {by_caller('--header', 'headers')}",
+    404: f"there is nothing at this address: look at {parameter('target')}",
+    405: f"the server does not take this method: look at {parameter('method')}",
 }
 
 
@@ -73,9 +77,7 @@ class HttpTarget:
         if fill(self.request, dict.fromkeys(FIELDS, "")) == fill(
             self.request, {**dict.fromkeys(FIELDS, ""), "question": "?"}
         ):
-            raise UsageError(
-                "the request never shows {question}", hint="""for example --request '{"q": "{question}"}'"""
-            )
+            raise UsageError("the request never shows {question}", hint=f"for example {REQUEST_EXAMPLE}")
         if method == "GET" and not isinstance(self.request, Mapping):
             raise UsageError("a GET request is an object, whose keys become the query")
         self.unseen = Unseen({path.text for name, path in vars(paths).items() if path and name != "answer"})
@@ -140,7 +142,7 @@ class HttpTarget:
             answer = self._streamed(stream) or self._text(documents)
         except GiveUp as problem:
             self._without += 1
-            wrong = self._without >= _ENOUGH and UsageError(problem.cause, hint="look at --answer-path")
+            wrong = self._without >= _ENOUGH and UsageError(problem.cause, hint=f"look at {parameter('answer_path')}")
             raise GiveUp(problem.outcome, problem.cause, fatal=wrong or None) from None
         return Answer(
             whole(answer),

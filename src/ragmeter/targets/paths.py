@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragmeter.errors import UsageError
+from ragmeter.hints import by_caller
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\*)\]")
 FIELDS = ("question", "qid", "session_id", "conversation_id", "history")
@@ -59,14 +60,16 @@ def _down(value: Any, step: str | int | None) -> Iterator[Any]:
             yield value[step]
 
 
+#: A request that shows where the question goes.
+REQUEST_EXAMPLE = by_caller("""--request '{"q": "{question}"}'""", """request={"q": "{question}"}""")
+
+
 def read_request(text: str) -> Any:
     """A request's document from the command line."""
     try:
         return json.loads(text)
     except ValueError as error:
-        raise UsageError(
-            f"the request is not JSON: {error}", hint="""for example --request '{"q": "{question}"}'"""
-        ) from None
+        raise UsageError(f"the request is not JSON: {error}", hint=f"for example {REQUEST_EXAMPLE}") from None
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.endpoints import public
 from ragmeter.errors import EndpointError
+from ragmeter.hints import by_caller, parameter
 from ragmeter.io.cells import whole
 from ragmeter.table import TIMEOUT
 from ragmeter.targets.finish import Finish, Traffic
@@ -98,7 +99,7 @@ class Visit:
 
     async def ask(self, question: str) -> Answer:
         """Type the question, send it, and wait until the answer is finished."""
-        frame, box = await self._find(self.how.input_selector, "--input-selector")
+        frame, box = await self._find(self.how.input_selector, parameter("input_selector"))
         await self._type(box, question)
         await self._mark(question)
         begun = time.perf_counter()
@@ -106,15 +107,11 @@ class Visit:
         return await self._wait(frame, begun)
 
     async def _check_selectors(self) -> None:
-        given = {
-            "--answer-selector": self.how.answer_selector,
-            "--ready-selector": self.how.ready_selector,
-            "--sources-selector": self.how.sources_selector,
-        }
+        given = {name: getattr(self.how, name) for name in ("answer_selector", "ready_selector", "sources_selector")}
         wrong = await self._run(self.page.main_frame, "window.__ragmeter.wrong", list(given.values()))
         if wrong is not None and wrong >= 0:
-            option, selector = list(given.items())[wrong]
-            raise GiveUp(SELECTOR_NOT_FOUND, f"{option} {selector!r} is not a CSS selector")
+            name, selector = list(given.items())[wrong]
+            raise GiveUp(SELECTOR_NOT_FOUND, f"{parameter(name)} {selector!r} is not a CSS selector")
 
     async def _find(self, selector: str, option: str) -> tuple[Any, Any]:
         """The first visible element by a selector, in whichever frame it is; a page may take its time to show it."""
@@ -157,7 +154,7 @@ class Visit:
         if self.how.submit_selector is None:
             await box.press("Enter")
             return
-        _, button = await self._find(self.how.submit_selector, "--submit-selector")
+        _, button = await self._find(self.how.submit_selector, parameter("submit_selector"))
         try:
             await button.click(timeout=self.how.timeout * 1000)
         except self._error as problem:
@@ -165,7 +162,8 @@ class Visit:
             if over is None and "Timeout" not in str(problem):
                 raise
             why = f"{over[1][:100]} lies over it" if over else "it is disabled or hidden"
-            raise TryAgain(TIMEOUT, f"--submit-selector {self.how.submit_selector!r} can't be clicked: {why}") from None
+            button_name = f"{parameter('submit_selector')} {self.how.submit_selector!r}"
+            raise TryAgain(TIMEOUT, f"{button_name} can't be clicked: {why}") from None
 
     async def _mark(self, question: str) -> None:
         self._traffic.question(time.perf_counter())
@@ -222,15 +220,15 @@ class Visit:
         """What to say of a page that had its time, and has given no answer, or not all of it."""
         within, how = f"within {self.how.timeout:g} s", self.how
         if text and found is not None:
-            unready = f"--ready-selector {how.ready_selector!r} can't be seen"
-            still = f"{found['busy']} shows that it is at work (--ready-selector can name what counts)"
+            unready = f"{parameter('ready_selector')} {how.ready_selector!r} can't be seen"
+            still = f"{found['busy']} shows that it is at work ({parameter('ready_selector')} can name what counts)"
             why = unready if how.ready_selector and not found["ready"] else still if found["busy"] else ""
             return TryAgain(TIMEOUT, f"the answer was not finished {within}" + (f": {why}" if why else ""))
         if how.answer_selector is not None:
             for frame in self._marks:
                 guess = await self._run(frame, "window.__ragmeter.guess", None)
                 if guess:
-                    missed = f"--answer-selector {how.answer_selector!r} matches nothing {within}"
+                    missed = f"{parameter('answer_selector')} {how.answer_selector!r} matches nothing {within}"
                     return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
         said = next((line for line in reversed(self.console) if line.startswith("error")), "")
         cause = f"no answer {within}" + (f"; the page's console says: {' '.join(said.split())[:200]}" if said else "")
@@ -261,7 +259,8 @@ class Visit:
         if self.gone:
             raise TryAgain(PAGE_CRASHED, "the page has crashed")
         if self._led_to is not None:
-            raise GiveUp(BLOCKED, f"the page leads to another host, {self._led_to} (--any-host allows it)")
+            allowed = by_caller("--any-host", "any_host=True")
+            raise GiveUp(BLOCKED, f"the page leads to another host, {self._led_to} ({allowed} allows it)")
 
     def _is_elsewhere(self, url: str) -> bool:
         there = urlsplit(url)

@@ -16,6 +16,7 @@ from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
 from ragmeter.endpoints import check_address, public
 from ragmeter.errors import UsageError
+from ragmeter.hints import parameter
 from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
 from ragmeter.targets.browser import launch, playwright_api
@@ -64,11 +65,13 @@ class WebTarget:
         check_address(page.url, "http://localhost:8000/")
         if not page.input_selector.strip():
             raise UsageError(
-                "--input-selector is empty", hint='the CSS selector of the box, for example "#query-input"'
+                f"{parameter('input_selector')} is empty",
+                hint='the CSS selector of the box, for example "#query-input"',
             )
         if login.storage_state is not None and not Path(login.storage_state).is_file():
             raise UsageError(
-                f"there is no file {login.storage_state}", hint="--storage-state is a file that Playwright wrote"
+                f"there is no file {login.storage_state}",
+                hint=f"{parameter('storage_state')} is a file that Playwright wrote",
             )
         self.page = page
         self.login = login

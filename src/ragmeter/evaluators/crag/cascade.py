@@ -16,6 +16,7 @@ import numpy as np
 from ragmeter import registry
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.evaluators.crag.evaluation import OFFLINE, Judged, JudgedTurn
+from ragmeter.hints import by_caller
 from ragmeter.io.data import file_signature
 from ragmeter.judges.judge import LLMJudge
 from ragmeter.metrics.conversation import Turn, counted
@@ -76,7 +77,8 @@ class Cascade:
             )
         if self.target_agreement in (0, 1):
             raise UsageError(
-                f"an agreement of {self.target_agreement:g} can't be aimed at", hint="0.98 is usual; see --judge too"
+                f"an agreement of {self.target_agreement:g} can't be aimed at",
+                hint=f"0.98 is usual{by_caller('; see --judge too', '')}",
             )
         if self.seed < 0:
             raise UsageError(f"the seed of the audit must be at least 0, and is {self.seed}")
@@ -130,7 +132,7 @@ class Cascade:
             return self._by_labels(judged, doubtful, chances, target)
         warning = (
             f"an agreement of {target:g} is what the offline judge's own figures let expect; it is no promise for "
-            "these data: `ragmeter label` some turns, and give them with --labels"
+            "these data: `ragmeter label` some turns, and give them as labels"
         )
         total = sum(map(len, judged.conversations))
         found = by_expectation(chances, target, total)
@@ -250,7 +252,7 @@ class Shared:
         if missing:
             yield (
                 f"{missing:,} doubtful turns have no verdict, and the others are not like them: every accuracy here is "
-                "of those alone. Run the same command again"
+                "of those alone. Ask again"
             )
 
     def _accuracy(self) -> dict[str, Any]:

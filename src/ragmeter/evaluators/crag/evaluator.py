@@ -27,6 +27,7 @@ from ragmeter.evaluators.crag.dataset_utils import conversations, one_split, pre
 from ragmeter.evaluators.crag.evaluation import Judged, group, judge_all
 from ragmeter.evaluators.crag.generation import Agent, Generation
 from ragmeter.evaluators.crag.truncation import Tokenizer, cut
+from ragmeter.hints import by_caller, option
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.judge import LLMJudge
@@ -100,9 +101,9 @@ class CRAGEvaluator:
         resume: bool = False,
         retry_failed: bool = False,
     ) -> None:
-        for option, workers in (("num_workers", num_workers), ("agent_workers", agent_workers)):
+        for name, workers in (("num_workers", num_workers), ("agent_workers", agent_workers)):
             if workers < 1:
-                raise UsageError(f"{option} must be at least 1, and is {workers}")
+                raise UsageError(f"{name} must be at least 1, and is {workers}")
         if num_conversations is not None and num_conversations < 1:
             raise UsageError(f"num_conversations must be at least 1, and is {num_conversations}")
         self.dataset = one_split(dataset)
@@ -116,7 +117,8 @@ class CRAGEvaluator:
         if budget is not None and self.llm_judge is not None and self.llm_judge.price is None:
             raise UsageError(
                 f"the price of {self.llm_judge.endpoint.model!r} is not known, so a budget can't be kept",
-                hint="give it with --prices, or limit the calls with --max-calls",
+                hint=f"give it with {by_caller('--prices', 'judge=LLMJudge(prices=...)')}, "
+                f"or limit the calls with {option('max_calls')}",
             )
         self.budget, self.max_calls, self.retries = budget, max_calls, retries
         self.cascade = cascade

@@ -1,0 +1,56 @@
+"""Messages that name a keyword in Python, and a flag on the command line.
+
+A message is written once, with both spellings of what it names:
+
+    raise OutputError(f"can't write {path}", hint=f"choose another folder with {option('output_dir')}")
+
+Whoever shows it chooses: `str(error)` in Python says `output_dir=...`, the command line says `--output-dir`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+#: Two spellings of one thing stand between the first and the last of these, with the middle one between them.
+_BEGIN, _MIDDLE, _END = "\x02", "\x1f", "\x03"
+_SPELLINGS = re.compile(f"{_BEGIN}([^{_BEGIN}{_MIDDLE}{_END}]*){_MIDDLE}([^{_BEGIN}{_MIDDLE}{_END}]*){_END}")
+_MARKS = re.compile(f"[{_BEGIN}{_MIDDLE}{_END}]")
+
+
+def by_caller(command_line: str, python: str) -> str:
+    """Two spellings of the same thing; the one that the caller can use will be shown."""
+    return f"{_BEGIN}{_MARKS.sub('', command_line)}{_MIDDLE}{_MARKS.sub('', python)}{_END}"
+
+
+def parameter(name: str) -> str:
+    """A parameter as the subject of a sentence: `--max-failed`, or `max_failed`."""
+    return by_caller(_flag(name), name)
+
+
+def option(name: str, value: Any = ...) -> str:
+    """A parameter to be given, with a value if there is one: `--cluster none`, or `cluster=None`."""
+    if value is ...:
+        return by_caller(_flag(name), f"{name}=...")
+    literal = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    return by_caller(f"{_flag(name)} {'none' if value is None else value}", f"{name}={literal}")
+
+
+def column_option(name: str, title: str) -> str:
+    """What a column is called in the user's file: `--column qid=ID`, or `columns={"qid": "ID"}`."""
+    return by_caller(f"--column {name}={title}", f"columns={json.dumps({name: title}, ensure_ascii=False)}")
+
+
+def for_command_line(text: str) -> str:
+    """The text with flags."""
+    return _SPELLINGS.sub(r"\1", text)
+
+
+def for_python(text: str) -> str:
+    """The text with keywords."""
+    return _SPELLINGS.sub(r"\2", text)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

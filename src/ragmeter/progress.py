@@ -1,0 +1,134 @@
+"""Progress while work goes on: a bar in a notebook, a bar in a terminal, and nothing in a pipe or a log.
+
+    with progress_bar(progress, "scoring", total=1000) as advance:
+        for batch in batches:
+            ...
+            advance(len(batch))
+
+A notebook's bar is plain HTML that is shown once and then updated, so it needs no widgets.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from threading import Lock
+from typing import Any
+
+from ragmeter.errors import UsageError
+
+Advance = Callable[[int], None]
+#: What a caller may say: show a bar, show nothing, or call this with each number of things that are done.
+Progress = bool | Advance | None
+
+#: Seconds between two updates of a notebook's bar: each one is a message to the browser.
+_PAUSE = 0.2
+
+
+@contextmanager
+def progress_bar(
+    progress: Progress, what: str, unit: str = "rows", total: int | None = None
+) -> Iterator[Callable[[int], None]]:
+    """A function to be called with the number of things that are done; it may be called from any thread.
+
+    `progress` is True for a bar, a function to be called in its place, or False or None for neither. Without `total`
+    the bar counts and has no end. What goes neither to a notebook nor to a terminal has no bar.
+    """
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        raise UsageError(
+            f"progress can't be {progress!r}", hint="it is True, False, or a function that is called with a count"
+        )
+    if not isinstance(progress, bool) and progress is not None:
+        yield progress
+    elif not progress:
+        yield _ignore
+    elif _in_notebook():
+        with _notebook_bar(what, unit, total) as advance:
+            yield advance
+    elif sys.stderr is not None and sys.stderr.isatty():
+        with _terminal_bar(what, unit, total) as advance:
+            yield advance
+    else:
+        yield _ignore
+
+
+def _ignore(count: int) -> None:
+    """Nobody is there to see it."""
+
+
+def _in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this; IPython in a terminal has none."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
+@contextmanager
+def _terminal_bar(what: str, unit: str, total: int | None) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.completed:,.0f} " + ("" if total is None else f"of {total:,} ") + unit),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, force_jupyter=False),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+@contextmanager
+def _notebook_bar(what: str, unit: str, total: int | None) -> Iterator[Advance]:
+    bar = _NotebookBar(what, unit, total)
+    try:
+        yield bar.advance
+    except BaseException:
+        bar.end("stopped")
+        raise
+    bar.end("done")
+
+
+class _NotebookBar:
+    """One output of a notebook's cell that is written again and again."""
+
+    def __init__(self, what: str, unit: str, total: int | None) -> None:
+        from IPython.display import display
+
+        self._what, self._unit, self._total = what, unit, total
+        self._done = 0
+        self._begun = self._shown = time.monotonic()
+        self._lock = Lock()
+        self._handle: Any = display(self._content(), raw=True, display_id=True)
+
+    def advance(self, count: int) -> None:
+        """So many more are done."""
+        with self._lock:
+            self._done += count
+            now = time.monotonic()
+            if now - self._shown >= _PAUSE:
+                self._shown = now
+                self._handle.update(self._content(), raw=True)
+
+    def end(self, how: str) -> None:
+        """Leave one line behind that says how much was done, and how long it took."""
+        with self._lock:
+            self._handle.update(self._content(how), raw=True)
+
+    def _content(self, end: str = "") -> dict[str, str]:
+        total = "" if self._total is None else f" of {max(self._total, self._done):,}"
+        counted = f"{self._done:,}{total} {self._unit}, {time.monotonic() - self._begun:.1f} s"
+        text = f"{self._what}{f' {end}' if end else ''}: {counted}"
+        bar = "" if end else f"<progress {self._filled()}style='vertical-align: middle'></progress> "
+        return {"text/plain": text, "text/html": f"<div>{bar}{escape(text)}</div>"}
+
+    def _filled(self) -> str:
+        """How far the bar is; without a total it only moves."""
+        return "" if self._total is None else f"value='{self._done}' max='{max(self._total, self._done, 1)}' "

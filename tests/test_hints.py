@@ -1,0 +1,153 @@
+"""What an error names: keywords in Python, flags on the command line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import ragmeter
+from ragmeter import calibrate, choose_sample, compare, evaluate, gate, get_metric
+from ragmeter.cli.main import main
+from ragmeter.effects.caller import Failure
+from ragmeter.errors import Interrupted, MissingExtraError, RagmeterError, UsageError
+from ragmeter.hints import by_caller, column_option, for_command_line, for_python, option, parameter
+
+PACKAGE = Path(ragmeter.__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "keywords"),
+    [
+        (option("output_dir"), "--output-dir", "output_dir=..."),
+        (option("encoding", "utf-16"), "--encoding utf-16", 'encoding="utf-16"'),
+        (option("cluster", None), "--cluster none", "cluster=None"),
+        (option("threshold", 0.5), "--threshold 0.5", "threshold=0.5"),
+        (parameter("max_failed"), "--max-failed", "max_failed"),
+        (column_option("qid", 'my "id"'), '--column qid=my "id"', r'columns={"qid": "my \"id\""}'),
+        (f"say {by_caller('this', 'that')}, or {by_caller('one', 'two')}", "say this, or one", "say that, or two"),
+        ("{output_dir} and --output-dir as they stand", *["{output_dir} and --output-dir as they stand"] * 2),
+    ],
+)
+def test_both_spellings(text: str, flags: str, keywords: str) -> None:
+    assert for_command_line(text) == flags
+    assert for_python(text) == keywords
+
+
+@pytest.mark.parametrize("hostile", ["\x02--a\x1fb\x03", "\x02", "\x03\x1f", "a\x1fb"])
+def test_what_users_write_can_not_break_a_hint(hostile: str) -> None:
+    text = f"{option('encoding', hostile)} or {column_option('qid', hostile)}"
+    for shown in (for_python(text), for_command_line(text)):
+        assert not set("\x02\x03\x1f") & set(shown)
+
+
+def test_an_error_speaks_to_its_caller() -> None:
+    error = UsageError(f"{parameter('n')} is 0", hint=f"give more with {option('n', 5)}")
+    assert str(error) == "n is 0\n  give more with n=5"
+    assert (error.message, error.hint, error.args) == ("n is 0", "give more with n=5", ("n is 0",))
+    assert error.for_command_line() == "--n is 0\n  give more with --n 5"
+    assert "call again" in str(Interrupted())
+    assert "command again" in Interrupted().for_command_line()
+
+
+def test_a_package_that_is_missing_names_its_command() -> None:
+    assert "pip install 'ragmeter[http]'" in str(MissingExtraError("asking", "http"))
+    assert str(MissingExtraError("a frame", package="pandas")).endswith("install it: pip install pandas")
+
+
+def test_what_is_kept_in_a_run_has_no_marks() -> None:
+    assert (
+        Failure("timeout", f"{parameter('submit_selector')} '#x' is hidden").cause == "submit_selector '#x' is hidden"
+    )
+
+
+def test_both_sides_of_the_same_mistakes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("results.csv").write_text("qid,answer,gold\n1,a,a\n2,b,c\n", encoding="utf-8")
+    Path("latin.csv").write_bytes("qid,answer,reference\n1,año,año\n".encode("latin-1"))
+    Path("tabs.csv").write_text("qid\tanswer\n1\ta\n", encoding="utf-8")
+    rows = [{"qid": str(i), "answer": "a", "reference": "a"} for i in range(4)]
+    for name in ("a", "b"):
+        evaluate(rows, metrics="token_f1", run=name)
+    score = ["evaluate", "--metrics", "token_f1", "--results"]
+    mistakes: list[tuple[Callable[[], object], list[str], str, str]] = [
+        (
+            lambda: evaluate("results.csv", metrics="token_f1"),
+            [*score, "results.csv"],
+            'columns={"reference": "ITS_NAME"}',
+            "--column reference=ITS_NAME",
+        ),
+        (
+            lambda: evaluate("latin.csv", metrics="token_f1"),
+            [*score, "latin.csv"],
+            'encoding="latin-1"',
+            "--encoding latin-1",
+        ),
+        (lambda: evaluate("tabs.csv", metrics="token_f1"), [*score, "tabs.csv"], r"delimiter='\t'", "--delimiter TAB"),
+        (lambda: get_metric("tokn_f1"), ["metrics", "tokn_f1"], "ragmeter.list_metrics()", "`ragmeter metrics`"),
+        (lambda: compare("a"), ["compare", "a"], "compare([a, b])", "ragmeter compare RUN_A RUN_B"),
+        (
+            lambda: gate("a", fail_over={"token_f1": 0.5}),
+            ["gate", "a", "--fail-over", "token_f1=0.5"],
+            'fail_under={"token_f1": 0.5}',
+            "--fail-under token_f1=0.5",
+        ),
+        (lambda: gate("a", max_failed=2), ["gate", "a", "--max-failed", "2"], "max_failed is a", "--max-failed is a"),
+        (
+            lambda: calibrate("a", [{"qid": "1", "label": "correct"}], level=2),
+            ["calibrate", "a", "--labels", "results.csv", "--level", "2"],
+            "level is a share",
+            "--level is a share",
+        ),
+        (
+            lambda: choose_sample("a", by="disagreement"),
+            ["label", "a", "--by", "disagreement", "--blank"],
+            'metrics=["ONE", "OTHER"]',
+            "--metric ONE --metric OTHER",
+        ),
+        (
+            lambda: evaluate(rows, metrics="token_f1", interval="wilson"),
+            [*score, "results.csv", "--column", "reference=gold", "--interval", "wilson"],
+            'interval="auto"',
+            "--interval auto",
+        ),
+    ]
+    for call, command, keyword, flag in mistakes:
+        with pytest.raises(RagmeterError) as caught:
+            call()
+        assert keyword in str(caught.value)
+        assert "--" not in str(caught.value)
+        assert main(command) == 2
+        said = capsys.readouterr().err
+        assert flag in said
+        assert not set("\x02\x03\x1f") & set(said)
+
+
+def test_no_message_below_the_command_line_names_a_flag_alone() -> None:
+    """Every text outside the commands' own modules: flags stand in `by_caller`, or in a whole command."""
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}: {text!r}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if path.relative_to(PACKAGE).parts[0] not in ("cli", "hints.py", "pytest_plugin.py")
+        for line, text in _texts(ast.parse(path.read_text(encoding="utf-8")))
+        if re.search(r"(?<![\w-])--[a-z]", re.sub(r"`?(ragmeter [a-z]+|pip install) [^`]*`?|^--no-sandbox$", "", text))
+    ]
+    assert found == []
+
+
+def _texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every text of a module but its docstrings and what is given to `by_caller`."""
+    passed_over: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            passed_over.add(id(node.value))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "by_caller":
+            passed_over.update(id(inner) for argument in node.args for inner in ast.walk(argument))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in passed_over:
+            yield node.lineno, node.value
