@@ -36,6 +36,11 @@ class Asked:
     effort: dict[str, Any] = field(default_factory=dict)
     usage: dict[str, Any] = field(default_factory=dict)
 
+    def says_what_was_retrieved(self) -> bool:
+        """Whether any answer does, if only to say that it was nothing; or there is no answer at all."""
+        answers = [reply for reply in self.found if isinstance(reply, Answer)]
+        return not answers or any(answer.retrieved is not None for answer in answers)
+
     def causes(self) -> dict[str, int]:
         """Why questions have no answer, most frequent first."""
         said = Counter(f"{each.outcome}: {each.cause}" for each in self.found if isinstance(each, Failure))
