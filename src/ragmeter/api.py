@@ -81,6 +81,7 @@ def evaluate(
     doc_id_pattern: str | None = None,
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
+    embedding_prefix: str | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     quotes: bool = True,
@@ -97,15 +98,20 @@ def evaluate(
 
     `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
     them alone may hold both the answers and the references. `columns` maps the table's names to yours:
-    `{"answer": "generated_answer"}`. `embedding_model` and `embedding_base_url` are for metrics of meaning, see
-    `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap"
-    or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all are apart, and
-    "auto" takes conversations of several turns and questions that were asked several times. With `run`, the run is kept
-    as `output_dir/run`.
+    `{"answer": "generated_answer"}`. `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of
+    meaning, see `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson",
+    "bootstrap" or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all
+    are apart, and "auto" takes conversations of several turns and questions that were asked several times. With `run`,
+    the run is kept as `output_dir/run`.
     """
     confidence = Confidence(interval, cluster, level, seed)
     chosen = choose_metrics(
-        metrics, language=language, doc_id=doc_id_pattern, model=embedding_model, base_url=embedding_base_url
+        metrics,
+        language=language,
+        doc_id=doc_id_pattern,
+        model=embedding_model,
+        base_url=embedding_base_url,
+        prefix=embedding_prefix,
     )
     data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
     batches = data.batches(chosen)

@@ -10,7 +10,7 @@ import numpy as np
 from ragmeter.definition import metric
 from ragmeter.errors import UsageError
 from ragmeter.metrics.normalize import fold
-from ragmeter.metrics.semantic import MODEL
+from ragmeter.metrics.semantic import MODEL, Prefix
 from ragmeter.table import Scores
 
 
@@ -76,7 +76,7 @@ def satisfaction_score(
     latency_limit_ms: float = 5000.0,
     model: str = MODEL,
     base_url: str | None = None,
-    prefix: str | None = None,
+    prefix: Prefix | None = None,
 ) -> Scores:
     """A guess at a user's satisfaction: is the answer right, was something found, was it quick?
 
