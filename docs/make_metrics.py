@@ -21,7 +21,9 @@ terminal.
   is the argument, the column and the key in the summary.
 - **Failure is never a number.** A row that can't be scored is NaN, with its cause in the column `NAME.outcome`, and is
   counted: `no_answer`, `no_reference`, `no_relevant`, `no_retrieved`, `no_result` (a reference that no result answers),
-  `target_error` (the row has an `error`), `scorer_error: …`. An empty answer is an answer, and a bad one.
+  `target_error` (the row has an `error`), `scorer_error: …`. An empty answer is an answer, and a bad one. The
+  one metric whose formula is over all questions, `response_coverage_rate`, counts a question that the system failed to
+  answer as 0.
 - **Several references.** For text metrics the best one counts, for each metric on its own.
 - **Folding.** Texts are compared after NFC, case folding and NFC again, with quotes and apostrophes made one (’ = ').
   `edit_distance` and `normalized_distance` compare the raw characters, after NFC alone.

@@ -122,6 +122,7 @@ def evaluate(
     doc_id_pattern: str | None = None,
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
+    embedding_prefix: str | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     quotes: bool = True,
@@ -138,16 +139,21 @@ def evaluate(
 
     `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
     them alone may hold both the answers and the references. `columns` maps the table's names to yours:
-    `{"answer": "generated_answer"}`. `embedding_model` and `embedding_base_url` are for metrics of meaning, see
-    `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap"
-    or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all are apart, and
-    "auto" takes conversations of several turns and questions that were asked several times. With `run`, the run is kept
-    as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. `progress=True` shows a
-    bar in a notebook or a terminal; a function is called with each number of rows that was read.
+    `{"answer": "generated_answer"}`. `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of
+    meaning, see `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson",
+    "bootstrap" or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all
+    are apart, and "auto" takes conversations of several turns and questions that were asked several times. With `run`,
+    the run is kept as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when.
+    `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
     """
     confidence = Confidence(interval, cluster, level, seed)
     chosen = choose_metrics(
-        metrics, language=language, doc_id=doc_id_pattern, model=embedding_model, base_url=embedding_base_url
+        metrics,
+        language=language,
+        doc_id=doc_id_pattern,
+        model=embedding_model,
+        base_url=embedding_base_url,
+        prefix=embedding_prefix,
     )
     data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
     if run is not None:
@@ -190,6 +196,7 @@ def add_metrics(
     doc_id_pattern: str | None = None,
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
+    embedding_prefix: str | None = None,
     output_dir: str | Path = RUNS,
     **settings: Any,
 ) -> Evaluation:
@@ -199,8 +206,15 @@ def add_metrics(
     where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. The other
     keywords are those of `evaluate()`; `settings` are any that one of the metrics has.
     """
-    given = {"doc_id": doc_id_pattern, "model": embedding_model, "base_url": embedding_base_url, **settings}
-    chosen = choose_metrics(metrics, language=language, **given)
+    chosen = choose_metrics(
+        metrics,
+        language=language,
+        doc_id=doc_id_pattern,
+        model=embedding_model,
+        base_url=embedding_base_url,
+        prefix=embedding_prefix,
+        **settings,
+    )
     for name in settings:
         if not any(name in metric.defaults for metric in chosen):
             known = sorted({setting for metric in chosen for setting in metric.defaults})

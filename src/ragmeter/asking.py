@@ -24,14 +24,15 @@ from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
 from ragmeter.progress import Progress, progress_bar
-from ragmeter.store import NewRun
-from ragmeter.table import NUMBER_COLUMNS, Batch
+from ragmeter.store import NewRun, outcome_column
+from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch
 from ragmeter.tabular import html_lines
 from ragmeter.targets.asking import Answers, Asked, Limits, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 
 _WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
+_OF_MEANING = ("semantic_similarity", "satisfaction_score")  # the metrics that embed
 _ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS)
 
 
@@ -77,6 +78,7 @@ def ask_and_score(
     fallback: str | None = None,
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
+    embedding_prefix: str | None = None,
     progress: Progress = None,
 ) -> Service:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
@@ -91,7 +93,12 @@ def ask_and_score(
     `retry_failed` asks only for its rows that failed. How many answers are from when is printed.
     """
     chosen = choose_metrics(
-        metrics, language=language, fallback=fallback, model=embedding_model, base_url=embedding_base_url
+        metrics,
+        language=language,
+        fallback=fallback,
+        model=embedding_model,
+        base_url=embedding_base_url,
+        prefix=embedding_prefix,
     )
     asked_of = open_target(target, timeout=timeout)
     if budget is not None and getattr(asked_of, "price", None) is None:
@@ -201,23 +208,44 @@ def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], neede
 
 
 def write_results(path: Path, evaluation: Evaluation) -> None:
-    """`results.json`: how many questions, each metric's mean, and every question with its answer and scores."""
+    """`results.json`: how many questions, each metric's mean with its n, and every question with its answer and scores.
+
+    A metric's key is its name without settings, so that it stays the same with another embedding model; of several with
+    the same one, the first has it. `metric_names` has the names in full.
+    """
     rows = evaluation.rows.to_pylist()
     names: dict[str, str] = {}
-    for metric in evaluation.metrics:
-        names.setdefault(metric.partition("[")[0], metric)  # of two with one base, the first is meant by the short name
+    for name in evaluation.metrics:
+        short = name.partition("[")[0]
+        names[name if short in names else short] = name
+    summaries = {key: evaluation.metrics[name] for key, name in names.items()}
     document = {
         "total_questions": len(rows),
-        "metrics": {name: summary.mean for name, summary in evaluation.metrics.items()},
-        "results": [_result(row, names, list(evaluation.metrics)) for row in rows],
+        "metrics": {key: summary.mean for key, summary in summaries.items()},
+        "n_scored": {key: summary.n_scored for key, summary in summaries.items()},
+        "n_not_scored": {key: summary.n_not_scored for key, summary in summaries.items()},
+        "metric_names": names,
+        **_embedding(evaluation, names),
+        "results": [_result(row, names) for row in rows],
         "summary": evaluation.summary,
     }
     with replacing(path) as (temporary,):
         temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def _result(row: Mapping[str, Any], names: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
+def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, Any]:
+    """The embedding model, and what stood in front of the texts; lists where metrics have different ones."""
+    described = evaluation.folder.manifest()["metrics"] if evaluation.folder else []
+    settings = {metric["name"]: metric["settings"] for metric in described}
+    models = [settings[name]["model"] for key, name in names.items() if key.partition("[")[0] in _OF_MEANING]
+    prefixes = [model["prefix"] for model in evaluation.embeddings]
+    values = {"embedding_model": list(dict.fromkeys(models)), "embedding_prefix": list(dict.fromkeys(prefixes))}
+    return {key: several if len(several) > 1 else next(iter(several), None) for key, several in values.items()}
+
+
+def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     references = row.get("reference") or []
+    outcomes = {key: row.get(outcome_column(name)) for key, name in names.items()}
     return {
         "question": row.get("question"),
         "ground_truth": references[0] if len(references) == 1 else references or None,
@@ -228,7 +256,8 @@ def _result(row: Mapping[str, Any], names: Mapping[str, str], metrics: Sequence[
         "retrieved": row.get("retrieved"),
         "latency_ms": row.get("latency_ms"),
         "error": row.get("error"),
-        "scores": {metric: _finite(row, metric) for metric in metrics},
+        "scores": {key: _finite(row, name) for key, name in names.items()},
+        "not_scored": {key: outcome for key, outcome in outcomes.items() if outcome != SCORED},
     }
 
 

@@ -57,6 +57,8 @@ class Metric:
         direction: Direction = "higher",
         binary: bool = False,
         bounds: tuple[float, float] = (0.0, 1.0),
+        optional: Iterable[str] = (),
+        failed_score: float | None = None,
         settings: Mapping[str, Any] | None = None,
         source: str = "",
         owner: object = None,
@@ -67,6 +69,8 @@ class Metric:
         self.direction = direction
         self.binary = binary
         self.bounds = bounds
+        self.optional = frozenset(optional)
+        self.failed_score = failed_score
         self.source = source
         self.inputs, self.defaults = _signature(function)
         self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
@@ -93,7 +97,10 @@ class Metric:
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The table's columns that it needs in the end, in the order in which it names them."""
-        return tuple(dict.fromkeys(_needs(self)))
+        names = tuple(dict.fromkeys(_needs(self)))
+        if unknown := self.optional.difference(names):
+            raise UsageError(f"{self.base} has no column {', '.join(sorted(unknown))} that could be optional")
+        return names
 
     def with_settings(self, **settings: Any) -> Metric:
         """The same metric with other settings, given as values or as text."""
@@ -113,6 +120,8 @@ class Metric:
             direction=self.direction,
             binary=self.binary,
             bounds=self.bounds,
+            optional=self.optional,
+            failed_score=self.failed_score,
             settings={**self.settings, **read},
             source=self.source,
             owner=self.owner,
@@ -163,7 +172,7 @@ class Metric:
         rows = len(columns[0])
         if any(len(column) != rows for column in columns):
             raise ValueError(f"columns differ in length: {', '.join(str(len(column)) for column in columns)}")
-        found = outcomes(table, self.needs, rows)
+        found = outcomes(table, self.needs, rows, self.optional)
         scores = np.full(rows, np.nan)
         scores[[outcome == SCORED for outcome in found]] = self.score(Block.of(table, self.needs, found))[0]
         return scores
@@ -193,6 +202,8 @@ def metric(
     direction: Direction = "higher",
     binary: bool = False,
     bounds: tuple[float, float] = (0.0, 1.0),
+    optional: Iterable[str] = (),
+    failed_score: float | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]: ...
 def metric(
@@ -201,16 +212,34 @@ def metric(
     direction: Direction = "higher",
     binary: bool = False,
     bounds: tuple[float, float] = (0.0, 1.0),
+    optional: Iterable[str] = (),
+    failed_score: float | None = None,
     name: str | None = None,
 ) -> Any:
-    """Declare a metric under its function's name or another. `binary`: its scores are 0 or 1, so its mean is a rate."""
+    """Declare a metric under its function's name or another. `binary`: its scores are 0 or 1, so its mean is a rate.
+
+    `optional` columns may be empty in a row, and the function gets None there; a row without any other column that the
+    metric needs is not scored. `failed_score` is for a metric over all questions: what a row counts for that the system
+    was asked and failed to answer. Without it, such a row is not scored.
+    """
     if direction not in get_args(Direction):
         raise UsageError(f"a metric's direction is {' or '.join(get_args(Direction))}, not {direction!r}")
 
     def declare(function: Callable[..., Any]) -> Metric:
         source = f"{function.__module__}.{function.__qualname__}"
         base = name or function.__name__
-        return add(Metric(base, function, direction=direction, binary=binary, bounds=bounds, source=source))
+        return add(
+            Metric(
+                base,
+                function,
+                direction=direction,
+                binary=binary,
+                bounds=bounds,
+                optional=optional,
+                failed_score=failed_score,
+                source=source,
+            )
+        )
 
     return declare if function is None else declare(function)
 

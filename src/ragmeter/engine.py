@@ -7,7 +7,7 @@ code, which does not hold Python's lock. At most a few batches are alive at a ti
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 
@@ -16,7 +16,7 @@ import numpy as np
 from ragmeter.definition import Metric
 from ragmeter.effects.cores import available_cores
 from ragmeter.store import Scored
-from ragmeter.table import SCORED, Batch, Block, Scores, outcomes, row_causes
+from ragmeter.table import NOT_ASKED, SCORED, Batch, Block, Scores, outcomes, row_causes
 
 
 def score_batches(
@@ -42,16 +42,20 @@ def score_batch(batch: Batch, metrics: Sequence[Metric]) -> Scored:
     """One batch with its scores. Metrics that need the same columns share what is derived from them."""
     rows = len(batch)
     causes = row_causes(batch)
-    blocks: dict[tuple[str, ...], tuple[list[str], Block]] = {}
+    blocks: dict[Hashable, tuple[list[str], Block]] = {}
     scored: dict[str, tuple[Scores, list[str]]] = {}
     for metric in metrics:
-        if metric.needs not in blocks:
-            found = outcomes(batch.columns, metric.needs, rows)
+        key = metric.needs, metric.optional
+        if key not in blocks:
+            found = outcomes(batch.columns, metric.needs, rows, metric.optional)
             if causes:
                 found = [cause or outcome for cause, outcome in zip(causes, found, strict=True)]
-            blocks[metric.needs] = found, Block.of(batch.columns, metric.needs, found)
-        found, block = blocks[metric.needs]
-        scored[metric.name] = _spread(metric.score(block), found)
+            blocks[key] = found, Block.of(batch.columns, metric.needs, found)
+        found, block = blocks[key]
+        scores = _spread(metric.score(block), found)
+        scored[metric.name] = (
+            scores if metric.failed_score is None else _count_failed(scores, causes, metric.failed_score)
+        )
     return Scored(batch, scored)
 
 
@@ -67,6 +71,17 @@ def _spread(result: tuple[Scores, dict[int, str]], found: list[str]) -> tuple[Sc
     for row, cause in failures.items():
         outcomes_of_rows[int(places[row])] = cause
     return scores, outcomes_of_rows
+
+
+def _count_failed(
+    result: tuple[Scores, list[str]], causes: Sequence[str | None], failed_score: float
+) -> tuple[Scores, list[str]]:
+    """The scores with `failed_score` where the system was asked and failed."""
+    failed = [cause is not None and cause not in NOT_ASKED for cause in causes]
+    if not any(failed):
+        return result
+    scores = np.where(failed, failed_score, result[0])
+    return scores, [SCORED if lost else outcome for lost, outcome in zip(failed, result[1], strict=True)]
 
 
 def watched(batches: Iterable[Batch], advance: Callable[[int], None]) -> Iterator[Batch]:

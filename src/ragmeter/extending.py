@@ -64,19 +64,28 @@ def _batches(
 ) -> Iterator[Batch]:
     """The run's rows as they were before they were scored; their scores go into `waiting`, batch by batch."""
     scores = {column for name in held for column in (name, outcome_column(name))}
-    first = outcome_column(held[0]) if held else ""
     for batch in run.batches(ROWS_AT_ONCE):
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         _check(columns, missing, run)
         waiting.append({name: column for name, column in columns.items() if name in scores})
-        outcomes = columns[first].to_pylist() if first in columns else []
         rows = {name: column.to_pylist() for name, column in columns.items() if name not in scores}
-        answers = rows.get("answer") or [None] * len(outcomes)
-        causes = [
-            outcome if outcome in _OF_ROWS and answer is None else None
-            for outcome, answer in zip(outcomes, answers, strict=True)
-        ]
-        yield Batch(rows, causes=causes if any(causes) else ())
+        outcomes = [columns[name] for name in map(outcome_column, held) if name in columns]
+        yield Batch(rows, causes=_causes(outcomes, rows.get("answer") or [None] * batch.num_rows))
+
+
+def _causes(outcomes: Sequence[Any], answers: Sequence[str | None]) -> Sequence[str | None]:
+    """Why each row without an answer has failed, from the outcomes of the metrics that the run has.
+
+    One metric does not tell: it may score rows that failed.
+    """
+    causes: list[str | None] = [None] * len(answers)
+    unanswered = [place for place, answer in enumerate(answers) if answer is None]
+    for column in outcomes if unanswered else ():
+        outcomes_of_rows = column.to_pylist()
+        for place in unanswered:
+            if causes[place] is None and outcomes_of_rows[place] in _OF_ROWS:
+                causes[place] = outcomes_of_rows[place]
+    return causes if any(causes) else ()
 
 
 def _check(columns: dict[str, Any], missing: Sequence[Metric], run: RunFolder) -> None:

@@ -7,7 +7,7 @@ needs references, and with the derived columns (tokens, stems ...) memoised besi
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
 from typing import Any
@@ -49,6 +49,8 @@ TIED = "tied"
 TIMEOUT = "timeout"
 JUDGE_ERROR = "judge_error"
 SKIPPED_BUDGET = "skipped_budget"
+#: Rows that failed with one of these were never put to the system: that is no fault of its own.
+NOT_ASKED = frozenset({SKIPPED_BUDGET})
 
 
 @dataclass(slots=True)
@@ -85,10 +87,14 @@ class Failed:
     cause: str
 
 
-def outcomes(columns: Mapping[str, Column], needs: Sequence[str], rows: int) -> list[str]:
-    """For each row `scored`, or why a metric that needs these columns can't score it."""
+def outcomes(
+    columns: Mapping[str, Column], needs: Sequence[str], rows: int, optional: Collection[str] = ()
+) -> list[str]:
+    """For each row `scored`, or why a metric that needs these columns can't score it; `optional` ones may be empty."""
     found = [SCORED] * rows
     for name in needs:
+        if name in optional:
+            continue
         column = columns.get(name)
         if column is None:
             return [f"no_{name}"] * rows
@@ -113,7 +119,7 @@ class Block:
     """Complete rows for one set of needed columns, ready for metrics."""
 
     def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
-        """`columns` holds just what is needed, with nothing missing; `reference` as one list per row."""
+        """`columns` holds just what is needed, `reference` as one list per row. Only optional cells may be None."""
         self.columns: dict[str, Sequence[Any]] = dict(columns)
         self.rows = self.pairs = len(next(iter(columns.values()), ()))
         self.memo: dict[Hashable, Any] = {}
@@ -124,11 +130,12 @@ class Block:
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], needs: Sequence[str], found: Sequence[str]) -> Block:
-        """The rows of `columns` whose outcome is `scored`."""
+        """The rows of `columns` whose outcome is `scored`. An optional column that is not there is empty."""
+        empty: Column = [None] * len(found)
         if found.count(SCORED) == len(found):
-            return cls({name: columns[name] for name in needs})
+            return cls({name: columns.get(name, empty) for name in needs})
         keep = [outcome == SCORED for outcome in found]
-        return cls({name: list(compress(columns[name], keep)) for name in needs})
+        return cls({name: list(compress(columns.get(name, empty), keep)) for name in needs})
 
     def _pair(self, references: Sequence[Sequence[str]]) -> None:
         counts = np.fromiter(map(len, references), np.int64, self.rows)

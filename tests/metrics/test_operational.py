@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from ragmeter import evaluate
 from ragmeter.definition import METRICS
 from ragmeter.errors import UsageError
 from ragmeter.metrics.operational import satisfaction_score
@@ -21,9 +24,12 @@ from ragmeter.registry import get
         (["e1"], "Sorry, I couldn’t find any events", 0),
         (["e1", "e2"], "", 1),
         ([], "", 0),
+        (None, "There is a concert", 0),  # what does not say what was retrieved has retrieved nothing
+        (["e1"], None, 0),  # nothing was presented
+        (None, None, 0),
     ],
 )
-def test_coverage(retrieved: list[str], answer: str, covered: int) -> None:
+def test_coverage(retrieved: list[str] | None, answer: str | None, covered: int) -> None:
     assert get("response_coverage_rate")([retrieved], [answer]).tolist() == [covered]
 
 
@@ -45,13 +51,30 @@ def test_other_phrases() -> None:
         (0.8, ["e"], 5000, 0.5 * 0.8 + 0.3),
         (0.8, ["e"], 60_000, 0.5 * 0.8 + 0.3),
         (0.0, [], 5000, 0.0),
+        (0.8, None, 2500, 0.5 * 0.8 + 0.2 * 0.5),
     ],
 )
-def test_satisfaction(similarity: float, retrieved: list[str], latency: float, score: float) -> None:
+def test_satisfaction(similarity: float, retrieved: list[str] | None, latency: float, score: float) -> None:
     found = satisfaction_score.function(
         np.array([similarity]), [retrieved], [latency], **METRICS["satisfaction_score"].defaults
     )
     assert found.tolist() == [pytest.approx(score)]
+
+
+def test_rows_without_events_are_scored_and_failed_ones_are_not() -> None:
+    given: dict[str, Any] = {"reference": "at the mill", "answer": "at the mill", "latency_ms": 0}
+    rows = [
+        {"qid": "1", **given, "retrieved": ["e"]},
+        {"qid": "2", **given, "retrieved": None},
+        {"qid": "3", "reference": "at the mill", "retrieved": ["e"], "answer": "at the mill", "error": "broken"},
+    ]
+    found = evaluate(rows, metrics="response_coverage_rate,satisfaction_score", embedding_model="wordllama")
+    satisfaction = found["satisfaction_score"]
+    assert satisfaction.mean == pytest.approx((1.0 + 0.7) / 2)
+    assert satisfaction.n_scored == 2
+    assert satisfaction.n_not_scored == {"target_error": 1}
+    assert found["response_coverage_rate"].mean == pytest.approx(1 / 3)
+    assert found["response_coverage_rate"].n_scored == 3
 
 
 def test_the_weights_are_in_the_name() -> None:

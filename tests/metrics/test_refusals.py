@@ -203,6 +203,13 @@ def test_every_language_of_the_table_is_tested() -> None:
     assert set(table) == {*DECLINED, *DECLINED_TOO}
 
 
-def test_a_long_answer_takes_no_time() -> None:
-    for text in ("I think, well, so, but, and, no, ", "I don't know if you knew but it is Paris. ", "\n", "-", "a,"):
-        assert not is_miss("x" + text * 100_000 + "x")
+@pytest.mark.parametrize(
+    "text",
+    ["I think, well, so, but, and, no, ", "I don't know if you knew but it is Paris. ", "\n", "-", "a,", "(", "[",
+     "<", "</", "**", "_",
+     "</think>", "</think", "<a ", "Answer: ", "The answer is ", "The answer to ", "Therefore ", "A: ", "- ", "1. ",
+     "[1]", "'", '" ',
+     "\\boxed{", "```\n", "based on the ", '"I don\'t know" is ', "答案是", "ответ на "],
+)  # fmt: skip
+def test_a_long_answer_is_read_in_linear_time(text: str) -> None:
+    assert not is_miss("x" + text * (1_000_000 // len(text)) + "x")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ragmeter import add_metrics, evaluate, get_metric
+from ragmeter.cli.main import main
 from ragmeter.embedders.static import WordLlama
 from ragmeter.metrics.semantic import Embeddings, similarities
 from tests.conftest import Run, load_pairs
@@ -76,6 +77,56 @@ def test_the_setting_is_handed_on_and_shown(tmp_path: Path) -> None:
     assert found["semantic_similarity"].mean == 1
     assert found.embeddings[0]["texts"] == 1
     assert evaluate(rows, metrics="token_f1").embeddings == []
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "in_full"),
+    [
+        ("query", "semantic_similarity[prefix=query]", "query: "),
+        ("passage", "semantic_similarity[prefix=passage]", "passage: "),
+        ("passage: ", "semantic_similarity[prefix=passage]", "passage: "),
+        ("Represent: ", 'semantic_similarity[prefix="Represent: "]', "Represent: "),
+        ("", 'semantic_similarity[prefix=""]', ""),
+    ],
+)
+def test_the_prefix_is_a_setting(given: str, name: str, in_full: str) -> None:
+    metric = get_metric("semantic_similarity").with_settings(prefix=given)
+    assert metric.name == name
+    assert get_metric(name) == metric
+    assert get_metric("satisfaction_score").with_settings(prefix=given).settings["prefix"].in_full() == in_full
+    rows = [{"qid": "1", "answer": "a cat", "reference": "a dog"}]
+    (used,) = evaluate(
+        rows, metrics="semantic_similarity", embedding_model="wordllama", embedding_prefix=given
+    ).embeddings
+    assert used["prefix"] == in_full
+
+
+def test_an_e5_model_gets_query_unless_told_otherwise(tmp_path: Path) -> None:
+    folder = str(write_folder(tmp_path / "tiny-e5-small"))
+    rows = [{"qid": "1", "answer": "a cat", "reference": "a dog"}]
+    prefixes = [
+        evaluate(rows, metrics="semantic_similarity", embedding_model=folder, embedding_prefix=prefix).embeddings[0]
+        for prefix in (None, "query", "passage", "")
+    ]
+    assert [used["prefix"] for used in prefixes] == ["query: ", "query: ", "passage: ", ""]
+
+
+def test_the_prefix_is_an_option_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.jsonl").write_text('{"qid":"1","answer":"a cat","reference":"a dog","question":"what"}\n')
+    (tmp_path / "answering_cats.py").write_text("def answer(question):\n    return 'a cat'\n")
+    options = ["--metrics", "semantic_similarity", "--embedding-model", "wordllama", "--embedding-prefix", "passage"]
+    monkeypatch.syspath_prepend(tmp_path)
+    for command in (
+        ["evaluate", "--results", "rows.jsonl"],
+        ["ask", "--dataset", "rows.jsonl", "--target", "answering_cats:answer"],
+    ):
+        assert main([*command, *options, "--run", command[0]]) == 0, capsys.readouterr().err
+        manifest = json.loads((tmp_path / "runs" / command[0] / "manifest.json").read_text())
+        assert manifest["embeddings"][0]["prefix"] == "passage: "
+        assert manifest["metrics"][0]["name"] == "semantic_similarity[model=wordllama,prefix=passage]"
 
 
 def test_two_models_in_one_run(tmp_path: Path) -> None:

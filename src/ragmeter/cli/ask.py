@@ -77,6 +77,7 @@ def run(argv: Sequence[str]) -> int:
             fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
             embedding_model=chosen.embedding_model,
             embedding_base_url=chosen.embedding_base_url,
+            embedding_prefix=chosen.embedding_prefix,
         )
     evaluation, asked = service.evaluation, service.asked
     never = target.unseen.never() if hasattr(target, "unseen") else []
@@ -105,6 +106,7 @@ def _parser() -> Parser:
         help="for semantic_similarity: a hub name, a folder, wordllama, openai:NAME",
     )
     add("--embedding-base-url", metavar="URL", help="the endpoint of an openai: embedding model")
+    add("--embedding-prefix", metavar="PREFIX", help="query, passage or a text of yours; default: query for e5 models")
     asking = parser.add_argument_group("asking")
     add = asking.add_argument
     add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
@@ -187,6 +189,7 @@ def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
         fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
         model=chosen.embedding_model,
         base_url=chosen.embedding_base_url,
+        prefix=chosen.embedding_prefix,
     )
     return read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
 

@@ -91,6 +91,11 @@ def _parser(*, add_help: bool) -> Parser:
         "default: intfloat/multilingual-e5-base",
     )
     what.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
+    what.add_argument(
+        "--embedding-prefix",
+        metavar="PREFIX",
+        help="what stands before both texts: query, passage or a text of yours; default: query for e5 models",
+    )
     input_options(parser)
     statistics_options(parser)
     output = parser.add_argument_group("output")
@@ -123,6 +128,7 @@ def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
             "doc_id_pattern": chosen.doc_id_pattern,
             "embedding_model": chosen.embedding_model,
             "embedding_base_url": chosen.embedding_base_url,
+            "embedding_prefix": chosen.embedding_prefix,
             "run": chosen.run,
         }
         idle = {name: value for name, value in given.items() if name not in taken}
@@ -208,6 +214,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
             doc_id_pattern=chosen.doc_id_pattern,
             embedding_model=chosen.embedding_model,
             embedding_base_url=chosen.embedding_base_url,
+            embedding_prefix=chosen.embedding_prefix,
             **read_input(chosen),
             **read_statistics(chosen),
             run=name,
@@ -242,6 +249,7 @@ def _settings(chosen: argparse.Namespace) -> dict[str, Any]:
         "doc_id": chosen.doc_id_pattern,
         "model": chosen.embedding_model,
         "base_url": chosen.embedding_base_url,
+        "prefix": chosen.embedding_prefix,
     }
 
 
@@ -268,6 +276,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
         doc_id_pattern=chosen.doc_id_pattern,
         embedding_model=chosen.embedding_model,
         embedding_base_url=chosen.embedding_base_url,
+        embedding_prefix=chosen.embedding_prefix,
         output_dir=folder,
     )
     assert found.folder is not None  # noqa: S101 - it was there

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,6 +118,8 @@ def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Pa
         out.print(line, style="red", soft_wrap=True)
     for path in never:
         out.print(printable(f"no reply had {path}"), style="red", soft_wrap=True)
+    if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
+        out.print("no answer says what was retrieved (retrieved or events): that counts as nothing", style="red")
     effort, usage = asked.effort, asked.usage
     again = f", {effort['retried']:,} of them again" if effort["retried"] else ""
     cost = f"; cost: ${usage['cost_usd']:,.4f}" if usage.get("prompt_tokens") and usage["cost_usd"] is not None else ""
@@ -130,6 +132,11 @@ def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Pa
         out.print(printable(f"written: {output}"), soft_wrap=True)
     if evaluation.folder is not None:
         out.print(printable(f"rows: {summary['n_rows']:,}, in {evaluation.folder.path}/"), soft_wrap=True)
+
+
+def needs_retrieved(metrics: Iterable[str]) -> bool:
+    """Whether one of the metrics counts what was retrieved, and takes an answer that does not say for one without."""
+    return any(name.startswith(("response_coverage_rate", "satisfaction_score")) for name in metrics)
 
 
 def evaluation_table(result: EvaluationResult) -> Table:

@@ -10,7 +10,7 @@ import numpy as np
 from ragmeter.definition import metric
 from ragmeter.errors import UsageError
 from ragmeter.metrics.normalize import fold
-from ragmeter.metrics.semantic import MODEL
+from ragmeter.metrics.semantic import MODEL, Prefix
 from ragmeter.table import Scores
 
 
@@ -34,34 +34,40 @@ class Phrases(str):
 DEFAULT_FALLBACK = Phrases("couldn't find any events")
 
 
-@metric(direction="higher", binary=True)
+@metric(direction="higher", binary=True, optional=("retrieved", "answer"), failed_score=0.0)
 def response_coverage_rate(
-    retrieved: Sequence[Sequence[str]], answer: Sequence[str], *, fallback: Phrases = DEFAULT_FALLBACK
+    retrieved: Sequence[Sequence[str] | None], answer: Sequence[str | None], *, fallback: Phrases = DEFAULT_FALLBACK
 ) -> Scores:
-    """Share of the questions for which something was retrieved and presented.
+    """Share of all questions for which something was retrieved and presented.
 
     **Formula.** 1 if at least one document was retrieved and the answer holds none of the `fallback` phrases, else 0;
-    case and kinds of apostrophes make no difference. Several phrases have `|` between them.
+    case and kinds of apostrophes make no difference. Several phrases have `|` between them. The mean is over all
+    questions: a call that failed or timed out is not covered.
 
-    **Edge cases.** Nothing retrieved: 0, whatever the answer. An empty answer holds no phrase. A row that does not say
-    what was retrieved is not scored.
+    **Edge cases.** Nothing retrieved, or a row that does not say what was: 0, whatever the answer. No answer, or a row
+    that failed: 0. An empty answer holds no phrase. A question that was not asked because the budget was spent
+    (`skipped_budget`) is not scored.
 
     **Use it** to see how often a system has anything to offer. **Not** as quality: a wrong answer is covered too.
     """
     phrases = fallback.folded()
     return np.array(
         [
-            bool(found) and not any(phrase in text for phrase in phrases)
-            for found, text in zip(retrieved, map(fold, answer), strict=True)
+            bool(documents) and text is not None and not _has_any(fold(text), phrases)
+            for documents, text in zip(retrieved, answer, strict=True)
         ],
         dtype=np.float64,
     )
 
 
-@metric(direction="higher")
+def _has_any(text: str, phrases: Sequence[str]) -> bool:
+    return any(phrase in text for phrase in phrases)
+
+
+@metric(direction="higher", optional=("retrieved",))
 def satisfaction_score(
     similarities: Scores,
-    retrieved: Sequence[Sequence[str]],
+    retrieved: Sequence[Sequence[str] | None],
     latency_ms: Sequence[float],
     *,
     similarity_weight: float = 0.5,
@@ -70,14 +76,15 @@ def satisfaction_score(
     latency_limit_ms: float = 5000.0,
     model: str = MODEL,
     base_url: str | None = None,
-    prefix: str | None = None,
+    prefix: Prefix | None = None,
 ) -> Scores:
     """A guess at a user's satisfaction: is the answer right, was something found, was it quick?
 
     **Formula.** `0.5 · similarity + 0.3 · found + 0.2 · max(0, 1 − latency_ms / 5000)`, where similarity is
     `semantic_similarity` and found is 1 if anything was retrieved. The three weights and the limit are settings.
 
-    **Edge cases.** At the latency limit and beyond, the last part is 0. A row without a latency is not scored.
+    **Edge cases.** At the latency limit and beyond, the last part is 0. A row that does not say what was retrieved has
+    found 0. A row without a latency is not scored, and neither is a call that failed: its n stands beside the mean.
 
     **Use it** for a single figure over time, in the terms of the tool that it comes from. **Not** to learn why it
     moved: look at its three parts.

@@ -1,9 +1,11 @@
 """Does an answer say "I don't know"? `refusals.toml` has how people and models say it, by language.
 
-A phrase counts at the beginning of a sentence ("Sorry, I don't know"), not in its middle ("the song is called I Don't
-Know", "It is a Monet, I can't say which one"). It does not count where it leads up to an answer ("I don't know if you
-knew, but it is Paris"; "I'm not sure, I think it is Paris"; "I don't know the exact number: about 500"), unless what
-follows is no answer either ("but you could ask the museum"). Where it is doubtful, it is left to the judge.
+A phrase counts at the beginning of a line or a sentence, also behind words that lead up to it ("Sorry, I don't know",
+"Final answer: I don't know") and in brackets, quotation marks or markup. It does not count in the middle of a sentence
+("the song is called I Don't Know", "It is a Monet, I can't say which one"), as a title ('"I Don't Know" is a song'), or
+where it leads up to an answer ("I don't know if you knew, but it is Paris"; "I'm not sure, I think it is Paris"; "I
+don't know the exact number: about 500"), unless what follows is no answer either ("but you could ask the museum").
+Where it is doubtful, it is left to the judge.
 """
 
 from __future__ import annotations
@@ -11,41 +13,45 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import regex
 
+from ragmeter.metrics.markup import bare, without_thoughts
 from ragmeter.metrics.normalize import fold
 
 #: Languages whose words are not kept apart by spaces: there a phrase need not end where a word does.
 _UNSPACED = frozenset({"zh", "ja", "th"})
-_KINDS = ("unknown", "unsure", "lead", "harmless", "contrast", "answer", "offer")
+_KINDS = ("unknown", "unsure", "lead", "label", "announce", "harmless", "contrast", "answer", "offer")
 _LONGEST = 4000  # nobody declines after that many characters
 _SIGHT = 300  # how far an answer may be from the phrase that leads up to it
-#: A phrase begins where a text or a sentence does.
-_BREAK = r"(?:^|[.!?;…\n。！？；؟] *)"
-_END = r"(?=[.!?,;…\n。！？；，؟،]|$)"
+_MOST_LEADS = 8
+#: A phrase begins where a line or a sentence does; a line may begin with a bullet, a bracket or a quotation mark.
+_BREAK = re.compile(r"(?:^|\n)[^\w\n]*|[.!?;…。！？；؟।] *[(\[（]*")
+_ITEM = re.compile(r"\n[-*+•·|–—]+ ")  # of a list that began before
+_END = r"(?=[.!?,;…\n。！？；，؟،।\"')\]}）」』】*]|$)"
+#: What follows a label: a colon, a dash or the end of its bracket or line; and whatever the answer is wrapped in.
+_COLON = r"[^\w\n:：=—–)\]}）】>|-]{0,4}[\n:：=—–)\]}）】>|-]\W*"
+#: Brackets and quotation marks, as folding leaves them, with what closes them. `*` is for italics.
+_CLOSING = dict(zip("([{（「『【《〈\"'*", ")]}）」』】》〉\"'*", strict=True))
+_FULL_STOPS = (".", "!", "?", "…", "。", "！", "？", "؟", "।")
+_WRAPPING = re.compile(r"[()\[\]{}（）「」『』【】《》〈〉\"*]|(?<!\w)'|'(?!\w)")
+_ONLY_WRAPPING = "\"'*_~> \n"
 _Expression = re.Pattern[str] | regex.Pattern[str]
 _NUMBER = re.compile(r"(?<![\w'-])\d")
 
 
 def is_miss(answer: str, languages: Collection[str] | None = None) -> bool:
     """Whether the answer declines to answer, in any language of the table or in these; an empty one does."""
-    text = _plain(answer[:_LONGEST])
+    text = bare(without_thoughts(answer)[:_LONGEST])
+    if not text.strip(_ONLY_WRAPPING):
+        return True
+    breaks = [(found.start(), found.end()) for found in _BREAK.finditer(text)]
     tables = [table for code, table in _languages().items() if languages is None or code in languages]
-    return not text or any(_declines(text, table) for table in tables)
-
-
-def _plain(answer: str) -> str:
-    """The answer folded, with single spaces and line breaks, and without what only dresses it up."""
-    lines = (" ".join(line.split()) for line in fold(answer).splitlines())
-    text = "\n".join(line for line in lines if line).strip("*_ >")
-    if text[:1] in "\"'" and text[:1] == text[-1:] and text.count(text[:1]) == 2:
-        text = text[1:-1]
-    return text.strip("\"' ") if not text.strip("\"'. ") else text.strip()
+    return any(_declines(text, breaks, table) for table in tables)
 
 
 @dataclass(frozen=True)
@@ -57,14 +63,46 @@ class _Language:
     offer: _Expression
 
 
-def _declines(text: str, language: _Language) -> bool:
-    for match in language.begins.finditer(text):
-        if match["unsure"] is not None and match.start() > 0:
+def _declines(text: str, breaks: Sequence[tuple[int, int]], language: _Language) -> bool:
+    end = 0
+    for start, begin in breaks:
+        match = language.begins.match(text, begin) if begin >= end else None
+        if match is None:
             continue
-        rest = text[match.end() : match.end() + _SIGHT]
-        if not language.harmless.match(rest) and not _answers(rest, language):
+        end = match.end()
+        may_be_beside_an_answer = start > 0 and (match["unsure"] is not None or _ITEM.match(text, start))
+        if may_be_beside_an_answer and match["announced"] is None:
+            continue
+        rest = text[end : end + _SIGHT]
+        if language.harmless.match(rest) or _is_title(text[start : match.start("phrase")], rest):
+            continue
+        if not _answers(rest, language):
             return True
     return False
+
+
+def _is_title(before: str, rest: str) -> bool:
+    """Whether the phrase is in brackets or quotation marks with which the sentence does not end."""
+    awaited: list[str] = []
+    for mark in _WRAPPING.findall(before):
+        _close_or_open(mark, awaited)
+    around = len(awaited)
+    for mark in _WRAPPING.finditer(rest):
+        _close_or_open(mark[0], awaited)
+        if len(awaited) < around:
+            around = len(awaited)
+            ends_a_sentence = rest[: mark.start()].endswith(_FULL_STOPS)
+            if not ends_a_sentence and re.match(r"[ ,，、]*\w", rest[mark.end() :]):
+                return True
+    return False
+
+
+def _close_or_open(mark: str, awaited: list[str]) -> None:
+    """Keep the list of closing marks that are still to come, the innermost last."""
+    if awaited and mark == awaited[-1]:
+        awaited.pop()
+    elif mark in _CLOSING:
+        awaited.append(_CLOSING[mark])
 
 
 def _answers(rest: str, language: _Language) -> bool:
@@ -87,21 +125,26 @@ def _answers(rest: str, language: _Language) -> bool:
 def _languages() -> dict[str, _Language]:
     """The table, compiled when the first answer is looked at."""
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return {code: _compiled(code, phrases) for code, phrases in table.items()}
+    labels = table["en"]["label"]  # of prompts, which are often in English where the answer is not
+    return {
+        code: _compiled(code, phrases | {"label": [*phrases.get("label", []), *labels]})
+        for code, phrases in table.items()
+    }
 
 
 def _compiled(code: str, phrases: dict[str, list[str]]) -> _Language:
-    edge, space = ("", " *") if code in _UNSPACED else (r"\b", " +")
+    edge, gap = ("", r"\W*") if code in _UNSPACED else (r"\b", r"\W+")
     # what a language has no phrases for matches nothing
     either = {kind: "|".join(map(_pattern, phrases.get(kind, []))) or "(?!)" for kind in _KINDS}
-    lead = rf"(?:(?:{either['lead']})(?:{space}|[,.:!…、，。،] *)){{0,4}}"
-    declined = rf"(?:(?P<unknown>{either['unknown']})|(?P<unsure>{either['unsure']}))"
+    announced = rf"(?:{either['label']}){_COLON}|(?:{either['announce']}){gap}"
+    leads = rf"(?:(?:{either['lead']}){gap}|(?P<announced>{announced})){{0,{_MOST_LEADS}}}"
+    phrase = rf"(?P<phrase>{either['unknown']}|(?P<unsure>{either['unsure']}))"
     compiled = _compiler("".join(either.values()))
     return _Language(
-        begins=compiled(rf"{_BREAK}{lead}{declined}{edge}"),
+        begins=compiled(rf"{leads}{phrase}{edge}"),
         harmless=compiled(rf" *(?:{either['harmless']}){edge}"),
         contrast=compiled(rf"{edge}(?:{either['contrast']}){edge}"),
-        answer=compiled(rf"[,.;:!…\n。，；：、—–-] *(?:{either['answer']}){edge}"),
+        answer=compiled(rf"[,.;:!…\n。，；：、—–-] *(?:(?:{either['answer']}){edge}|{announced}(?=\w))"),
         offer=compiled(rf" *(?:{either['offer']})"),
     )
 

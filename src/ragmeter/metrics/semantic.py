@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,22 @@ from ragmeter.table import Scores
 #: The model that is used where none is named.
 MODEL = "intfloat/multilingual-e5-base"
 _AT_ONCE = 4096  # pairs whose vectors are laid side by side
+
+
+class Prefix(str):
+    """What stands in front of both texts: `query` and `passage` are short for those of the e5 family."""
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The prefix in its short form, where it has one."""
+        word = text.strip().removesuffix(":")
+        return cls(word if word in ("query", "passage") else text)
+
+    def in_full(self) -> str:
+        """The prefix as the model gets it."""
+        return f"{self}: " if self in ("query", "passage") else str(self)
 
 
 @dataclass(frozen=True)
@@ -35,7 +52,7 @@ def embeddings(
     *,
     model: str = MODEL,
     base_url: str | None = None,
-    prefix: str | None = None,
+    prefix: Prefix | None = None,
 ) -> Embeddings:
     """The vectors of both sides; each distinct text is embedded once."""
     from ragmeter.embedders.embedder import embed, plain
@@ -46,7 +63,8 @@ def embeddings(
         raw[text] = plain(text)
         if raw[text]:
             places.setdefault(raw[text], len(places))
-    vectors = embed(list(places), model, base_url, prefix) if places else np.zeros((0, 1), dtype=np.float32)
+    in_front = None if prefix is None else Prefix.parse(prefix).in_full()
+    vectors = embed(list(places), model, base_url, in_front) if places else np.zeros((0, 1), dtype=np.float32)
     places[""] = len(vectors)
     vectors = np.concatenate([vectors, np.zeros((1, vectors.shape[1]), dtype=np.float32)])
     sides = [np.fromiter((places[raw[text]] for text in side), np.int64, len(side)) for side in (reference, answer)]
@@ -55,7 +73,7 @@ def embeddings(
 
 @column
 def similarities(
-    embeddings: Embeddings, *, model: str = MODEL, base_url: str | None = None, prefix: str | None = None
+    embeddings: Embeddings, *, model: str = MODEL, base_url: str | None = None, prefix: Prefix | None = None
 ) -> Scores:
     """The cosine of each pair's vectors."""
     scores = np.empty(len(embeddings.answer), dtype=np.float64)
@@ -69,15 +87,17 @@ def similarities(
 
 @metric(direction="higher", bounds=(-1.0, 1.0))
 def semantic_similarity(
-    similarities: Scores, *, model: str = MODEL, base_url: str | None = None, prefix: str | None = None
+    similarities: Scores, *, model: str = MODEL, base_url: str | None = None, prefix: Prefix | None = None
 ) -> Scores:
     """Cosine of the embeddings of the two texts: near in meaning, whatever the words.
 
     **Formula.** `a · b / (|a| |b|)`, with `a` and `b` the model's vectors of the answer and the reference. `model` is a
     name on the hub (default `intfloat/multilingual-e5-base`), a folder, `openai:NAME` behind the endpoint `base_url`,
-    or `wordllama`. `prefix` stands in front of both texts; models of the e5 family get `query: ` unless it is given.
-    Texts are compared after NFC and without white space at their ends. What is longer than the model takes is cut, and
-    the run says how many texts were. Needs `pip install 'ragmeter[semantic]'`.
+    or `wordllama`. `prefix` stands in front of both texts: `query` (`query: `), `passage` (`passage: `), or a text of
+    yours. By default models of the e5 family get `query`, as their authors advise for comparing like with like, and
+    others what their own files say. The tool that this metric comes from put `passage: ` before both texts:
+    `prefix=passage` gives its values. Texts are compared after NFC and without white space at their ends. What is
+    longer than the model takes is cut, and the run says how many texts were. Needs `pip install 'ragmeter[semantic]'`.
 
     **Edge cases.** Identical texts: 1, also when both are empty. One empty: 0.
 

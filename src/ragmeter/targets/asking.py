@@ -37,6 +37,11 @@ class Asked:
     usage: dict[str, Any] = field(default_factory=dict)
     notice: str | None = None  # about answers of an earlier sitting
 
+    def says_what_was_retrieved(self) -> bool:
+        """Whether any answer does, if only to say that it was nothing; or there is no answer at all."""
+        answers = [reply for reply in self.found if isinstance(reply, Answer)]
+        return not answers or any(answer.retrieved is not None for answer in answers)
+
     def causes(self) -> dict[str, int]:
         """Why questions have no answer, most frequent first."""
         said = Counter(f"{each.outcome}: {each.cause}" for each in self.found if isinstance(each, Failure))
