@@ -10,6 +10,7 @@ import functools
 import importlib
 import io
 import os
+import select
 import signal
 import sys
 import tempfile
@@ -135,6 +136,7 @@ def interrupt(process: Popen[Any]) -> str:
     process.send_signal(signal.SIGINT)
     said = b""
     while b"press Ctrl-C again" not in said:
+        assert select.select([process.stderr], [], [], PATIENCE)[0], said
         part = os.read(process.stderr.fileno(), 65536)
         assert part, said
         said += part

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +41,12 @@ def load_pairs(name: str, **wanted: str) -> tuple[list[str], list[str]]:
     """First references and answers of a file in tests/data."""
     rows = load_rows(name, **wanted)
     return [row["reference"][0] for row in rows], [row["answer"] for row in rows]
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C: where the tests run in the background it is ignored, and whatever they start inherits that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
