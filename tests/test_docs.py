@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
 
 import pytest
 
+import ragmeter
 from ragmeter import definition
 from ragmeter.io import columns
 from ragmeter.registry import known
@@ -60,3 +62,19 @@ def test_the_metric_shown_to_contributors_works() -> None:
         assert name == "token_jaccard"
         assert metric([reference], [answer])[0] == expected  # type: ignore[operator]
     definition.METRICS.pop("token_jaccard")
+
+
+def test_the_page_of_python_names_what_is_there_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    functions = re.findall(r"^\| `(\w+)\(", page, re.MULTILINE)
+    assert {"evaluate", "ask", "compare", "list_metrics"} <= set(functions)
+    assert set(functions) <= set(ragmeter.__all__)
+    monkeypatch.chdir(tmp_path)
+    for name in ("before", "after"):
+        rows = [{"qid": n, "answer": f"it is {n}", "retrieved": ["d"]} for n in range(9)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    gold = [{"qid": n, "reference": f"it is {n}", "relevant": ["d"]} for n in range(9)]
+    (tmp_path / "reference.jsonl").write_text("\n".join(map(json.dumps, gold)), encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(block, {"__name__": "__main__"})  # noqa: S102 - our own document
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["after"]

@@ -50,6 +50,21 @@ def test_the_package_is_still_there():
     assert [each.get("name") for each in properties] == ["ragmeter.exact_match", "ragmeter.token_f1"]
 
 
+def test_a_check_takes_a_run_in_every_form(pytester: pytest.Pytester) -> None:
+    result = outcome(
+        pytester,
+        """
+def test_runs(ragmeter):
+    questions = [{"qid": str(n), "question": f"{n}?", "reference": "a"} for n in range(5)]
+    asked = ragmeter.ask(questions, lambda question: "a", metrics="token_f1", run="asked", output_dir="runs")
+    kept = ragmeter.evaluate(ROWS, metrics="token_f1", run="kept")
+    for run in (asked, kept, kept.folder, "kept", "runs/kept", ragmeter.evaluate(ROWS, metrics="token_f1")):
+        assert ragmeter.check(run, fail_under={"token_f1": 0.5}).passed
+""",
+    )
+    result.assert_outcomes(passed=1)
+
+
 def test_a_check_that_fails_is_an_assertion_with_the_reason(pytester: pytest.Pytester) -> None:
     result = outcome(
         pytester,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import inspect
 import os
@@ -165,6 +166,22 @@ def test_a_run_that_was_not_kept_has_a_folder_as_long_as_it_is_used() -> None:
     del sample
     gc.collect()
     assert not path.parent.exists()
+
+
+def test_a_copy_has_a_folder_of_its_own() -> None:
+    fresh = evaluate(ROWS, metrics="token_f1")
+    first = fresh.run_folder().path
+    other = copy.deepcopy(fresh)
+    del fresh
+    gc.collect()
+    assert not first.exists()
+    assert ragmeter.gate(other, fail_under={"token_f1": 0.1})
+
+
+@pytest.mark.parametrize("name", ["a b;ñ.csv", f"{'x' * 240}.csv"])
+def test_odd_names_of_files_are_names_of_runs(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("qid,answer,reference\n1,a,a\n2,b,c\n", encoding="utf-8")
+    assert ragmeter.gate(evaluate(tmp_path / name, metrics="token_f1"), fail_under={"token_f1": 0.5})
 
 
 def test_a_process_leaves_no_folder_behind_and_a_fork_takes_none_away(tmp_path: Path) -> None:

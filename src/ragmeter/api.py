@@ -88,6 +88,10 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
     def _temporary(self) -> TemporaryRun:
         return TemporaryRun.write(self.name[:100], self.table, self.manifest, self.summary)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the temporary folder, which is this object's own: a copy makes another."""
+        return {name: value for name, value in vars(self).items() if name != "_temporary"}
+
     def __getitem__(self, metric: str) -> MetricSummary:
         """A metric's summary by its name; what `language` and the like added to it may be left out."""
         return self.metrics[naming.one_of(metric, self.metrics, "this evaluation")]

@@ -327,7 +327,7 @@ class TemporaryRun(RunFolder):
         """Write a run into a folder of its own, among the system's temporary files."""
         scratch = tempfile.mkdtemp(prefix="ragmeter-")
         try:
-            with NewRun(Path(scratch) / name) as new:
+            with NewRun(Path(scratch) / (name if name.strip(".") else "run")) as new:
                 with writing(new.path), (new.folder / ROWS).open("wb") as file:
                     pq.write_table(rows, file)
                 run = cls(new.finish({"run": name, **manifest}, dict(summary)).path)

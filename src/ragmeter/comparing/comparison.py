@@ -139,7 +139,7 @@ class Comparison(Tabular):
         return "\n".join(["<Comparison>", *(pair.sentence for pair in self.pairs)])
 
     def _repr_html_(self) -> str:
-        titles = ("metric", "mean A", "mean B", "B − A", f"{percent(self.level)} interval", "p (Holm)", "n", "B")
+        titles = ("metric", "mean A", "mean B", "B − A", f"{percent(self.level)} interval", "p (Holm)", "n", "verdict")
         parts = []
         for pair in self.pairs:
             rows = [_cells(name, each) for name, each in pair.metrics.items()]
