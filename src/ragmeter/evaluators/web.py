@@ -70,6 +70,10 @@ class MeteorScorer(MetricScorer):
     metric = "meteor_score"
 
 
+#: The names that the scorers had in the tool that they come from.
+CosineScorer, RougeScorer, F1Scorer = CosineSimilarityScorer, RougeLScorer, TokenF1Scorer
+
+
 def default_scorers(language: str = "es") -> list[BaseScorer]:
     """The five scorers, in the order of their columns."""
     kinds = (CosineSimilarityScorer, RougeLScorer, ExactMatchScorer, TokenF1Scorer, MeteorScorer)
