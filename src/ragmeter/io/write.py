@@ -6,7 +6,6 @@ import csv
 import json
 import math
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, TextIO
 
 from ragmeter.errors import OutputError
 from ragmeter.io.cells import whole
+from ragmeter.io.formulas import guarded
 
 FORMATS = ("tsv", "csv", "jsonl", "parquet")
 #: Where output goes unless somebody says otherwise.
@@ -21,8 +21,6 @@ RUNS = Path("runs")
 EVALUATION_RESULTS = Path("data/evaluation_results")
 
 _DELIMITERS = {"tsv": "\t", "csv": ","}
-_FORMULA = re.compile(r"^\s*[=+\-@\t\r|%＝＋－＠]")
-_NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 
 
 @contextmanager
@@ -114,11 +112,6 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_nan(each) for key, each in value.items()}
     return [_without_nan(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def guarded(text: str) -> str:
-    """The text, with a quote before it if a spreadsheet would take it for a formula. Plain numbers are harmless."""
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.match(text) else text
 
 
 def _cell(value: Any, guard: bool) -> Any:
