@@ -92,15 +92,24 @@ class Generation:
         self.agent_name = agent_name
 
     async def run(
-        self, conversations: Iterable[Conversation], size: int, workers: int, advance: Callable[[int], None]
+        self,
+        conversations: Iterable[Conversation],
+        size: int,
+        workers: int,
+        advance: Callable[[int], None],
+        finished: Callable[[int], None] = lambda conversations: None,
     ) -> list[Progress]:
-        """Answer every turn of every conversation; in the dataset's order."""
+        """Answer every turn of every conversation; in the dataset's order.
+
+        `advance` is called with each number of turns that are done, `finished` with that of conversations.
+        """
         found: dict[int, list[Progress]] = {}
 
         async def one(numbered: tuple[int, tuple[Conversation, ...]]) -> None:
             number, batch = numbered
             found[number] = [Progress(conversation) for conversation in batch]
             await self._batch(found[number], advance)
+            finished(len(batch))
 
         await each(enumerate(_batches(conversations, size)), one, workers)
         return [progress for _, batch in sorted(found.items()) for progress in batch]
@@ -144,6 +153,8 @@ class Generation:
             responses: Any = await in_thread(self.agent.batch_generate_response, queries, images, histories)
         except (Exception, SystemExit) as error:
             raise (TryAgain if alone else GiveUp)(TARGET_ERROR, told(error)) from None
+        if hasattr(responses, "tolist"):  # a numpy array, a pandas series
+            responses = responses.tolist()
         if isinstance(responses, str) or not isinstance(responses, Sequence) or len(responses) != len(asked):
             count = "one text" if isinstance(responses, str) else f"{_count(responses)} answers"
             raise GiveUp(TARGET_ERROR, f"batch_generate_response() gave {count} for {len(asked)} queries")
