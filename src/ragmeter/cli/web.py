@@ -113,8 +113,8 @@ def _rows(path: Path, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[s
 
 
 def _is_share(metric: Metric) -> bool:
-    """Whether its scores are between 0 and 1 and higher is better: others can't be averaged with them."""
-    return metric.direction == "higher" and metric.bounds == (0.0, 1.0)
+    """Whether its scores are at most 1 and higher is better: distances and times can't be averaged with them."""
+    return metric.direction == "higher" and -1 <= metric.bounds[0] < metric.bounds[1] <= 1
 
 
 def _mean(scores: Sequence[float | None]) -> float | None:
