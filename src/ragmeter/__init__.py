@@ -13,12 +13,14 @@ __all__ = [
     "Cascade",
     "Comparison",
     "ContextRecall",
+    "CosineScorer",
     "CosineSimilarityScorer",
     "EditDistanceEvaluator",
     "Evaluation",
     "EvaluationManager",
     "EvaluationResult",
     "ExactMatchScorer",
+    "F1Scorer",
     "Failed",
     "LLMJudge",
     "MeteorScorer",
@@ -27,6 +29,7 @@ __all__ = [
     "RAGResult",
     "ResponseEvaluator",
     "RougeLScorer",
+    "RougeScorer",
     "RunFolder",
     "TokenF1Scorer",
     "WebInterface",
@@ -57,20 +60,23 @@ _HOMES = {
     "Cascade": "ragmeter.evaluators.crag.cascade",
     "Comparison": "ragmeter.comparing",
     "ContextRecall": "ragmeter.evaluators.context_recall",
+    "CosineScorer": "ragmeter.evaluators.web",
     "CosineSimilarityScorer": "ragmeter.evaluators.web",
     "EditDistanceEvaluator": "ragmeter.evaluators.edit_distance",
     "Evaluation": "ragmeter.api",
     "EvaluationManager": "ragmeter.evaluators.web",
-    "EvaluationResult": "ragmeter.evaluators.base",
+    "EvaluationResult": "ragmeter.evaluators.objects",
     "ExactMatchScorer": "ragmeter.evaluators.web",
+    "F1Scorer": "ragmeter.evaluators.web",
     "Failed": "ragmeter.table",
     "LLMJudge": "ragmeter.judges.judge",
     "MeteorScorer": "ragmeter.evaluators.web",
     "Metric": "ragmeter.definition",
-    "QAPair": "ragmeter.evaluators.base",
-    "RAGResult": "ragmeter.evaluators.base",
+    "QAPair": "ragmeter.evaluators.objects",
+    "RAGResult": "ragmeter.evaluators.objects",
     "ResponseEvaluator": "ragmeter.evaluators.response",
     "RougeLScorer": "ragmeter.evaluators.web",
+    "RougeScorer": "ragmeter.evaluators.web",
     "RunFolder": "ragmeter.store",
     "TokenF1Scorer": "ragmeter.evaluators.web",
     "WebInterface": "ragmeter.evaluators.web",
@@ -98,7 +104,6 @@ if TYPE_CHECKING:
     from ragmeter.asking import ask_and_score as ask
     from ragmeter.comparing import Comparison, compare
     from ragmeter.definition import Metric, column, metric
-    from ragmeter.evaluators.base import EvaluationResult, QAPair, RAGResult
     from ragmeter.evaluators.context_recall import ContextRecall
     from ragmeter.evaluators.crag.cascade import Cascade
     from ragmeter.evaluators.crag.dataset_utils import (
@@ -108,13 +113,17 @@ if TYPE_CHECKING:
     )
     from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
     from ragmeter.evaluators.edit_distance import EditDistanceEvaluator
+    from ragmeter.evaluators.objects import EvaluationResult, QAPair, RAGResult
     from ragmeter.evaluators.response import ResponseEvaluator
     from ragmeter.evaluators.web import (
+        CosineScorer,
         CosineSimilarityScorer,
         EvaluationManager,
         ExactMatchScorer,
+        F1Scorer,
         MeteorScorer,
         RougeLScorer,
+        RougeScorer,
         TokenF1Scorer,
         WebInterface,
     )

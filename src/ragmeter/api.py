@@ -21,7 +21,8 @@ from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError, errors_of
-from ragmeter.evaluators.base import EvaluationResult, Evaluator, MetricEvaluator, read_objects
+from ragmeter.evaluators.base import Evaluator, MetricEvaluator, read_objects
+from ragmeter.evaluators.objects import EvaluationResult
 from ragmeter.extending import extend
 from ragmeter.hints import option
 from ragmeter.io.data import Data
@@ -296,17 +297,17 @@ def run_evaluators(
     They are called `{prefix}.{Evaluator}.evaluation.aggregated.tsv` and `.rows.tsv`; the prefix is the name of the
     results file. Nothing is written unless every evaluator came to its end.
     """
-    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
-    needs = [metric for each in chosen if isinstance(each, MetricEvaluator) for metric in each.metrics().values()]
+    reading = Reading(encoding, quotes, delimiter)
+    data = Data.open(results, reference, columns=columns, reading=reading, repeated=True)
+    own = [each for each in chosen if isinstance(each, MetricEvaluator)]
+    needs = [metric for each in own for metric in each.metrics().values()]
     check_writable(Path(output_dir))
-    rag_results, references = read_objects(data, needs)
+    rag_results, references = read_objects(data, needs, gold_context=len(own) < len(chosen))
     prefix = output_prefix or stem(Path(results))
     found = []
     for each in chosen:
         with errors_of(f"{type(each).__name__}.evaluate()"):
-            result = each.evaluate(rag_results, references)
-        if not isinstance(result, EvaluationResult):
-            raise UsageError(f"{type(each).__name__}.evaluate() returned {type(result).__name__}, not EvaluationResult")
+            result = EvaluationResult.of(each.evaluate(rag_results, references), type(each).__name__)
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{part}.{output_format}" for part in ("aggregated", "rows")]

@@ -83,6 +83,52 @@ def test_the_seeds_five_options_on_the_example_application(ragmeter: Run, tmp_pa
     )
 
 
+SCORERS = """
+class SameLength:
+    def calculate_score(self, reference, candidate):
+        return 1.0 if len(reference) == len(candidate) else 0.5
+    def get_score_name(self):
+        return "same_length"
+class Fails(SameLength):
+    def calculate_score(self, reference, candidate):
+        raise ValueError(reference)
+    def get_score_name(self):
+        return "fails"
+"""
+
+
+def test_a_scorer_of_the_user_s(ragmeter: Run, tmp_path: Path, site: str) -> None:
+    (tmp_path / "mypkg_of_scorers").mkdir()
+    (tmp_path / "mypkg_of_scorers" / "__init__.py").write_text(SCORERS)
+    queries(tmp_path, ("x", "Answer to x: it is so."), ("y", "something else"))
+    mine = "mypkg_of_scorers.SameLength"
+    done = ragmeter(*command(f"{site}/plain", "--metrics", f"exact_match,{mine}", "edit_distance", "--run", "r"))
+    assert done.returncode == 0, done.stderr
+    assert "same_length" in done.stdout
+    found = results(tmp_path)
+    assert list(found[0]) == [*HEADER[:3], "exact_match", "same_length", "edit_distance", "average_score"]
+    scores = [[row[name] for name in ("exact_match", "same_length", "average_score")] for row in found]
+    assert scores == [["1.0", "1.0", "1.0"], ["0.0", "0.5", "0.25"]]  # a distance is no part of the average
+    rows = RunFolder.at(tmp_path / "runs" / "r").rows(["same_length"]).to_pylist()
+    assert [row["same_length"] for row in rows] == [1.0, 0.5]
+
+
+def test_a_scorer_that_fails_leaves_the_cell_and_the_average_empty(ragmeter: Run, tmp_path: Path, site: str) -> None:
+    (tmp_path / "mypkg_that_fails.py").write_text(SCORERS)
+    queries(tmp_path, ("x", "y"))
+    box = ["--input-selector", "#query-input", "--submit-selector", "#submit-button"]
+    plain = [each for each in command(f"{site}/plain", "--metrics", "mypkg_that_fails.Fails") if each not in box]
+    done = ragmeter(*plain)  # and without a word about the box
+    assert done.returncode == 0, done.stderr
+    assert "questions were typed into #query-input" in done.stdout
+    assert list(results(tmp_path)[0].items())[2:] == [
+        ("actual_response", "Answer to x: it is so."), ("fails", ""), ("average_score", ""),
+    ]  # fmt: skip
+    done = ragmeter(*command(f"{site}/plain", "--metrics", "mypkg_that_fails.Nothing"))
+    assert done.returncode == 2
+    assert "unknown name in mypkg_that_fails 'Nothing'" in done.stderr
+
+
 def test_columns_of_other_names(ragmeter: Run, tmp_path: Path, site: str) -> None:
     (tmp_path / "queries.csv").write_text("frage,antwort\nx,Answer to x: it is so.\n")
     done = ragmeter(*command(f"{site}/plain", "--column", "question=frage", "--column", "reference=antwort"))

@@ -66,6 +66,22 @@ def test_context_recall_as_the_seed_s_example_has_it() -> None:
     ]  # fmt: skip
 
 
+def test_context_recall_says_in_how_many_rows_documents_were_found() -> None:
+    results = [RAGResult(qid=qid, doc_ids=["a"]) for qid in "1234"] + [RAGResult(qid="5", doc_ids=None)]
+    gold = {"1": ["a"], "2": ["a", "b"], "3": ["b"], "4": ["b", "c"], "5": ["a"]}
+    references = [QAPair(qid=qid, document_ids=documents) for qid, documents in gold.items()]
+    metrics = ContextRecall().evaluate(results, references).metrics
+    assert metrics["pct_records_with_at_least_one_ref"] == 50  # of the four that were scored
+    assert metrics["pct_records_with_all_refs"] == 25
+    assert list(metrics) == [
+        "avg_context_recall", "avg_context_precision", "avg_context_f1", "ndcg_10", "avg_retrieved_docs_count",
+        "avg_gold_docs_count", "avg_correct_docs_count", "pct_records_with_at_least_one_ref",
+        "pct_records_with_all_refs", "processing_time_ms",
+    ]  # fmt: skip
+    nothing = ContextRecall().evaluate([RAGResult(doc_ids=None)], [QAPair(document_ids=["a"])]).metrics
+    assert nothing["pct_records_with_all_refs"] is None
+
+
 def test_context_recall_by_another_pattern() -> None:
     results, references = [RAGResult(doc_ids=["a#1", "b#2"])], [QAPair(document_ids=["b"])]
     assert ContextRecall().evaluate(results, references).metrics["avg_context_recall"] == 0

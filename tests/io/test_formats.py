@@ -120,6 +120,14 @@ def test_quotes_can_be_just_characters(tmp_path: Path) -> None:
     assert read(tmp_path / "r.tsv", quotes=False)["answer"] == ['"so" he said', '"']
 
 
+@pytest.mark.parametrize("row", [ROWS[0], {**ROWS[0], "data": ["a", "b"], "results": "x"}])
+def test_one_object_is_one_row(tmp_path: Path, row: dict[str, Any]) -> None:
+    (tmp_path / "r.json").write_text(json.dumps(row, indent=2))
+    (tmp_path / "r.jsonl").write_text(json.dumps(row))
+    assert read(tmp_path / "r.json") == read(tmp_path / "r.jsonl")
+    assert len(read(tmp_path / "r.json")["answer"]) == 1
+
+
 def test_json_values_as_text(tmp_path: Path) -> None:
     rows = [{"qid": 7, "answer": 3.5, "note": {"a": [1]}}, {"qid": 8, "answer": True}]
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

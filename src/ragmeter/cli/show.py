@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ragmeter.evaluators.base import EvaluationResult
+from ragmeter.evaluators.objects import EvaluationResult
 from ragmeter.progress import progress_bar
 from ragmeter.reporting.words import failures
 from ragmeter.stats.confidence import percent

@@ -8,7 +8,7 @@ import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.gating import as_json, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
@@ -25,6 +25,9 @@ from ragmeter.cli.options import (
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, check_writable, dumps
 
+if TYPE_CHECKING:
+    from ragmeter.definition import Metric
+
 _DESCRIPTION = """\
 Ask a chat page the questions of a file, as a person would, and score its answers.
 
@@ -35,17 +38,17 @@ only what is missing is asked; a finished run is asked anew. Rows with the same 
 page, in the order of turn_idx.
 """
 _METRICS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score", "average_score")
-_STEMMED = frozenset({"cosine_similarity", "rouge_l_score", "meteor_score", "average_score"})
+_AVERAGE = "average_score"
 
 
 def run(argv: Sequence[str]) -> int:
     """Ask the page, score, and write the CSV file."""
+    from ragmeter.api import choose_metrics
     from ragmeter.asking import ask_and_score
     from ragmeter.cli import show
     from ragmeter.evaluators.web import write_scored
     from ragmeter.io.names import plain_name, run_name
     from ragmeter.io.source import open_source
-    from ragmeter.registry import get_all
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
@@ -53,8 +56,8 @@ def run(argv: Sequence[str]) -> int:
     name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
-    metrics = [f"{each}[language={chosen.language}]" if each in _STEMMED else each for each in _METRICS]
-    gate = read_gate(chosen, chosen.output_dir, get_all(metrics), chosen.output_dir / name)
+    metrics = choose_metrics(chosen.metrics, language=chosen.language)
+    gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
     total = sum(1 for _ in open_source(chosen.input).records())
     with show.progress("asking", "questions", total) as advance:
         service = ask_and_score(
@@ -84,6 +87,9 @@ def run(argv: Sequence[str]) -> int:
         print(dumps({**summary, "answer_selector": target.found_selector, **as_json(verdict)}, indent=2))
     else:
         show.asked(service.evaluation, service.asked, [], chosen.output)
+        if target.found_box:
+            box = show.printable(target.found_box)
+            print(f"questions were typed into {box}; to fix that: --input-selector {shlex.quote(box)}")
         if chosen.answer_selector is None and target.found_selector:
             found = show.printable(target.found_selector)
             print(f"the answer was read from {found}; to fix that: --answer-selector {shlex.quote(found)}")
@@ -94,19 +100,34 @@ def run(argv: Sequence[str]) -> int:
     return tell(verdict, json=chosen.json) or exit_code(chosen, failed, asked)
 
 
-def _rows(path: Path, evaluation: Any, metrics: Sequence[str]) -> list[dict[str, Any]]:
+def _rows(path: Path, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
     """The input's own columns, the response and the scores; a score that is not there is an empty cell."""
     from ragmeter.io.source import open_source
 
-    found = evaluation.rows.select(["answer", *metrics]).to_pylist()
+    bases = [metric.base for metric in metrics]
+    titles = [metric.name if bases.count(metric.base) > 1 else metric.base for metric in metrics]
+    averaged = [] if _AVERAGE in bases else [metric.name for metric in metrics if _is_share(metric)]
+    found = evaluation.rows.select(["answer", *(metric.name for metric in metrics)]).to_pylist()
     return [
         {
             **row,
             "actual_response": scored["answer"],
-            **{name: _number(scored[metric]) for name, metric in zip(_METRICS, metrics, strict=True)},
+            **{title: _number(scored[metric.name]) for title, metric in zip(titles, metrics, strict=True)},
+            **({_AVERAGE: _mean([_number(scored[name]) for name in averaged])} if averaged else {}),
         }
         for (_, row), scored in zip(open_source(path).records(), found, strict=True)
     ]
+
+
+def _is_share(metric: Metric) -> bool:
+    """Whether its scores are at most 1 and higher is better: distances and times can't be averaged with them."""
+    return metric.direction == "higher" and -1 <= metric.bounds[0] < metric.bounds[1] <= 1
+
+
+def _mean(scores: Sequence[float | None]) -> float | None:
+    """The mean of a row's scores; none where one of them is missing."""
+    known = [score for score in scores if score is not None]
+    return sum(known) / len(known) if len(known) == len(scores) else None
 
 
 def _number(value: float | None) -> float | None:
@@ -119,8 +140,16 @@ def _parser() -> Parser:
     add("--url", required=True, help="the page")
     add("--input", metavar="FILE", type=Path, required=True, help="a file with query and ground_truth")
     add("--output", metavar="FILE", type=Path, required=True, help="where the results go, as CSV")
-    add("--input-selector", metavar="CSS", required=True, help="the box that takes the question")
+    add("--input-selector", metavar="CSS", help="the box that takes the question; without it, it is looked for")
     add("--submit-selector", metavar="CSS", help="the button that sends it; without it, Enter does")
+    add(
+        "--metrics",
+        metavar="NAME",
+        nargs="+",
+        default=[",".join(_METRICS)],
+        help="metrics, or the dotted path of a scorer of yours (mypkg.MyNewScorer), in place of the usual five; "
+        "average_score is the mean of those that are chosen",
+    )
     add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
     page = parser.add_argument_group("the page")
     add = page.add_argument

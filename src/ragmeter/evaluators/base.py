@@ -10,14 +10,15 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from statistics import fmean, median
 from typing import Any, ClassVar, Protocol
 
 from ragmeter.definition import Metric
 from ragmeter.engine import score_batches
-from ragmeter.errors import UsageError
+from ragmeter.errors import InputError, UsageError
+from ragmeter.evaluators.objects import EvaluationResult, QAPair, RAGResult
+from ragmeter.hints import column_option
+from ragmeter.io.cells import as_list
 from ragmeter.io.data import Data
 from ragmeter.registry import get
 from ragmeter.table import SCORED
@@ -25,62 +26,8 @@ from ragmeter.table import SCORED
 Number = int | float
 
 _FIELDS = (
-    "qid", "question", "answer", "contexts", "retrieved", "reference", "relevant", "system_name", "error",
+    "qid", "question", "answer", "contexts", "retrieved", "reference", "relevant", "latency_ms", "system_name", "error",
 )  # fmt: skip
-
-
-@dataclass(slots=True)
-class RAGResult:
-    """What a RAG system gave for one question.
-
-    `doc_ids` are the retrieved documents or chunks, best first; `error` says why there is no answer, if so.
-    """
-
-    question: str | None = None
-    answer: str | None = None
-    context: Sequence[str] = ()
-    doc_ids: Sequence[str] | None = None
-    total_time_ms: float | None = None
-    qid: str | None = None
-    system_name: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    error: str | None = None
-
-
-@dataclass(slots=True)
-class QAPair:
-    """A question with its gold answer, or several acceptable ones, and its gold documents."""
-
-    question: str | None = None
-    answer: str | Sequence[str] | None = None
-    context: Sequence[str] = ()
-    document_ids: Sequence[str] | None = None
-    qid: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class EvaluationResult:
-    """What an evaluator found: aggregated `metrics`, one dict for each row, and what could not be scored."""
-
-    evaluator_name: str
-    metrics: dict[str, Any]
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    sample_count: int | None = None
-    system_name: str = ""
-    timestamp: str = field(default_factory=lambda: datetime.now().isoformat())
-    not_scored: dict[str, int] = field(default_factory=dict)
-
-    def aggregated(self) -> dict[str, Any]:
-        """The one row of the aggregated file."""
-        return {
-            "evaluator_name": self.evaluator_name,
-            "sample_count": len(self.rows) if self.sample_count is None else self.sample_count,
-            "system_name": self.system_name,
-            "timestamp": self.timestamp,
-            "is_aggregated": True,
-            **self.metrics,
-        }
 
 
 class Evaluator(Protocol):
@@ -109,9 +56,12 @@ class MetricEvaluator(ABC):
         """The aggregated metrics, from the scores of the rows that have one."""
 
     def evaluate(self, rag_results: Sequence[RAGResult], references: Sequence[QAPair]) -> EvaluationResult:
-        """Score the results against the references, paired by qid, or in their order where no row has one."""
+        """Score the results against the references, paired by qid, or in their order where no row has one.
+
+        Several results may have one qid: each is scored against the reference of that qid.
+        """
         started = time.perf_counter()
-        data = Data.open(*_as_rows(rag_results, references))
+        data = Data.open(*_as_rows(rag_results, references), repeated=True)
         metrics = self.metrics()
         rows: list[dict[str, Any]] = []
         held: dict[str, list[Number]] = {column: [] for column in metrics}
@@ -139,26 +89,46 @@ class MetricEvaluator(ABC):
         )
 
 
-def read_objects(data: Data, metrics: Sequence[Metric]) -> tuple[list[RAGResult], list[QAPair]]:
-    """The files as the objects that an evaluator takes, once it is sure that they have what the metrics need."""
+def read_objects(
+    data: Data, metrics: Sequence[Metric], *, gold_context: bool = True
+) -> tuple[list[RAGResult], list[QAPair]]:
+    """The files as the objects that an evaluator takes, once it is sure that they have what the metrics need.
+
+    Without `gold_context` the references' own contexts, which may be long, are not read.
+    """
     results: list[RAGResult] = []
-    references: list[QAPair] = []
+    references: dict[str, QAPair] = {}
     for batch in data.batches(metrics):
-        rows = zip(*(batch.columns.get(name) or [None] * len(batch) for name in _FIELDS), strict=True)
+        absent = {name: _absent(name, len(batch)) for name in _FIELDS}
+        rows = zip(*(batch.columns.get(name) or absent[name] for name in _FIELDS), strict=True)
         others = [name for name in batch.columns if name not in _FIELDS]
         extras = list(zip(*(batch.columns[name] for name in others), strict=True)) or [()] * len(batch)
         failed = batch.causes or [None] * len(batch)
         for row, extra, cause in zip(rows, extras, failed, strict=True):
-            qid, question, answer, contexts, retrieved, reference, relevant, system, error = row
+            qid, question, answer, contexts, retrieved, reference, relevant, latency, system, error = row
             metadata = dict(zip(others, extra, strict=True))
             if cause is None:
                 results.append(
-                    RAGResult(question, answer, contexts or (), retrieved, None, qid, system, metadata, error)
+                    RAGResult(question, answer, contexts or [], retrieved, latency, qid, system, metadata, error)
                 )
-            if reference is not None or relevant is not None:
-                gold = reference[0] if reference and len(reference) == 1 else reference
-                references.append(QAPair(question, gold, (), relevant, qid, metadata))
-    return results, references
+            if reference is None and (relevant is None or "relevant" not in batch.columns):
+                continue
+            gold = reference[0] if reference and len(reference) == 1 else reference
+            texts = as_list(metadata.get("context"), strict=False) if gold_context else None
+            pair = QAPair(question, gold, texts or [], relevant, qid, metadata)
+            first = references.setdefault(qid, pair)
+            if (first.answer, first.document_ids) != (pair.answer, pair.document_ids):
+                raise InputError(
+                    f"the qid {qid!r} has two references that differ",
+                    file=data.results.name,
+                    hint=f"give it one; if another column tells the questions apart, add {column_option('qid', 'ITS_NAME')}",
+                )
+    return results, list(references.values())
+
+
+def _absent(name: str, rows: int) -> list[Any]:
+    """A column that the files don't have: no documents, or nothing."""
+    return [[] for _ in range(rows)] if name in ("retrieved", "relevant") else [None] * rows
 
 
 def average(values: Sequence[Number]) -> float | None:
@@ -189,8 +159,8 @@ def _number(value: float, whole: bool) -> Number | None:
 
 
 def _system_name(results: Sequence[RAGResult]) -> str:
-    names = {result.system_name for result in results if result.system_name}
-    return names.pop() if len(names) == 1 else ""
+    names = {getattr(result, "system_name", None) for result in results} - {None, ""}
+    return names.pop() if len(names) == 1 else ""  # type: ignore[return-value]
 
 
 def _as_rows(
@@ -211,7 +181,7 @@ def _as_rows(
             "question": result.question,
             "answer": result.answer,
             "retrieved": result.doc_ids,
-            "error": result.error,
+            "error": getattr(result, "error", None),  # another tool's class may have none
         }
         for place, result in enumerate(results, 1)
     ]

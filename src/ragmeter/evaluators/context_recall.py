@@ -29,5 +29,14 @@ class ContextRecall(MetricEvaluator):
         return {name.replace("@", "_"): metric(name, doc_id=self.doc_id_pattern) for name in _METRICS}
 
     def aggregate(self, scores: Mapping[str, Sequence[Number]]) -> dict[str, Number | None]:
-        """Their averages; that of NDCG@10 is called `ndcg_10`."""
-        return {name if name == "ndcg_10" else f"avg_{name}": average(values) for name, values in scores.items()}
+        """Their averages, of NDCG@10 as `ndcg_10`; and in how many of 100 rows a gold document, or all, were found."""
+        recalls = scores["context_recall"]
+        return {
+            **{name if name == "ndcg_10" else f"avg_{name}": average(values) for name, values in scores.items()},
+            "pct_records_with_at_least_one_ref": _percent([recall > 0 for recall in recalls]),
+            "pct_records_with_all_refs": _percent([recall == 1 for recall in recalls]),
+        }
+
+
+def _percent(values: Sequence[bool]) -> float | None:
+    return 100 * sum(values) / len(values) if values else None

@@ -14,6 +14,7 @@ from ragmeter.io.write import replacing, write_rows
 from ragmeter.registry import BaseScorer, get
 from ragmeter.targets.asking import Limits, ask
 from ragmeter.targets.port import Question
+from ragmeter.targets.session import PageSession
 from ragmeter.targets.visit import Page
 from ragmeter.targets.web import Login, WebTarget
 
@@ -70,6 +71,10 @@ class MeteorScorer(MetricScorer):
     metric = "meteor_score"
 
 
+#: The names that the scorers had in the tool that they come from.
+CosineScorer, RougeScorer, F1Scorer = CosineSimilarityScorer, RougeLScorer, TokenF1Scorer
+
+
 def default_scorers(language: str = "es") -> list[BaseScorer]:
     """The five scorers, in the order of their columns."""
     kinds = (CosineSimilarityScorer, RougeLScorer, ExactMatchScorer, TokenF1Scorer, MeteorScorer)
@@ -98,6 +103,15 @@ class EvaluationManager:
             {**row, **self.evaluate_response(row.get("ground_truth") or "", row.get("actual_response"))} for row in rows
         ]
 
+    def update_csv(
+        self, input_file: str | Path, output_file: str | Path, responses: Mapping[str, str | None]
+    ) -> list[dict[str, Any]]:
+        """Score the responses, given by query, to the queries of a CSV file, and write them to another."""
+        rows = [{**row, "actual_response": responses.get(str(row["query"]))} for row in read_queries(input_file)]
+        scored = self.evaluate(rows)
+        write_scored(Path(output_file), scored)
+        return scored
+
     def evaluate_file(self, input_path: str | Path, output_path: str | Path, web: WebInterface) -> list[dict[str, Any]]:
         """Ask every query of a CSV file on a page, score the responses, and write them to another."""
         rows = read_queries(input_path)
@@ -112,13 +126,15 @@ class EvaluationManager:
 class WebInterface:
     """A RAG's web page, asked one query at a time or many side by side.
 
-    `options` are those of the page, by the names of the command: `answer_selector`, `timeout`, `same_page` ...
+    `start()`, `send_query(query)` and `close()` keep one page open; `query` and `ask_all` take a new page for each.
+    Without `input_selector` the page's box is looked for, and so is the button beside it. `options` are those of the
+    page, by the names of the command: `answer_selector`, `timeout`, `same_page` ...
     """
 
     def __init__(
         self,
         url: str,
-        input_selector: str,
+        input_selector: str | None = None,
         submit_selector: str | None = None,
         *,
         workers: int = 1,
@@ -131,6 +147,7 @@ class WebInterface:
         self._workers = workers
         self._login = Login(storage_state)
         self._browser: dict[str, Any] = {"browser_path": browser_path, "headed": headed}
+        self._session: PageSession | None = None
         self.failures: dict[str, str] = {}
 
     def __enter__(self) -> Self:
@@ -139,7 +156,39 @@ class WebInterface:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        return None
+        self.close()
+
+    def start(self) -> None:
+        """Open the browser and the page, which stays open for `send_query` until `close()`."""
+        if self._session is None:
+            session = PageSession(self._target())
+            session.start()
+            self._session = session
+
+    def send_query(
+        self, query: str, input_selector: str | None = None, submit_selector: str | None = None
+    ) -> str | None:
+        """The open page's response to a query; None if there is none, and `failures` says why.
+
+        A page that is not open yet is opened. Selectors that are given here hold for later queries too.
+        """
+        self.start()
+        assert self._session is not None  # noqa: S101 - it was just started
+        found = self._session.ask(query, input_selector, submit_selector)
+        self.failures.pop(query, None)
+        if isinstance(found, Failure):
+            self.failures[query] = f"{found.outcome}: {found.cause}"
+            return None
+        return found.answer
+
+    def close(self) -> None:
+        """Close the page and the browser that `start()` has opened."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def _target(self) -> WebTarget:
+        return WebTarget(self._page, self._login, **self._browser)
 
     def query(self, question: str) -> str | None:
         """The page's response to one query; None if there is none, and `failures` says why."""
@@ -148,8 +197,7 @@ class WebInterface:
     def ask_all(self, questions: Sequence[str]) -> list[str | None]:
         """The responses to several queries, in their order."""
         held = [Question(str(number), question) for number, question in enumerate(questions, 1)]
-        target = WebTarget(self._page, self._login, **self._browser)
-        found = ask(target, held, Limits(self._workers), None, lambda count: None).found
+        found = ask(self._target(), held, Limits(self._workers), None, lambda count: None).found
         self.failures = {
             question.text: f"{each.outcome}: {each.cause}"
             for question, each in zip(held, found, strict=True)

@@ -19,12 +19,16 @@ from ragmeter.table import Batch
 
 @dataclass
 class Data:
-    """The results and, perhaps, the reference: where they come from and how their columns are called."""
+    """The results and, perhaps, the reference: where they come from and how their columns are called.
+
+    `repeated`: several results may have one qid.
+    """
 
     results: Source
     reference: Source | None
     mapping: dict[str, str]
     counts: JoinCounts
+    repeated: bool = False
 
     @classmethod
     def open(
@@ -34,20 +38,22 @@ class Data:
         *,
         columns: Mapping[str, str] | None = None,
         reading: Reading = Reading(),  # noqa: B008 - frozen
+        repeated: bool = False,
     ) -> Data:
         """Find both, and fail now if one is not there."""
         mapping = dict(columns or {})
         check_mapping(mapping)
         gold = None if reference is None else open_source(reference, reading, what="reference")
-        return cls(open_source(results, reading), gold, mapping, JoinCounts())
+        return cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated)
 
     def batches(self, metrics: Sequence[Metric] = ()) -> Iterator[Batch]:
         """The joined rows, once it is sure that they have what the metrics need."""
         if self.reference is None:
-            rows = rows_of(Typed(self.results, "both", self.mapping))
+            rows = rows_of(Typed(self.results, "both", self.mapping), repeated=self.repeated)
         else:
             results = Typed(self.results, "results", self.mapping)
-            rows = joined(results, Typed(self.reference, "reference", self.mapping), self.counts)
+            reference = Typed(self.reference, "reference", self.mapping)
+            rows = joined(results, reference, self.counts, repeated=self.repeated)
         first = True
         for batch in rows:
             if first:

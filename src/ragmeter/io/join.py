@@ -44,9 +44,9 @@ class JoinCounts:
     reference_only: Unmatched = field(default_factory=Unmatched)
 
 
-def rows_of(results: Typed) -> Iterator[Batch]:
-    """The rows of a single source. Without a qid column, a row's number is its qid."""
-    seen = _Seen(results)
+def rows_of(results: Typed, *, repeated: bool = False) -> Iterator[Batch]:
+    """The rows of a single source. Without a qid column, a row's number is its qid; `repeated` allows one twice."""
+    seen = _Seen(results, repeated)
     number = 1
     for batch in results.batches():
         if QID in batch.columns:
@@ -57,10 +57,13 @@ def rows_of(results: Typed) -> Iterator[Batch]:
         yield batch
 
 
-def joined(results: Typed, reference: Typed, counts: JoinCounts) -> Iterator[Batch]:
-    """The rows of both sources, those of the results first and in their order."""
+def joined(results: Typed, reference: Typed, counts: JoinCounts, *, repeated: bool = False) -> Iterator[Batch]:
+    """The rows of both sources, those of the results first and in their order.
+
+    `repeated` allows several results of one qid; each gets the reference of that qid.
+    """
     gold = _Reference(reference, results)
-    seen = _Seen(results)
+    seen = _Seen(results, repeated)
     columns: list[str] = []
     for batch in results.batches():
         _require_qid(batch, results, reference)
@@ -128,14 +131,17 @@ class _Reference:
 class _Seen:
     """Says if a qid comes twice, in 8 bytes a row: hashes are compared, and only a match sends for the names."""
 
-    def __init__(self, typed: Typed) -> None:
+    def __init__(self, typed: Typed, repeated: bool) -> None:
         self._typed = typed
+        self._repeated = repeated
         self._hashes = np.empty(0, np.int64)
 
     def check(self, batch: Batch) -> None:
         qids = batch.columns[QID]
         if None in qids:
             raise _no_qid(batch, self._typed)
+        if self._repeated:
+            return
         new = np.sort(np.fromiter(map(hash, qids), np.int64, len(qids)))
         place = np.searchsorted(self._hashes, new)
         within = place < len(self._hashes)

@@ -40,11 +40,13 @@ def _records(text: TextIO, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]
 
 
 def read_document(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Batch]:
-    """One document: a list of objects, or an object with such a list under `results`, `rows`, `data` or `records`."""
+    """One document: a list of objects, an object with such a list under `results`, `rows`, `data` or `records`, or an
+    object that is the only row.
+    """
     with io.TextIOWrapper(stream, encoding) as text:
         document = _parse(text.read(), name, None)
     if isinstance(document, dict):
-        document = next((document[key] for key in _ROW_KEYS if isinstance(document.get(key), list)), document)
+        document = next((document[key] for key in _ROW_KEYS if _holds_rows(document.get(key))), [document])
     if not isinstance(document, list):
         raise InputError(
             f"a list of objects is expected, and this is {_kind(document)}",
@@ -75,6 +77,13 @@ def _object(value: Any, name: str, line: int) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"each row is an object, and this is {_kind(value)}", file=name, line=line)
     return value
+
+
+def _holds_rows(value: Any) -> bool:
+    """Whether this is a list of rows. Of texts or numbers, it is a cell of the only row; one row that is none of an
+    otherwise good list is an error of that row.
+    """
+    return isinstance(value, list) and (not value or any(isinstance(row, dict) for row in value))
 
 
 def _kind(value: Any) -> str:

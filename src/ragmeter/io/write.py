@@ -6,7 +6,6 @@ import csv
 import json
 import math
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, TextIO
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.cells import whole
+from ragmeter.io.formulas import guarded
 
 FORMATS = ("tsv", "csv", "jsonl", "parquet")
 #: Where output goes unless somebody says otherwise.
@@ -22,8 +22,6 @@ RUNS = Path("runs")
 EVALUATION_RESULTS = Path("data/evaluation_results")
 
 _DELIMITERS = {"tsv": "\t", "csv": ","}
-_FORMULA = re.compile(r"^\s*[=+\-@\t\r|%＝＋－＠]")
-_NUMBER = re.compile(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 
 
 @contextmanager
@@ -115,11 +113,6 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_nan(each) for key, each in value.items()}
     return [_without_nan(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def guarded(text: str) -> str:
-    """The text, with a quote before it if a spreadsheet would take it for a formula. Plain numbers are harmless."""
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.match(text) else text
 
 
 def _cell(value: Any, guard: bool) -> Any:

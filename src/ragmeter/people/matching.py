@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from ragmeter.errors import InputError, did_you_mean
 from ragmeter.hints import by_caller
-from ragmeter.io.write import guarded
 from ragmeter.people.labels import SKIPPED, Label, answer_hash
 from ragmeter.people.runs import Cells
 from ragmeter.table import Scores
@@ -131,8 +130,8 @@ def random_labels(labels: Sequence[Label], qids: Sequence[str], answers: Cells) 
 
 
 def places_of(qids: Sequence[str]) -> dict[str, int]:
-    """Where each qid is, also by how a CSV file holds it where it looks like a formula."""
-    found = {guarded(qid): place for place, qid in enumerate(qids)}
+    """Where each qid is, also by how a CSV file holds it where it looks like a formula: with a quote before it."""
+    found = {f"'{qid}": place for place, qid in enumerate(qids)}
     found.update({qid: place for place, qid in enumerate(qids)})
     return found
 

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.endpoints import public
 from ragmeter.errors import EndpointError
-from ragmeter.hints import by_caller, parameter
+from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.cells import whole
 from ragmeter.table import TIMEOUT
 from ragmeter.targets.finish import Finish, Traffic
@@ -26,14 +26,25 @@ _POLL = 0.05
 _APPEARS, _LOOKS = 10.0, 5
 _NOBODY = re.compile(r"ERR_(CONNECTION_REFUSED|NAME_NOT_RESOLVED|ADDRESS_UNREACHABLE|INTERNET_DISCONNECTED)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+#: Where a question may be typed where nobody says it: the likeliest first.
+_BOXES = (
+    "textarea",
+    "[contenteditable=true], [contenteditable='']",
+    "[role=textbox]",
+    "input[type=search]",
+    "input[type=text], input:not([type])",
+)
 
 
 @dataclass(frozen=True)
 class Page:
-    """How a page is used: where the question goes, how it is sent, and where the answer comes."""
+    """How a page is used: where the question goes, how it is sent, and where the answer comes.
+
+    Without `input_selector` the box is looked for, and so is the button beside it if that is not named either.
+    """
 
     url: str
-    input_selector: str
+    input_selector: str | None = None
     submit_selector: str | None = None
     answer_selector: str | None = None
     ready_selector: str | None = None
@@ -51,7 +62,9 @@ class Visit:
         self._password = password  # the browser can't judge requests and give a password at the same time
         self.context, self.page = context, tab
         self.opened = False
+        self.asked = 0
         self.selector: str | None = None
+        self.box: str | None = None
         self.console: deque[str] = deque(maxlen=200)
         self.crashed = False
         self._error = error
@@ -99,7 +112,8 @@ class Visit:
 
     async def ask(self, question: str) -> Answer:
         """Type the question, send it, and wait until the answer is finished."""
-        frame, box = await self._find(self.how.input_selector, parameter("input_selector"))
+        self.asked += 1
+        frame, box = await self._box()
         await self._type(box, question)
         await self._mark(question)
         begun = time.perf_counter()
@@ -113,7 +127,37 @@ class Visit:
             name, selector = list(given.items())[wrong]
             raise GiveUp(SELECTOR_NOT_FOUND, f"{parameter(name)} {selector!r} is not a CSS selector")
 
-    async def _find(self, selector: str, option: str) -> tuple[Any, Any]:
+    async def _box(self) -> tuple[Any, Any]:
+        """The box that takes the question: the one that was named, or the likeliest that can be seen."""
+        if self.how.input_selector is not None:
+            return await self._find(self.how.input_selector, parameter("input_selector"))
+        deadline = time.monotonic() + min(_APPEARS, self.how.timeout)
+        looks = 0
+        while True:
+            looks += 1
+            self._check_alive()
+            for selector in _BOXES:
+                for frame in self.page.frames:
+                    box = await self._last_editable(frame.locator(selector))
+                    if box is not None:
+                        self.box = await box.evaluate("box => window.__ragmeter ? window.__ragmeter.path(box) : null")
+                        return frame, box
+            if looks >= _LOOKS and time.monotonic() > deadline:
+                raise GiveUp(SELECTOR_NOT_FOUND, await self._not_found(None, option("input_selector")))
+            await asyncio.sleep(0.1)
+
+    async def _last_editable(self, boxes: Any) -> Any:
+        """Of several boxes the last one that can be seen and written in: a chat has it at its end."""
+        try:
+            for place in reversed(range(min(await boxes.count(), 20))):
+                box = boxes.nth(place)
+                if await box.is_visible() and await box.is_editable(timeout=1000):
+                    return box
+        except self._error:
+            self._check_alive()
+        return None
+
+    async def _find(self, selector: str, name: str) -> tuple[Any, Any]:
         """The first visible element by a selector, in whichever frame it is; a page may take its time to show it."""
         deadline = time.monotonic() + min(_APPEARS, self.how.timeout)
         looks = 0
@@ -128,17 +172,19 @@ class Visit:
                             return frame, found.nth(place)
                 except self._error as problem:
                     if "selector" in str(problem).lower():
-                        raise GiveUp(SELECTOR_NOT_FOUND, f"{option} {selector!r} is not a selector") from None
+                        raise GiveUp(SELECTOR_NOT_FOUND, f"{name} {selector!r} is not a selector") from None
             if looks >= _LOOKS and time.monotonic() > deadline:  # a busy machine may have looked only once
-                raise GiveUp(SELECTOR_NOT_FOUND, await self._not_found(selector, option))
+                raise GiveUp(SELECTOR_NOT_FOUND, await self._not_found(selector, name))
             await asyncio.sleep(0.1)
 
-    async def _not_found(self, selector: str, option: str) -> str:
+    async def _not_found(self, selector: str | None, name: str) -> str:
         found: list[str] = []
         for frame in self.page.frames:
             found += await self._run(frame, "window.__ragmeter.candidates", None) or []
         there = "; the page has " + ", ".join(found[:8]) if found else "; the page has no box and no button"
-        return f"{option} {selector!r} matches nothing that can be seen{there}"
+        if selector is None:
+            return f"there is no box to type a question into{there}; name it with {name}"
+        return f"{name} {selector!r} matches nothing that can be seen{there}"
 
     async def _type(self, box: Any, question: str) -> None:
         """Put the question into the box, whatever kind of box it is."""
@@ -151,10 +197,20 @@ class Visit:
             await box.press_sequentially(question, timeout=self.how.timeout * 1000)
 
     async def _submit(self, box: Any) -> None:
-        if self.how.submit_selector is None:
-            await box.press("Enter")
+        if self.how.submit_selector is not None:
+            _, button = await self._find(self.how.submit_selector, parameter("submit_selector"))
+            await self._click(button, f"{parameter('submit_selector')} {self.how.submit_selector!r}")
             return
-        _, button = await self._find(self.how.submit_selector, parameter("submit_selector"))
+        button = None
+        if self.how.input_selector is None:
+            script = "box => window.__ragmeter ? window.__ragmeter.sender(box) : null"
+            button = (await box.evaluate_handle(script)).as_element()
+        if button is None:
+            await box.press("Enter")
+        else:
+            await self._click(button, "the button beside the box")
+
+    async def _click(self, button: Any, what: str) -> None:
         try:
             await button.click(timeout=self.how.timeout * 1000)
         except self._error as problem:
@@ -162,8 +218,7 @@ class Visit:
             if over is None and "Timeout" not in str(problem):
                 raise
             why = f"{over[1][:100]} lies over it" if over else "it is disabled or hidden"
-            button_name = f"{parameter('submit_selector')} {self.how.submit_selector!r}"
-            raise TryAgain(TIMEOUT, f"{button_name} can't be clicked: {why}") from None
+            raise TryAgain(TIMEOUT, f"{what} can't be clicked: {why}") from None
 
     async def _mark(self, question: str) -> None:
         self._traffic.question(time.perf_counter())

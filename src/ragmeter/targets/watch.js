@@ -371,5 +371,20 @@
     }
   });
 
-  window.__ragmeter = { mark, restore, look, done, candidates, guess, wrong };
+  // The button that sends what is in a box: the nearest that says so, or that submits the box's own form.
+  const SEND = /^\W*(send|submit|ask|go|search|query|enviar|preguntar|consultar|buscar|senden|absenden|fragen|suchen|envoyer|demander|rechercher|invia|chiedi|perguntar|verstuur|versturen|отправить|спросить|发送|提交|送信|전송|보내기|[➤→↑⏎▶►➔➜✈🚀]+)(\W+\w+){0,2}\W*$/iu;
+  const SEND_NAME = /(^|[-_\s])(send|submit|ask)|[a-z](Send|Submit|Ask)(?![a-z])/;
+  const sends = (button, box) => !button.disabled && seen(button) && !isStop(button) && (
+    ["aria-label", "title", "value"].some((name) => SEND.test(button.getAttribute(name) || "")) || SEND.test(squeezed(button.textContent))
+    || ["data-testid", "id", "class", "name"].some((name) => SEND_NAME.test(button.getAttribute(name) || ""))
+    || (button.type === "submit" && Boolean(button.form) && button.form === box.form));
+  const sender = (box) => {
+    for (let outer = parent(box); outer; outer = parent(outer)) {
+      const found = all(BUTTONS, outer).filter((button) => sends(button, box));
+      if (found.length) return found.find((button) => follows(button, box)) || found[found.length - 1];
+    }
+    return null;
+  };
+
+  window.__ragmeter = { mark, restore, look, done, candidates, guess, wrong, path, sender };
 })();

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
@@ -23,6 +23,7 @@ from ragmeter.targets.browser import launch, playwright_api
 from ragmeter.targets.port import Question
 from ragmeter.targets.visit import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit, first_line
 
+Result = TypeVar("Result")
 _SCRIPT = Path(__file__).with_name("watch.js")
 #: How long a page may take to be drawn and read for the evidence, in milliseconds; a busy machine is slow at it.
 _DRAWN, _READ = 30_000, 10_000
@@ -63,7 +64,7 @@ class WebTarget:
         evidence_when: str = "on-failure",
     ) -> None:
         check_address(page.url, "http://localhost:8000/")
-        if not page.input_selector.strip():
+        if page.input_selector is not None and not page.input_selector.strip():
             raise UsageError(
                 f"{parameter('input_selector')} is empty",
                 hint='the CSS selector of the box, for example "#query-input"',
@@ -76,6 +77,7 @@ class WebTarget:
         self.page = page
         self.login = login
         self.found_selector: str | None = None
+        self.found_box: str | None = None
         self.evidence, self.evidence_when = evidence, evidence_when
         self._browser_path, self._headed = browser_path, headed
         self._worked = False
@@ -110,10 +112,23 @@ class WebTarget:
         await self._browser.close()
         await self._playwright.stop()
 
+    def use(self, page: Page) -> None:
+        """Use the pages of sessions in this way from now on: with other selectors, on the same address."""
+        self.page = page
+        for visit in self._sessions.values():
+            visit.how = page
+
+    async def open(self, question: Question) -> None:
+        """Open the page of a session before it is asked anything."""
+        await self._explained(self._visit_of(question))
+
     async def answer(self, question: Question) -> Reply:
         """Ask on a page: the session's own, or one that is free or new."""
+        return await self._explained(self._answer(question))
+
+    async def _explained(self, work: Awaitable[Result]) -> Result:
         try:
-            return await self._answer(question)
+            return await work
         except GiveUp as problem:
             # What is wrong with the first page is wrong with the call: a selector, an address, a login.
             kept = self.evidence is not None and self.evidence.exists()
@@ -122,6 +137,22 @@ class WebTarget:
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
 
     async def _answer(self, question: Question) -> Reply:
+        visit = await self._visit_of(question)
+        try:
+            for asked, _ in question.history if visit.asked == 0 else ():
+                await visit.ask(asked)  # it was broken off: what was said is said again on the new page
+            answer = await visit.ask(question.text)
+        except (GiveUp, TryAgain, self._error) as error:
+            raise await self._failed(visit, question, error) from None
+        self._worked = True
+        self.found_selector = visit.selector or self.found_selector
+        self.found_box = visit.box or self.found_box
+        await self._keep_evidence(visit, question, failed=False)
+        await self._leave(visit, question, broken=False)
+        return answer.as_reply()
+
+    async def _visit_of(self, question: Question) -> Visit:
+        """The page for a question, open."""
         try:
             visit = await self._visit(question)
         except self._error as error:
@@ -132,21 +163,18 @@ class WebTarget:
         try:
             if not visit.opened:
                 await visit.open()
-                for asked, _ in question.history:  # it was broken off: what was said is said again on the new page
-                    await visit.ask(asked)
-            answer = await visit.ask(question.text)
         except (GiveUp, TryAgain, self._error) as error:
-            await self._keep_evidence(visit, question, failed=True)
-            await self._leave(visit, question, broken=True)
-            if not isinstance(error, self._error):
-                raise
-            gone = visit.crashed or not self._browser.is_connected() or "crash" in str(error).lower()
-            raise TryAgain(PAGE_CRASHED if gone else NAVIGATION_ERROR, first_line(error)) from None
-        self._worked = True
-        self.found_selector = visit.selector or self.found_selector
-        await self._keep_evidence(visit, question, failed=False)
-        await self._leave(visit, question, broken=False)
-        return answer.as_reply()
+            raise await self._failed(visit, question, error) from None
+        return visit
+
+    async def _failed(self, visit: Visit, question: Question, error: Exception) -> Exception:
+        """Leave a page that failed, and say what that comes to."""
+        await self._keep_evidence(visit, question, failed=True)
+        await self._leave(visit, question, broken=True)
+        if not isinstance(error, self._error):
+            return error
+        gone = visit.crashed or not self._browser.is_connected() or "crash" in str(error).lower()
+        return TryAgain(PAGE_CRASHED if gone else NAVIGATION_ERROR, first_line(error))
 
     async def _visit(self, question: Question) -> Visit:
         """The session's own page, one that is free, or a new one, which is still to be opened."""

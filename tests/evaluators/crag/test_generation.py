@@ -6,6 +6,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from ragmeter import CRAGEvaluator
@@ -338,3 +340,33 @@ def test_an_agent_that_is_none() -> None:
             generate(agent)
     with pytest.raises(UsageError, match="dataset"):
         generate(EchoAgent(), None)
+
+
+@pytest.mark.parametrize("kind", [np.array, lambda texts: np.array(texts, dtype=object), pd.Series, tuple])
+def test_answers_in_an_array(kind: Any) -> None:
+    class ArrayAgent(EchoAgent):
+        def batch_generate_response(self, *given: Any) -> Any:
+            return kind(super().batch_generate_response(*given))
+
+    turns, _ = generate(ArrayAgent(2))
+    assert [turn["agent_response"] for turn in turns] == ["about " + turn["query"] for turn in turns]
+    assert all(type(turn["agent_response"]) is str for turn in turns)
+
+
+@pytest.mark.parametrize(
+    ("answers", "cause"),
+    [
+        (np.array("one"), "gave one text for 1 queries"),
+        (np.array(["one", "two"]), "gave 2 answers for 1 queries"),
+        (np.array([["a"]]), "gave a list, not a text"),
+        (np.array([1]), "gave a int, not a text"),
+    ],
+)
+def test_arrays_that_are_no_answers(answers: Any, cause: str) -> None:
+    class ArrayAgent(EchoAgent):
+        def batch_generate_response(self, *given: Any) -> Any:
+            return answers
+
+    turns, _ = generate(ArrayAgent(1), DATASET[1:2])
+    assert turns[0]["agent_response"] is None
+    assert cause in turns[0]["error"]

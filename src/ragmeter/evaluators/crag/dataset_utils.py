@@ -50,7 +50,7 @@ def conversations(
     An image that is only named by its URL is handed on as that URL, or as what `load_image` makes of it.
     """
     seen: set[str] = set()
-    for name, number, record in islice(_records(dataset), limit):
+    for name, number, record in islice(records(dataset), limit):
         found = _conversation(record, name, number, load_image)
         if found.session_id in seen:
             raise InputError(f"the session {found.session_id!r} is there twice", file=name, line=number)
@@ -117,7 +117,7 @@ def clean_text(text: str) -> str:
     return _SPECIAL.sub("", unicodedata.normalize("NFC", text).lower())
 
 
-def _records(dataset: Any) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+def records(dataset: Any) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
     """The raw conversations, each with the name and the line of where it comes from."""
     if isinstance(dataset, str | Path) or type(dataset).__module__.partition(".")[0] in _FRAMES:
         source = open_source(dataset, what="dataset")

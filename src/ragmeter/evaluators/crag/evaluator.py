@@ -26,6 +26,7 @@ from ragmeter.evaluators.crag.config import (
 from ragmeter.evaluators.crag.dataset_utils import conversations, one_split, prepare_feature_vocabularies
 from ragmeter.evaluators.crag.evaluation import Judged, group, judge_all
 from ragmeter.evaluators.crag.generation import Agent, Generation
+from ragmeter.evaluators.crag.progress import ProgressCallback, count_conversations, tracking
 from ragmeter.evaluators.crag.truncation import Tokenizer, cut
 from ragmeter.hints import by_caller, option
 from ragmeter.io.data import file_signature
@@ -75,6 +76,7 @@ class CRAGEvaluator:
         budget: the most that the judge may cost, in dollars.
         max_calls: the most calls to make.
         progress: called with the number of turns that are done.
+        show_progress: draw a bar on the terminal while the agent answers and while the judge judges.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class CRAGEvaluator:
         agent_workers: int = DEFAULT_NUM_WORKERS,
         resume: bool = False,
         retry_failed: bool = False,
+        show_progress: bool = False,
     ) -> None:
         for name, workers in (("num_workers", num_workers), ("agent_workers", agent_workers)):
             if workers < 1:
@@ -126,6 +129,7 @@ class CRAGEvaluator:
         self.agent_name = agent_name
         self.journal = None if journal is None else Path(journal)
         self.progress: Advance = progress or (lambda turns: None)
+        self.show_progress = show_progress
         self.feature_vocabularies: dict[str, list[str]] = {}
         self.all_turn_data: list[dict[str, Any]] = []
         self.shortened = 0
@@ -152,19 +156,26 @@ class CRAGEvaluator:
         """The same: everything that an evaluation needs beyond it was seen to when the evaluator was made."""
         self.initialize_for_generation()
 
-    def evaluate_agent(self) -> tuple[Rows, ScoresByPart]:
-        """Have the agent answer, judge the answers, and score them: rows and scores, each for `all` and `ego`."""
+    def evaluate_agent(self, progress_callback: ProgressCallback | None = None) -> tuple[Rows, ScoresByPart]:
+        """Have the agent answer, judge the answers, and score them: rows and scores, each for `all` and `ego`.
+
+        `progress_callback` is called with (conversations done, conversations) while the agent answers, and then with
+        (turns done, turns) while they are judged.
+        """
         self.initialize_evaluation()
-        self.generate_agent_responses(finish=False)
-        results = self.evaluate_agent_responses()
+        self.generate_agent_responses(progress_callback, finish=False)
+        results = self.evaluate_agent_responses(progress_callback=progress_callback)
         self.finish_generation()
         return results
 
-    def generate_agent_responses(self, *, finish: bool = True) -> list[dict[str, Any]]:
+    def generate_agent_responses(
+        self, progress_callback: ProgressCallback | None = None, *, finish: bool = True
+    ) -> list[dict[str, Any]]:
         """Have the agent answer every turn. The turns are kept in `all_turn_data`.
 
-        With `finish=False` the next call goes on with these answers until `finish_generation()` says that they are
-        where they belong: what the agent took hours for must not hang on what comes after it.
+        `progress_callback` is called with (conversations done, conversations). With `finish=False` the next call goes
+        on with these answers until `finish_generation()` says that they are where they belong: what the agent took
+        hours for must not hang on what comes after it.
         """
         if not self._batch_size:
             self.initialize_for_generation()
@@ -194,6 +205,7 @@ class CRAGEvaluator:
                     self._batch_size,
                     self.agent_workers,
                     self.progress,
+                    finished,
                 )
                 self.effort = asdict(caller.effort)
                 turns = [turn for progress in answered for turn in progress.turns()]
@@ -204,7 +216,10 @@ class CRAGEvaluator:
                     journal.let_go(current.number, self._identity(agent).as_json())
                 return turns
 
-        self.all_turn_data = run(work)
+        watched = progress_callback is not None or self.show_progress
+        total = count_conversations(self.dataset, self.num_conversations) if watched else 0
+        with tracking("answering", "conversations", total, progress_callback, shown=self.show_progress) as finished:
+            self.all_turn_data = run(work)
         if not self.all_turn_data:
             raise UsageError("the dataset has no conversations")
         if finish:
@@ -233,9 +248,14 @@ class CRAGEvaluator:
             self._open_round = None
 
     def evaluate_agent_responses(
-        self, turn_data: Sequence[Mapping[str, Any]] | str | Path | None = None
+        self,
+        turn_data: Sequence[Mapping[str, Any]] | str | Path | None = None,
+        progress_callback: ProgressCallback | None = None,
     ) -> tuple[Rows, ScoresByPart]:
-        """Judge and score turns: those given, those of a file, or those that were just generated."""
+        """Judge and score turns: those given, those of a file, or those that were just generated.
+
+        `progress_callback` is called with (turns done, turns).
+        """
         if isinstance(turn_data, str | Path):
             turn_data = self.load_turn_data(turn_data)
         turns = self.all_turn_data if turn_data is None else turn_data
@@ -254,8 +274,11 @@ class CRAGEvaluator:
             shared = self.cascade.share(judged, self.llm_judge, self.budget)
         elif self.llm_judge is None:
             judged.decide(judged=False)
-        if self.llm_judge is not None:
-            usage, effort = self._judge(judged, self.llm_judge)
+        with tracking("judging", "turns", len(turns), progress_callback, shown=self.show_progress) as advance:
+            if self.llm_judge is None:
+                advance(len(turns))
+            else:
+                usage, effort = self._judge(judged, self.llm_judge, advance)
         if shared is not None:
             shared.finish()
         judged.count()
@@ -266,8 +289,12 @@ class CRAGEvaluator:
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
         return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
 
-    def _judge(self, judged: Judged, judge: LLMJudge) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _judge(self, judged: Judged, judge: LLMJudge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
         judge.endpoint.check()
+
+        def both(turns: int) -> None:
+            self.progress(turns)
+            advance(turns)
 
         async def work(stop: Stoppable) -> tuple[dict[str, Any], dict[str, Any]]:
             with Journal(self.journal) as journal:
@@ -275,7 +302,7 @@ class CRAGEvaluator:
                 caller = Caller(journal, Pace(self.num_workers), budget, judge.retries, judged.scope(judge.spec))
                 stop.calls(caller.stop)
                 async with judge.client() as client:
-                    await judge_all(judged, judge, caller, client, self.progress)
+                    await judge_all(judged, judge, caller, client, both)
                 effort = {
                     **asdict(caller.effort),
                     "latency_ms": caller.usage.latency(),

@@ -96,9 +96,17 @@ class Generation:
         self.round = current
 
     async def run(
-        self, conversations: Iterable[Conversation], size: int, workers: int, advance: Callable[[int], None]
+        self,
+        conversations: Iterable[Conversation],
+        size: int,
+        workers: int,
+        advance: Callable[[int], None],
+        finished: Callable[[int], None] = lambda conversations: None,
     ) -> list[Progress]:
-        """Answer every turn of every conversation, by calls from that many threads; in the dataset's order."""
+        """Answer every turn of every conversation, by calls from that many threads; in the dataset's order.
+
+        `advance` is called with each number of turns that are done, `finished` with that of conversations.
+        """
         self.threads = Threads(workers)
         found: dict[int, list[Progress]] = {}
 
@@ -106,6 +114,7 @@ class Generation:
             number, batch = numbered
             found[number] = [Progress(conversation) for conversation in batch]
             await self._batch(found[number], advance)
+            finished(len(batch))
 
         try:
             await each(enumerate(_batches(conversations, size)), one, workers)
@@ -152,6 +161,8 @@ class Generation:
             responses: Any = await self.threads.call(self.agent.batch_generate_response, queries, images, histories)
         except (Exception, SystemExit) as error:
             raise (TryAgain if alone else GiveUp)(TARGET_ERROR, told(error)) from None
+        if hasattr(responses, "tolist"):  # a numpy array, a pandas series
+            responses = responses.tolist()
         if isinstance(responses, str) or not isinstance(responses, Sequence) or len(responses) != len(asked):
             count = "one text" if isinstance(responses, str) else f"{_count(responses)} answers"
             raise GiveUp(TARGET_ERROR, f"batch_generate_response() gave {count} for {len(asked)} queries")

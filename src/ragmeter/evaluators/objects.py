@@ -1,0 +1,298 @@
+"""What evaluators take and return: a system's result, a question with its gold answer, and the evaluation's result.
+
+They have the names and fields of the tools that they come from. What such a tool's data has beyond these fields goes
+into `metadata`, and is an attribute all the same: `pair.question_categories`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from ragmeter.errors import UsageError
+from ragmeter.io.cells import NotAListError, as_list, is_missing
+
+#: Columns of a reference file that begin like this name a category of the question or of the user.
+_QUESTION, _USER = "question_", "user_"
+_NO_CATEGORIES = frozenset({"question_categories", "question_length", "question_words_count", "user_categories"})
+#: The columns of a row file that are no metrics.
+_ROW_COLUMNS = ("qid", "evaluator_name", "is_aggregated")
+
+
+class _WithMetadata:
+    """An object whose other values are in `metadata`: from a dict and back, and read as attributes."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_") and name != "metadata" and name in self.metadata:
+                return self.metadata[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The object with these values; the keys that are no fields go into its metadata."""
+        given = {str(key): value for key, value in data.items() if not is_missing(value)}
+        if "query" in given:  # what an earlier version called it
+            given.setdefault("question", given.pop("query"))
+        own = {each.name for each in fields(cls)} - {"metadata"}  # type: ignore[arg-type]
+        metadata = given.pop("metadata", {})
+        others = {key: value for key, value in given.items() if key not in own}
+        more = dict(metadata) if isinstance(metadata, Mapping) else {"metadata": metadata}
+        return cls(**{key: value for key, value in given.items() if key in own}, metadata={**more, **others})  # type: ignore[call-arg]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its fields and, beside them, its metadata; `from_dict` makes an equal object of it."""
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "metadata"}  # type: ignore[arg-type]
+        values = {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
+        return {**values, **{key: value for key, value in self._metadata().items() if key not in values}}
+
+    def _metadata(self) -> Mapping[str, Any]:
+        metadata: Mapping[str, Any] = self.metadata  # type: ignore[attr-defined]
+        return metadata
+
+
+@dataclass(slots=True, init=False)
+class RAGResult(_WithMetadata):
+    """What a RAG system gave for one question.
+
+    `doc_ids` are the retrieved documents or chunks, best first; `error` says why there is no answer, if so. Any other
+    keyword goes into `metadata`.
+    """
+
+    question: str | None
+    answer: str | None
+    context: Sequence[str]
+    doc_ids: Sequence[str] | None
+    total_time_ms: float | None
+    qid: str | None
+    system_name: str | None
+    metadata: Mapping[str, Any]
+    error: str | None
+
+    def __init__(
+        self,
+        question: str | None = None,
+        answer: str | None = None,
+        context: Sequence[str] = (),
+        doc_ids: Sequence[str] | None = None,
+        total_time_ms: float | None = None,
+        qid: str | None = None,
+        system_name: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        error: str | None = None,
+        **others: Any,
+    ) -> None:
+        self.question = question
+        self.answer = answer
+        self.context = context
+        self.doc_ids = doc_ids
+        self.total_time_ms = total_time_ms
+        self.qid = qid
+        self.system_name = system_name
+        self.metadata = {**(metadata or {}), **others}
+        self.error = error
+
+    @property
+    def question_words_count(self) -> int:
+        """The number of words in the question, unless the metadata have it."""
+        return _count(self.metadata.get("question_words_count"), self.question)
+
+    @property
+    def answer_words_count(self) -> int:
+        """The number of words in the answer, unless the metadata have it."""
+        return _count(self.metadata.get("answer_words_count"), self.answer)
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When the question was answered, where the metadata say so."""
+        return _moment(self.metadata.get("timestamp"))
+
+    @property
+    def generated_queries(self) -> list[str] | None:
+        """The queries that the system made of the question, where the metadata have them."""
+        return _list_of(self.metadata.get("generated_queries"))
+
+    @property
+    def rewritten_docs(self) -> list[str] | None:
+        """The documents as the system rewrote them, where the metadata have them."""
+        return _list_of(self.metadata.get("rewritten_docs"))
+
+
+@dataclass(slots=True, init=False)
+class QAPair(_WithMetadata):
+    """A question with its gold answer, or several acceptable ones, and its gold documents.
+
+    Any other keyword goes into `metadata`: `question_categories`, `user_categories` and whatever else the data have.
+    """
+
+    question: str | None
+    answer: str | Sequence[str] | None
+    context: Sequence[str]
+    document_ids: Sequence[str] | None
+    qid: str | None
+    metadata: Mapping[str, Any]
+
+    def __init__(
+        self,
+        question: str | None = None,
+        answer: str | Sequence[str] | None = None,
+        context: Sequence[str] = (),
+        document_ids: Sequence[str] | None = None,
+        qid: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **others: Any,
+    ) -> None:
+        self.question = question
+        self.answer = answer
+        self.context = context
+        self.document_ids = document_ids
+        self.qid = qid
+        self.metadata = {**(metadata or {}), **others}
+
+    @property
+    def question_categories(self) -> list[dict[str, Any]]:
+        """The question's categories: given, or from columns like `question_factuality` of a reference file."""
+        return _categories(self.metadata, "question_categories", _QUESTION)
+
+    @property
+    def user_categories(self) -> list[dict[str, Any]]:
+        """The user's categories: given, or from columns like `user_expertise` of a reference file."""
+        return _categories(self.metadata, "user_categories", _USER)
+
+
+@dataclass(slots=True)
+class EvaluationResult:
+    """What an evaluator found: aggregated `metrics`, one dict for each row, and what could not be scored.
+
+    A row may also be an object with `qid`, `metrics` and `evaluator_name`; it becomes a dict.
+    """
+
+    evaluator_name: str
+    metrics: dict[str, Any]
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    sample_count: int | None = None
+    system_name: str = ""
+    timestamp: str = field(default_factory=lambda: datetime.now().isoformat())
+    not_scored: dict[str, int] = field(default_factory=dict)
+    total_time_ms: float | None = None
+    total_cost: float | None = None
+    system_analysis: Any = None
+
+    def __post_init__(self) -> None:
+        self.metrics = dict(self.metrics)
+        self.rows = [_row(each) for each in self.rows or ()]
+        self.system_name = self.system_name or ""
+        moment = self.timestamp or datetime.now()
+        self.timestamp = moment.isoformat() if isinstance(moment, datetime) else str(moment)
+        self.not_scored = dict(self.not_scored or {})
+
+    @classmethod
+    def of(cls, result: Any, evaluator: str) -> EvaluationResult:
+        """The result itself, or one of another class with the same fields. `evaluator` is the class it comes from."""
+        if isinstance(result, cls):
+            return result
+        if not isinstance(getattr(result, "metrics", None), Mapping) or not hasattr(result, "evaluator_name"):
+            raise UsageError(
+                f"{evaluator}.evaluate() returned {type(result).__name__}, not EvaluationResult",
+                hint="`from ragmeter import EvaluationResult`, or a class with `evaluator_name` and `metrics`, a dict",
+            )
+        values = {each.name: getattr(result, each.name, None) for each in fields(cls)}
+        return cls.from_dict({**values, "evaluator_name": values["evaluator_name"] or evaluator})
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> EvaluationResult:
+        """The result with these values, as `to_dict` gives them."""
+        known = {each.name for each in fields(cls)}
+        given = {key: value for key, value in data.items() if key in known and value is not None}
+        return cls(**{"evaluator_name": "", "metrics": {}, **given})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values. A row of a question has its scores under `metrics`; `from_dict` takes it back."""
+        result: dict[str, Any] = {
+            "metrics": dict(self.metrics),
+            "evaluator_name": self.evaluator_name,
+            "sample_count": self._count(),
+            "system_name": self.system_name,
+            "timestamp": self.timestamp,
+            "rows": [_nested(row) for row in self.rows],
+            "not_scored": dict(self.not_scored),
+        }
+        analysis = self.system_analysis
+        return result | self._others(analysis.to_dict() if hasattr(analysis, "to_dict") else analysis)
+
+    def aggregated(self) -> dict[str, Any]:
+        """The one row of the aggregated file."""
+        return {
+            "evaluator_name": self.evaluator_name,
+            "sample_count": self._count(),
+            "system_name": self.system_name,
+            "timestamp": self.timestamp,
+            "is_aggregated": True,
+            **self._others(getattr(self.system_analysis, "analysis", self.system_analysis)),
+            **self.metrics,
+        }
+
+    def _count(self) -> int:
+        return len(self.rows) if self.sample_count is None else self.sample_count
+
+    def _others(self, analysis: Any) -> dict[str, Any]:
+        values = {"total_time_ms": self.total_time_ms, "total_cost": self.total_cost, "system_analysis": analysis}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def _row(given: Any) -> dict[str, Any]:
+    """One row as the dict that the row file is made of."""
+    if not isinstance(given, Mapping):
+        values = (getattr(given, name, None) for name in ("qid", "evaluator_name", "metrics"))
+        given = dict(zip(("qid", "evaluator_name", "metrics"), values, strict=True))
+        if not isinstance(given["metrics"], Mapping):
+            raise UsageError("a row of an EvaluationResult is a dict, or has `qid` and `metrics`, which is a dict")
+    if set(given) == {"qid", "evaluator_name", "metrics"} and isinstance(given["metrics"], Mapping):
+        start = {"qid": given["qid"], "evaluator_name": given["evaluator_name"], "is_aggregated": False}
+        return {**start, **given["metrics"]}
+    return dict(given)
+
+
+def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with its scores under `metrics`; one that is not of this kind, as it is."""
+    if tuple(row)[:3] != _ROW_COLUMNS:
+        return dict(row)
+    scores = {name: value for name, value in row.items() if name not in _ROW_COLUMNS}
+    return {"qid": row["qid"], "metrics": scores, "evaluator_name": row["evaluator_name"]}
+
+
+def _categories(metadata: Mapping[str, Any], name: str, beginning: str) -> list[dict[str, Any]]:
+    if name in metadata:
+        return list(metadata[name])
+    return [
+        {"categorization_name": title.removeprefix(beginning), "category_name": value}
+        for title, value in metadata.items()
+        if title.startswith(beginning) and title not in _NO_CATEGORIES and not is_missing(value) and value != ""
+    ]
+
+
+def _count(given: Any, text: str | None) -> int:
+    return len((text or "").split()) if is_missing(given) or given == "" else int(float(given))
+
+
+def _moment(value: Any) -> datetime | None:
+    if isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+
+
+def _list_of(value: Any) -> list[str] | None:
+    if is_missing(value) or value == "":
+        return None
+    try:
+        return as_list(value, strict=False)
+    except NotAListError:
+        return [str(value)]
