@@ -121,7 +121,8 @@ def read_objects(
                 raise InputError(
                     f"the qid {qid!r} has two references that differ",
                     file=data.results.name,
-                    hint=f"give it one; if another column tells the questions apart, add {column_option('qid', 'ITS_NAME')}",
+                    hint="give it one; if another column tells the questions apart, add "
+                    + column_option("qid", "ITS_NAME"),
                 )
     return results, list(references.values())
 
