@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -35,15 +36,23 @@ def _executable() -> str | None:
 
 
 @contextmanager
-def served(*command: str) -> Iterator[str]:
-    """A server of the tests, by the port that it prints."""
-    process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
+def started(*command: str) -> Iterator[str]:
+    """A server that the tests start, by the first line that it prints. It ends with them, also if they are killed."""
+    process = subprocess.Popen(
+        [sys.executable, __file__, sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     try:
-        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        yield process.stdout.readline().strip()
     finally:
-        process.terminate()
         process.communicate()
+
+
+@contextmanager
+def served(*command: str) -> Iterator[str]:
+    """The address of a server that prints its port."""
+    with started(*command) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @contextmanager
@@ -52,14 +61,8 @@ def chromium_server(folder: Path) -> Iterator[str]:
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     config = folder / "browser.json"
     config.write_text(json.dumps({"executablePath": _executable(), "args": ["--no-sandbox"] if root else []}))
-    command = [sys.executable, "-m", "playwright", "launch-server", "--browser", "chromium", "--config", str(config)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)  # the server is a child of the process that was started
-        process.communicate()
+    with started("-m", "playwright", "launch-server", "--browser", "chromium", "--config", str(config)) as address:
+        yield address
 
 
 @contextmanager
@@ -71,3 +74,19 @@ def chromium(address: str) -> Iterator[Any]:
         browser = playwright.chromium.connect(address)
         yield browser
         browser.close()
+
+
+def main() -> None:
+    """Run a command and what it starts until the standard input ends, with whoever holds its other end."""
+    process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
+
+    def end() -> None:
+        sys.stdin.read()
+        os.killpg(process.pid, signal.SIGTERM)
+
+    threading.Thread(target=end, daemon=True).start()
+    sys.exit(process.wait())
+
+
+if __name__ == "__main__":
+    main()
