@@ -15,6 +15,8 @@ import pytest
 from ragmeter import ContextRecall, EditDistanceEvaluator, EvaluationResult, QAPair, RAGResult, ResponseEvaluator
 from ragmeter.api import run_evaluators
 from ragmeter.errors import InputError, UsageError
+from ragmeter.evaluators.base import read_objects
+from ragmeter.io.data import Data
 
 CATEGORIES = [{"categorization_name": "factuality", "category_name": "factoid"}]
 
@@ -77,6 +79,21 @@ def test_categories_from_the_columns_of_a_reference_file() -> None:
     pair = QAPair(metadata=columns)
     assert pair.question_categories == CATEGORIES
     assert pair.user_categories == [{"categorization_name": "expertise", "category_name": "novice"}]
+    written = QAPair(question_categories=json.dumps(CATEGORIES), user_categories="no list", user_x="y")
+    assert written.question_categories == CATEGORIES
+    assert written.user_categories == [{"categorization_name": "x", "category_name": "y"}]
+
+
+def test_categories_and_contexts_from_json_lines(tmp_path: Path) -> None:
+    given = {"qid": 1, "answer": "b", "context": ["one", "two"], "question_categories": CATEGORIES}
+    (tmp_path / "r.jsonl").write_text(
+        json.dumps({"qid": 1, "answer": "a", "context": ["c"], "generated_queries": ["x"]})
+    )
+    (tmp_path / "g.jsonl").write_text(json.dumps(given))
+    data = Data.open(tmp_path / "r.jsonl", tmp_path / "g.jsonl", repeated=True)
+    (result,), (pair,) = read_objects(data, [])
+    assert (pair.question_categories, pair.context, pair.qid) == (CATEGORIES, ["one", "two"], "1")
+    assert (result.context, result.generated_queries, result.doc_ids) == (["c"], ["x"], [])
 
 
 @dataclass

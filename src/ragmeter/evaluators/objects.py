@@ -6,7 +6,9 @@ into `metadata`, and is an attribute all the same: `pair.question_categories`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
@@ -267,8 +269,12 @@ def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _categories(metadata: Mapping[str, Any], name: str, beginning: str) -> list[dict[str, Any]]:
-    if name in metadata:
-        return list(metadata[name])
+    given = metadata.get(name)
+    if isinstance(given, str):  # a file's column is text: the list is written as JSON
+        with suppress(ValueError):
+            given = json.loads(given)
+    if isinstance(given, list | tuple):
+        return list(given)
     return [
         {"categorization_name": title.removeprefix(beginning), "category_name": value}
         for title, value in metadata.items()
