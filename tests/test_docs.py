@@ -44,6 +44,7 @@ def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     shown = capsys.readouterr().out
     assert len(blocks) == 2
     assert "shared_characters: 0.5000" in shown
+    assert re.findall(r"\((-?[\d.]+), (-?[\d.]+)\)", shown) == [("0.0", "1.0")], "an interval within the metric's range"
     definition.METRICS.pop("shared_characters")
 
 
@@ -60,3 +61,23 @@ def test_the_metric_shown_to_contributors_works() -> None:
         assert name == "token_jaccard"
         assert metric([reference], [answer])[0] == expected  # type: ignore[operator]
     definition.METRICS.pop("token_jaccard")
+
+
+def test_the_readme_says_on_what_the_offline_judge_s_figures_are() -> None:
+    card = (ROOT / "docs" / "offline-judge.md").read_text(encoding="utf-8")
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    crossed = re.search(r"\| offline judge, cross-validated \| ([\d,]+) \| [\d.]+ \| ([\d.]+) \|", card)
+    held_out = re.search(r"Held-out questions.*?\n\| ([\d,]+) \| [\d.]+ \| ([\d.]+) \|", card, re.DOTALL)
+    assert crossed is not None
+    assert held_out is not None
+    for answers, agreement in (crossed.groups(), held_out.groups()):
+        assert f"{answers} answers" in readme
+        assert f"{float(agreement):.1%}" in readme
+    assert "short factual questions" in readme
+    assert "cross-validated by question" in readme
+
+
+def test_the_documents_have_no_words_that_are_gone() -> None:
+    for document in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        text = document.read_text(encoding="utf-8")
+        assert not re.search(r"no evidence|points (above|below)|have a star|marked with `\*`", text), document.name

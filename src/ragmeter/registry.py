@@ -57,7 +57,10 @@ def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
     if found is None and ("." in parsed.base or ":" in parsed.base):
         found = _from_object(import_object(parsed.base, "metric"), parsed.base)
     if found is None:
-        raise UnknownNameError("metric", parsed.base, METRICS, hint="`ragmeter metrics` lists them all")
+        names = ", ".join(METRICS)
+        raise UnknownNameError(
+            "metric", parsed.base, METRICS, hint=f"there are {names}; `ragmeter metrics` explains them"
+        )
     return found.with_settings(**parsed.settings) if parsed.settings else found
 
 

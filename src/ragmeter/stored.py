@@ -16,7 +16,7 @@ from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, opened_rows, outcome_column
+from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, clusters_in, opened_rows, outcome_column, unknown_run
 from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_NAMES, SCORED, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
@@ -32,9 +32,7 @@ def find_run(name: str | Path | RunFolder, output_dir: str | Path = RUNS) -> Run
     for path in (Path(name), Path(output_dir) / name):
         if (path / MANIFEST).is_file():
             return RunFolder(path)
-    there = sorted(path.parent.name for path in Path(output_dir).glob(f"*/{MANIFEST}"))
-    known = f"in {output_dir}/ there are {', '.join(there[:10])}" if there else f"there are no runs in {output_dir}/"
-    raise UnknownNameError("run", str(name), there, hint=known)
+    raise unknown_run(str(name), Path(output_dir))
 
 
 @dataclass(frozen=True)

@@ -250,6 +250,11 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.cli import show
 
     folder = chosen.output_dir or RUNS
+    if not (folder / chosen.run).exists():
+        from ragmeter.store import unknown_run
+
+        error = unknown_run(chosen.run, folder)
+        raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
     gate = None
     if asks_for_gate(chosen):
         from ragmeter.stored import StoredRun, find_run

@@ -7,7 +7,8 @@ from typing import Any
 
 from ragmeter.stats.intervals import Interval
 
-BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
+#: The verdicts. `different` is for metrics of which neither more nor less is better.
+BETTER, WORSE, DIFFERENT, NOT_SIGNIFICANT = "better", "worse", "different", "not significant"
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class MetricDifference:
 
     `difference` is b - a; `better` and `worse` count rows by the metric's direction. `needed` is the number of rows
     that would show a difference of `point`, and `smallest` the difference that these rows can show, with 80% power.
-    `verdict` goes by `p_holm`, which knows how many metrics and pairs of runs were looked at.
+    `verdict` goes by `p_holm`, which knows how many metrics and pairs of runs were looked at. `sentence` says it in
+    words, wherever it is shown. The interval is clipped to what a difference can be: -1 to 1 for scores from 0 to 1.
     """
 
     direction: str
@@ -56,11 +58,12 @@ class MetricDifference:
     smallest: float | None
     verdict: str
     movers: list[Mover]
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
 class SliceDifference:
-    """One metric on the rows of one slice. `turns`: surely the other way round than on all rows."""
+    """One metric on the rows of one slice. `turns`: significantly the other way round than on all rows."""
 
     column: str
     value: str
@@ -72,6 +75,7 @@ class SliceDifference:
     p_adjusted: float
     small: bool
     turns: bool
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs or more, every pair of them."""
+    """Two runs or more, every pair of them. `tests` is the number of tests that p-values are corrected over."""
 
     runs: list[str]
     level: float
@@ -101,6 +105,7 @@ class Comparison:
     cluster: str | None
     seed: int
     draws: int
+    tests: int
     pairs: list[Pair]
 
     def as_dict(self) -> dict[str, Any]:

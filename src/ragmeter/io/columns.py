@@ -190,11 +190,17 @@ def check_mapping(mapping: Mapping[str, str]) -> None:
             )
 
 
-def missing_column(needed: str, wanted_by: str, titles: Sequence[str], file: str) -> ColumnError:
-    """The error for a column that is needed and not there."""
+def missing_column(
+    needed: str, wanted_by: str, titles: Sequence[str], file: str, *, other_file: bool = False
+) -> ColumnError:
+    """The error for a column that is needed and not there.
+
+    `other_file`: it may be in a reference file that was not given.
+    """
     close = did_you_mean(needed, titles)
+    elsewhere = "if another file has it, name that file with --reference; " if other_file else ""
     return ColumnError(
         f"{wanted_by} needs the column {needed!r}, and there is none{close}",
         file=file,
-        hint=f"found are {', '.join(titles)}; if one of them is meant, add --column {needed}=ITS_NAME",
+        hint=f"found are {', '.join(titles)}; {elsewhere}if one of them is meant, add --column {needed}=ITS_NAME",
     )

@@ -29,6 +29,7 @@ from ragmeter.stats.agreement import (
 )
 from ragmeter.stats.corrected import Powered, labels_alone, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn
+from ragmeter.stats.intervals import within
 from ragmeter.store import RunFolder
 from ragmeter.stored import find_run
 from ragmeter.table import Scores
@@ -249,9 +250,7 @@ def _between(found: Matched, level: float) -> BetweenPeople:
 def _within(estimate: Estimate) -> Estimate:
     """The same, as far as a share can go."""
     assert estimate.value is not None  # noqa: S101 - PPI always has one
-    assert estimate.interval is not None  # noqa: S101
-    low, high = (min(1.0, max(0.0, end)) for end in estimate.interval)
-    return replace(estimate, value=min(1.0, max(0.0, estimate.value)), interval=(low, high))
+    return replace(estimate, value=min(1.0, max(0.0, estimate.value)), interval=within(estimate.interval, (0.0, 1.0)))
 
 
 def _clustered(sessions: Sequence[str | None]) -> bool:
