@@ -46,6 +46,7 @@ def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     shown = capsys.readouterr().out
     assert len(blocks) == 2
     assert "shared_characters: 0.5000" in shown
+    assert re.findall(r"\((-?[\d.]+), (-?[\d.]+)\)", shown) == [("0.0", "1.0")], "an interval within the metric's range"
     definition.METRICS.pop("shared_characters")
 
 
@@ -78,3 +79,23 @@ def test_the_page_of_python_names_what_is_there_and_runs(tmp_path: Path, monkeyp
     (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(block, {"__name__": "__main__"})  # noqa: S102 - our own document
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["after"]
+
+
+def test_the_readme_says_on_what_the_offline_judge_s_figures_are() -> None:
+    card = (ROOT / "docs" / "offline-judge.md").read_text(encoding="utf-8")
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    crossed = re.search(r"\| offline judge, cross-validated \| ([\d,]+) \| [\d.]+ \| ([\d.]+) \|", card)
+    held_out = re.search(r"Held-out questions.*?\n\| ([\d,]+) \| [\d.]+ \| ([\d.]+) \|", card, re.DOTALL)
+    assert crossed is not None
+    assert held_out is not None
+    for answers, agreement in (crossed.groups(), held_out.groups()):
+        assert f"{answers} answers" in readme
+        assert f"{float(agreement):.1%}" in readme
+    assert "short factual questions" in readme
+    assert "cross-validated by question" in readme
+
+
+def test_the_documents_have_no_words_that_are_gone() -> None:
+    for document in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        text = document.read_text(encoding="utf-8")
+        assert not re.search(r"no evidence|points (above|below)|have a star|marked with `\*`", text), document.name

@@ -9,7 +9,7 @@ import pytest
 
 from ragmeter import BaseScorer, CRAGEvaluator, LLMJudge, RunFolder, evaluate
 from ragmeter.api import add_metrics
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import InputError, UnknownNameError, UsageError
 from tests.conftest import Run, load_rows
 from tests.evaluators.crag.helpers import turn
 
@@ -101,8 +101,13 @@ def test_what_a_run_does_not_have(tmp_path: Path) -> None:
     evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
     with pytest.raises(UsageError, match="needs the column 'relevant', and the run r has none"):
         add_metrics("r", "ndcg@10", output_dir=tmp_path)
-    with pytest.raises(UnknownNameError, match=r"unknown run 'nothing'(.|\n)*there are r"):
+    with pytest.raises(UnknownNameError, match="unknown run 'nothing'") as caught:
         add_metrics("nothing", "token_f1", output_dir=tmp_path)
+    assert caught.value.hint.endswith("there are r")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="not a run folder"):
+        add_metrics("empty", "token_f1", output_dir=tmp_path)
+    (tmp_path / "empty").rmdir()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r"]
 
 

@@ -264,18 +264,20 @@ def test_the_interval_of_the_difference_against_a_margin(tmp_path: Path) -> None
     assert check.value == 2
     assert check.interval == pytest.approx((2 - 2.4841377, 2 + 2.4841377))
     assert check.baseline == "main"
-    assert check.reason.startswith(
-        "latency_ms: new is 2.0 above main (95%: -0.48 to 4.5), n = 3 (few): worse by more than 4.4 can't"
+    assert check.reason == (
+        "latency_ms: new is +2.0000 against main (95%: -0.4841 to +4.4841), not significant after correction over 2 "
+        "tests (Holm p = 0.5000, n = 3): the interval does not rule out a loss of more than 4.4; few rows, so it is "
+        "rough"
     )
     passed = gate("new", no_worse_than="main:latency_ms:4.5", output_dir=tmp_path)
     assert passed.passed
-    assert passed.checks[0].reason.endswith("worse by more than 4.5 is ruled out")
+    assert passed.checks[0].reason.endswith("the interval rules out a loss of more than 4.5; few rows, so it is rough")
     assert gate("main", no_worse_than="new:latency_ms:0.5", output_dir=tmp_path).passed, "faster is better"
     sure = gate("new", no_worse_than={"main": {"latency_ms": 0}}, output_dir=tmp_path)
-    assert "can't be ruled out" in sure.checks[0].reason
+    assert "the interval does not rule out a loss of more than 0;" in sure.checks[0].reason
     keep(tmp_path, "far", timed([20, 21, 22]))
     far = gate("far", no_worse_than={"main": {"latency_ms": 5}}, output_dir=tmp_path)
-    assert far.checks[0].reason.endswith("n = 3 (few): it is worse by more than 5")
+    assert far.checks[0].reason.endswith("the whole interval is a loss of more than 5; few rows, so it is rough")
 
 
 def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
@@ -293,8 +295,9 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
     assert check.interval[0] < -0.02 < check.value
     assert not check.passed
     found = re.fullmatch(
-        r"exact_match: new is 1\.0 points below main \(95%: -[\d.]+ to [\d.]+\), n = 100: worse by more than 2 points "
-        r"can't be ruled out; if they are alike, about ([\d,]+) questions would show it",
+        r"exact_match: new is -0\.0100 against main \(95%: -[\d.]+ to \+[\d.]+\), not significant \(p = 1\.0000, "
+        r"n = 100\): the interval does not rule out a loss of more than 0\.02; if they are alike, about ([\d,]+) "
+        r"questions would show it",
         check.reason,
     )
     assert found is not None, check.reason
@@ -303,7 +306,7 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
     assert verdict.sentences == [ragmeter.compare([tmp_path / "main", tmp_path / "new"]).pairs[0].sentence]
     assert gate("new", no_worse_than="main:exact_match:0.1", output_dir=tmp_path).passed
     one = gate("new", no_worse_than="main:exact_match:0.01", output_dir=tmp_path)
-    assert "worse by more than 1 point can't" in one.checks[0].reason
+    assert "does not rule out a loss of more than 0.01;" in one.checks[0].reason
 
 
 def test_the_same_answers_pass_where_scores_are_not_rates(tmp_path: Path) -> None:
@@ -344,7 +347,8 @@ def test_conversations_are_what_is_few(tmp_path: Path) -> None:
     keep(tmp_path, "main", held, "token_f1")
     keep(tmp_path, "new", held, "token_f1")
     check = gate("new", no_worse_than="main:token_f1:0.5", output_dir=tmp_path).checks[0]
-    assert "n = 40 (few: 4 groups): " in check.reason
+    assert "n = 40 in 4 clusters): " in check.reason
+    assert check.reason.endswith("; few clusters, so it is rough")
 
 
 def test_questions_worded_otherwise_are_said(tmp_path: Path) -> None:
@@ -458,5 +462,5 @@ def test_markdown_as_a_whole(tmp_path: Path) -> None:
         "",
         "| metric | mean | interval | n | not scored |",
         "| --- | --: | --: | --: | --- |",
-        "| exact\\_match ↑ | 1.0000 | 0.4385 – 1.0000 (95%) | 3 of 4 | 1 no\\_answer |",
+        "| exact\\_match ↑ | 1.0000 | 0.4385 to 1.0000 (95%) | 3 of 4 | 1 no\\_answer |",
     ]

@@ -16,7 +16,7 @@ LAYERS = [
     "__main__", "pytest_plugin", "cli", "asking", "reporting", "explaining", "gating", "planning", "comparing",
     "slicing", "api", "evaluators", "extending", "people", "engine", "listing", "stored", "store", "tabular", "stats",
     "targets", "judges", "metrics", "embedders", "endpoints", "effects", "io", "registry", "definition", "naming",
-    "table", "progress", "errors", "hints",
+    "table", "progress", "formatting", "errors", "hints",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"

@@ -198,7 +198,9 @@ def test_worse(ragmeter):
 """
     result = outcome(pytester, code)
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["*this evaluation is 80.0 points below main*it is worse by more than 2 points"])
+    result.stdout.fnmatch_lines(
+        ["*this evaluation is -0.8000 against main*the whole interval is a loss of more than 0.02; few rows*"]
+    )
 
 
 def test_a_system_is_asked(pytester: pytest.Pytester) -> None:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pyarrow.parquet as pq
 
 import ragmeter
-from ragmeter import naming, registry
+from ragmeter import formatting, naming, registry
 from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
@@ -389,5 +389,5 @@ def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> d
 def _short(summary: MetricSummary) -> str:
     if summary.mean is None:
         return f"nothing scored of {summary.n_total}"
-    interval = f" [{summary.interval[0]:.4f}, {summary.interval[1]:.4f}]" if summary.interval else ""
-    return f"{summary.mean:.4f}{interval}, n = {summary.n_scored} of {summary.n_total}"
+    between = f" [{formatting.interval(summary.interval)}]" if summary.interval else ""
+    return f"{formatting.number(summary.mean)}{between}, n = {formatting.scored(summary.n_scored, summary.n_total)}"

@@ -11,6 +11,8 @@
     ├── Interrupted           Ctrl-C; what was paid for is kept
     └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
 
+    RagmeterWarning           a call that works, and is probably not what was meant
+
 Each one carries what a person needs to mend it: where it happened, what was found, and what to do.
 The command line prints it in one piece and leaves with `exit_code`. What it says of parameters it says to the caller:
 keywords in Python, flags on the command line (`ragmeter.hints`).
@@ -102,6 +104,10 @@ class MissingExtraError(RagmeterError):
         """`extra` is one of ragmeter's own; `package` is a package that no extra brings."""
         command = f"pip install {package}" if package else f"pip install 'ragmeter[{extra}]'"
         super().__init__(f"{what} needs an optional package", hint=f"install it: {command}")
+
+
+class RagmeterWarning(UserWarning):
+    """A call that works, and is probably not what was meant. The command line prints it on standard error."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

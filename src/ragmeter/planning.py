@@ -59,8 +59,12 @@ def plan(
     basis: str = "given",
     n_pilot: int | None = None,
     usual: Sequence[float] = _USUAL,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> Plan:
-    """Plan for given variances. Without a difference and a number, for the usual ones."""
+    """Plan for given variances. Without a difference and a number, for the usual ones.
+
+    `bounds` is the range of the metric: no difference is larger than that.
+    """
     for name, share in (("alpha", alpha), ("power", power)):
         if not 0 < share < 1:
             raise UsageError(f"{name} lies between 0 and 1, and is {share:g}")
@@ -68,6 +72,7 @@ def plan(
         raise UsageError(f"repeats must be at least 1, and is {repeats}")
     if any(not each > 0 for each in differences) or any(each < 1 for each in numbers):
         raise UsageError("a difference is above 0, and a number of questions at least 1")
+    _check_range(differences, metric, bounds)
     if not all(map(math.isfinite, (*differences, variances.per_question(repeats)))):
         raise UsageError("a variance and a difference are numbers, and none is endless")
     if min(variances.between, variances.within_a, variances.within_b) < 0 or not variances.per_question(repeats) > 0:
@@ -128,7 +133,22 @@ def plan_from_pilot(
         raise UsageError(f"{names}: no question has a score of {metric}{' in both' if len(held) == 2 else ''}")
     clustered = f", clustered by {column}" if column else ""
     usual = _usual(first.measure(metric), first.scores(metric))
-    return plan(variances, metric=metric, basis=basis + clustered, n_pilot=n, usual=usual, **settings)
+    ends = [each.measure(metric).bounds for each in held]
+    bounds = min(low for low, _ in ends), max(high for _, high in ends)
+    return plan(variances, metric=metric, basis=basis + clustered, n_pilot=n, usual=usual, bounds=bounds, **settings)
+
+
+def _check_range(differences: Sequence[float], metric: str | None, bounds: tuple[float, float]) -> None:
+    """Refuse a difference that the metric's range has no room for: 5 for 0.05."""
+    low, high = bounds
+    for each in differences:
+        if math.isfinite(each) and each > high - low:
+            points = f"; {each:g} points are {each / 100:g}" if bounds == (0.0, 1.0) else ""
+            span = f"its scores lie between {low:g} and {high:g}"
+            raise UsageError(
+                f"no difference in {metric or 'the metric'} can be {each:g}: {span}",
+                hint=f"a difference is at most {high - low:g}{points}",
+            )
 
 
 def _usual(measure: Measure, scores: Scores) -> Sequence[float]:

@@ -28,7 +28,7 @@ from ragmeter.table import NAMED_COLUMNS, Failed
 _BUILTIN = "ragmeter.metrics"
 _ENTRY_POINTS = "ragmeter.metrics"
 
-_LISTED = f"{by_caller('`ragmeter metrics`', 'ragmeter.list_metrics()')} lists them all"
+_LISTED = f"{by_caller('`ragmeter metrics`', 'ragmeter.list_metrics()')} says what they are"
 
 _log = logging.getLogger("ragmeter")
 
@@ -60,7 +60,7 @@ def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
     if found is None and ("." in parsed.base or ":" in parsed.base):
         found = _from_object(import_object(parsed.base, "metric"), parsed.base)
     if found is None:
-        raise UnknownNameError("metric", parsed.base, METRICS, hint=_LISTED)
+        raise UnknownNameError("metric", parsed.base, METRICS, hint=f"there are {', '.join(METRICS)}; {_LISTED}")
     return found.with_settings(**parsed.settings) if parsed.settings else found
 
 

@@ -24,6 +24,7 @@ from ragmeter.hints import option
 from ragmeter.io.write import dumps
 from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO, Confidence
+from ragmeter.stats.intervals import within
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
 from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, QID, SCORED, Batch, Measure, Scores
 
@@ -32,6 +33,8 @@ _LISTS = pa.list_(pa.large_string())
 #: The types of a column of single texts.
 TEXTS = (pa.large_string(), pa.string())
 _OUTCOME = pa.dictionary(pa.int32(), pa.string())
+#: So many runs are named where one is not found.
+_NAMED_RUNS = 20
 _NOT_WHOLE = "the run is damaged, or was not copied whole: evaluate again"
 
 
@@ -193,9 +196,11 @@ class RunFolder:
     def at(cls, where: str | Path) -> Self:
         """The run at a path, or an error if there is none."""
         path = Path(where)
-        if not (path / MANIFEST).is_file():
+        if (path / MANIFEST).is_file():
+            return cls(path)
+        if path.exists():
             raise InputError("this is not a run folder: it has no manifest.json", file=str(path))
-        return cls(path)
+        raise unknown_run(path.name, path.parent)
 
     @property
     def name(self) -> str:
@@ -208,7 +213,9 @@ class RunFolder:
 
     def summary(self) -> dict[str, Any]:
         """What came out."""
-        return self._json(SUMMARY)
+        found = self._json(SUMMARY)
+        _clip_intervals(found.get("metrics"))
+        return found
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """What came out, for each metric."""
@@ -243,6 +250,23 @@ class RunFolder:
         if not isinstance(content, dict):
             raise InputError("can't be read: it is no JSON object", file=str(self.path / name), hint=_NOT_WHOLE)
         return content
+
+
+def unknown_run(name: str, folder: Path) -> UnknownNameError:
+    """The error for a run that is not in a folder, with those that are."""
+    known = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+    more = f" and {len(known) - _NAMED_RUNS:,} more" if len(known) > _NAMED_RUNS else ""
+    listed = f"in {folder}/ there are {', '.join(known[:_NAMED_RUNS])}{more}"
+    return UnknownNameError("run", name, known, hint=listed if known else f"there are no runs in {folder}/")
+
+
+def _clip_intervals(metrics: Any) -> None:
+    """Clip the intervals of runs that an earlier version has kept, where they go beyond their metric's range."""
+    for each in metrics.values() if isinstance(metrics, dict) else ():
+        with suppress(TypeError, ValueError, KeyError, IndexError):  # what is missing is said by whoever needs it
+            clipped = within(each["interval"], each["range"])
+            if clipped is not None and clipped[0] <= each["mean"] <= clipped[1]:
+                each["interval"] = clipped
 
 
 class NewRun:

@@ -19,7 +19,17 @@ from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.store import MANIFEST, ROWS, TEXTS, RunFolder, TemporaryRun, clusters_in, opened_rows, outcome_column
+from ragmeter.store import (
+    MANIFEST,
+    ROWS,
+    TEXTS,
+    RunFolder,
+    TemporaryRun,
+    clusters_in,
+    opened_rows,
+    outcome_column,
+    unknown_run,
+)
 from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_NAMES, SCORED, Measure, Scores
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
@@ -61,9 +71,7 @@ def find_run(run: RunLike, output_dir: str | Path = RUNS) -> RunFolder:
     for path in (Path(run), Path(output_dir) / run):
         if (path / MANIFEST).is_file():
             return RunFolder(path)
-    there = sorted(path.parent.name for path in Path(output_dir).glob(f"*/{MANIFEST}"))
-    known = f"in {output_dir}/ there are {', '.join(there[:10])}" if there else f"there are no runs in {output_dir}/"
-    raise UnknownNameError("run", str(run), there, hint=known)
+    raise unknown_run(str(run), Path(output_dir))
 
 
 def find_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[RunFolder]:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ragmeter import formatting
 from ragmeter.errors import MissingExtraError, UnknownNameError
 from ragmeter.stats.confidence import percent
-from ragmeter.stats.intervals import Interval, within
+from ragmeter.stats.intervals import Interval
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +88,7 @@ def summary_records(metrics: Mapping[str, MetricSummary]) -> list[dict[str, Any]
             "metric": name,
             "direction": each.direction,
             "mean": each.mean,
-            **ends(within(each.interval, each.range)),
+            **ends(each.interval),
             "level": each.level,
             "n_scored": each.n_scored,
             "n_total": each.n_total,
@@ -109,9 +110,9 @@ def summaries_html(metrics: Mapping[str, MetricSummary]) -> str:
     rows = [
         [
             f"{name} {ARROWS[each.direction]}",
-            figure(each.mean),
-            between(within(each.interval, each.range)),
-            counted(each.n_scored, each.n_total),
+            formatting.number(each.mean),
+            formatting.interval(each.interval),
+            formatting.scored(each.n_scored, each.n_total),
         ]
         for name, each in metrics.items()
     ]
@@ -120,28 +121,6 @@ def summaries_html(metrics: Mapping[str, MetricSummary]) -> str:
         titles.append("not scored")
         rows = [[*row, cause] for row, cause in zip(rows, causes, strict=True)]
     return html_table(titles, rows, texts=(0, 4))
-
-
-def figure(value: float | None) -> str:
-    """A number for reading: four places below 10, one above."""
-    if value is None:
-        return "–"
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:,.1f}"
-
-
-def between(interval: Sequence[float] | None) -> str:
-    """An interval for reading."""
-    return "–" if interval is None else f"{figure(interval[0])} to {figure(interval[1])}"
-
-
-def counted(scored: int, total: int) -> str:
-    """How many rows have a score."""
-    return f"{scored:,}" if scored == total else f"{scored:,} of {total:,}"
-
-
-def signed(value: float | None) -> str:
-    """A difference for reading."""
-    return "–" if value is None else f"{'+' if value > 0 else ''}{figure(value)}"
 
 
 def html_text(text: object) -> str:

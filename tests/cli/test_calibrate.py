@@ -32,7 +32,7 @@ def test_from_a_run_to_its_corrected_accuracy(ragmeter: Run, tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     for words in ("Cohen's kappa", "sensitivity", "specificity", "corrected (PPI++)", "Rogan–Gladen", "labels alone"):
         assert words in done.stdout
-    assert "People would call" in done.stdout
+    assert "The share of answers that people would call correct is 0." in done.stdout
     assert "beware" not in done.stdout
     assert max(map(len, done.stdout.split("with the judge")[0].splitlines())) <= 80
     kept = json.loads((tmp_path / "runs/demo/calibration.json").read_text())

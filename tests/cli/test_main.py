@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import ragmeter as package
+from ragmeter.cli.main import main
 from ragmeter.registry import known
 from tests.conftest import Run
 
@@ -88,3 +89,45 @@ def test_arrow_leaves_pandas_alone_and_scorers_have_it(tmp_path: Path) -> None:
         code = f"import sys; from ragmeter.cli.main import main; print(main({command}), 'pandas' in sys.modules)"
         done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
         assert done.stdout.splitlines()[-1] == f"0 {there}", done.stderr
+
+
+def test_a_warning_stands_on_standard_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gold.tsv").write_text("qid\tanswer\n1\tRome\n2\tParis\n")
+    for command in (["--metrics", "exact_match", "--json"], ["--evaluator", "EditDistanceEvaluator", "--json"]):
+        assert main(["evaluate", "--results", "gold.tsv", "--reference", "./gold.tsv", *command]) == 0
+        said = capsys.readouterr()
+        assert said.err == (
+            "ragmeter: warning: the results and the reference are the same (gold.tsv): answers that are compared with "
+            "themselves are always right; one file that has both is given as the results alone\n"
+        )
+        json.loads(said.out)
+
+
+def test_an_unknown_run_is_answered_with_those_that_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.jsonl").write_text('{"qid": "1", "answer": "a", "reference": "a"}\n')
+    for name in ("nightly-1", "nightly-2"):
+        package.evaluate("rows.jsonl", metrics="token_f1", run=name)
+    for command in (
+        ["evaluate", "--run", "nightly", "--metrics", "exact_match"],
+        ["compare", "nightly-1", "nightly"],
+        ["summary", "nightly"],
+        ["gate", "nightly", "--fail-under", "token_f1=0.1"],
+        ["gate", "nightly-1", "--no-worse-than", "nightly:token_f1:0.1"],
+        ["report", "nightly"],
+        ["power", "nightly", "--metric", "token_f1"],
+        ["label", "nightly"],
+        ["calibrate", "nightly", "--labels", "x.csv"],
+        ["explain", "nightly", "1"],
+    ):
+        assert main(command) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("ragmeter: unknown run 'nightly': did you mean nightly-"), command
+        assert "in runs/ there are nightly-1, nightly-2" in said
+    assert main(["evaluate", "--run", "nightly", "--metrics", "exact_match"]) == 2
+    assert capsys.readouterr().err.endswith("; a new run needs --results\n")

@@ -33,7 +33,7 @@ def test_a_page_and_what_papers_need(ragmeter: Run, runs: Path, tmp_path: Path) 
     ]
     page = (tmp_path / "out" / "page.html").read_text(encoding="utf-8")
     assert "<title>Two runs – ragmeter report</title>" in page
-    assert "no evidence" in page or "is worse than" in page
+    assert "other is +0.2286 against small (95%: -0.2658 to +0.7229), not significant after correction" in page
     assert (tmp_path / "out" / "summary.md").read_text(encoding="utf-8").startswith("# small · other")
     assert "\\toprule" in (tmp_path / "out" / "table.tex").read_text(encoding="utf-8")
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
+from ragmeter.cli.main import main
 from tests.conftest import Run
 from tests.runs import make_run
 
@@ -27,11 +35,13 @@ def runs(tmp_path: Path) -> Path:
 def test_compare(ragmeter: Run, runs: Path) -> None:
     done = ragmeter("compare", "old", "new")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("new is better than old on score by ")
-    assert "A: old, B: new" in done.stdout
-    assert "test: randomisation" in done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("score: new is +")
+    assert "significantly better after correction over 2 tests (Holm p < 0.0001, n = 300)" in lines[0]
+    assert "A: old, B: new" in lines
+    assert lines[-1] == "test: randomisation; p: corrected (Holm) over 2 tests; significant: p below 0.05"
     assert "\x1b" not in done.stdout
-    assert max(map(len, done.stdout.splitlines()[:8])) <= 80
+    assert "*" not in done.stdout
 
 
 def test_compare_for_a_script(ragmeter: Run, runs: Path) -> None:
@@ -64,10 +74,18 @@ def test_power(ragmeter: Run, runs: Path) -> None:
     ("arguments", "said"),
     [
         ((), "a pilot run, or --variance"),
-        (("old",), "--metric is missing"),
+        (("old",), "--metric is missing: which of the run's metrics is the plan for?\n  old has score, right"),
         (("old", "--variance", "1", "--metric", "score"), "leave one of them out"),
         (("old", "new", "old", "--metric", "score"), "one run or two"),
         (("old", "--metric", "scor"), "did you mean score"),
+        (("old", "--metric", "other"), "old has score, right"),
+        (
+            ("old", "--metric", "score", "--difference", "0.02", "5"),
+            "no difference in score can be 5: its scores lie between 0 and 1\n"
+            "  a difference is at most 1; 5 points are 0.05",
+        ),
+        (("--variance", "0.1", "--metric", "token_f1", "--difference", "2"), "no difference in token_f1 can be 2"),
+        (("old", "--metrics", "score"), "unknown option --metrics: did you mean --metric?"),
     ],
 )
 def test_power_says_what_is_wrong(ragmeter: Run, runs: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -142,13 +160,108 @@ def test_a_seed_that_is_none(ragmeter: Run, runs: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "ragmeter: a seed is 0 or more, and not -1\n")
 
 
-def test_a_long_name_is_broken_where_its_settings_begin(ragmeter: Run, tmp_path: Path) -> None:
-    for name, value in (("a", 0.1), ("b", 0.2)):
-        make_run(tmp_path / "runs" / name, {"rouge_l_score[language=en]": [value, 0.3, 0.4]})
-    lines = ragmeter("compare", "a", "b", "--alpha", "0.01").stdout.splitlines()
-    (place,) = (number for number, line in enumerate(lines) if line.startswith(" rouge_l_score ↑ "))
-    assert lines[place + 1].rstrip() == "   [language=en]"
-    assert lines[-1].endswith("* alone below 0.01")
+def test_a_pipe_gets_every_column_on_one_line(ragmeter: Run, tmp_path: Path) -> None:
+    name = "semantic_similarity[model=intfloat/multilingual-e5-base]"
+    for run, value in (("a", 0.1), ("b", 0.2)):
+        make_run(
+            tmp_path / "runs" / run, {name: [value, 0.3, 0.4], "slow_reply_ms": [12345.6, 23456.7, 34567.8 * value]}
+        )
+    done = ragmeter("compare", "a", "b", "--alpha", "0.01", env={"COLUMNS": "40"})
+    lines = done.stdout.splitlines()
+    (title,) = (line.split() for line in lines if "better/worse" in line)
+    assert title == ["metric", "A", "B", "B", "−", "A", "95%", "interval", "Holm", "p", "better/worse"]
+    (row,) = (line for line in lines if line.startswith(f" {name} ↑ "))
+    assert row.split() == [name, "↑", "0.2667", "0.3000", "+0.0333", "-0.1101", "to", "+0.1768", "1.0000", "1/0"]
+    assert lines[-1].endswith("; significant: p below 0.01")
+
+
+class Terminal(io.StringIO):
+    """A standard output that a person looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+FIGURE = re.compile(r"(?<![\w.,+-])[-+]?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?![\w.,/])")
+
+
+@pytest.fixture
+def long_names(tmp_path: Path) -> Path:
+    random = np.random.default_rng(4)
+    for run in ("old", "new"):
+        scores = {
+            "rouge_l_score[language=en]": random.random(84),
+            "slow_latency_of_the_whole_system_ms": random.random(84) * 123_456,
+            "right": (random.random(84) < 0.5).astype(float),
+        }
+        make_run(tmp_path / "runs" / run, scores, {"kind": ["short", "a rather long kind of question"] * 42})
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "old", "new", "--movers", "0"],
+        ["summary", "new", "--slice", "kind"],
+        ["gate", "new", "--fail-under", "right=0.1", "--no-worse-than", "old:right:0.9"],
+        ["power", "old", "new", "--metric", "rouge_l_score[language=en]"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_no_number_is_cut_at_any_width(long_names: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
+    monkeypatch.chdir(long_names)
+    monkeypatch.setenv("TERM", "dumb")
+
+    def shown(columns: int) -> str:
+        terminal = Terminal()
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr(sys, "stdout", terminal)
+        assert main(arguments) == 0
+        return terminal.getvalue()
+
+    widest = set(FIGURE.findall(shown(1000)))
+    for columns in (40, 60, 80, 100, 120):
+        text = shown(columns)
+        assert all(cell_len(line) <= columns for line in text.splitlines() if " " in line.strip())
+        figures = set(FIGURE.findall(text))
+        assert figures <= widest, "no figure is a part of another one"
+        left_out = re.findall(r"no room for: ([\w/]+)", text)
+        assert set(left_out) <= {"better/worse", "median"}
+        assert figures == widest or left_out, columns
+        assert "…" not in text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+def test_a_real_terminal_of_80_columns(long_names: Path) -> None:
+    """0/84 was shown as 0/8."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    for run, score in (("zeros", 0.0), ("ones", 1.0)):
+        make_run(long_names / "runs" / run, {"rouge_l_score[language=en]": [score] * 84, "right": [score] * 84})
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "ragmeter", "compare", "ones", "zeros", "--movers", "0"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=long_names,
+        env={**environment, "PYTHONUTF8": "1", "TERM": "dumb"},
+    ) as started:
+        os.close(theirs)
+        said = b""
+        with suppress(OSError):  # how Linux says that the other end is closed
+            while part := os.read(ours, 65536):
+                said += part
+        os.close(ours)
+        assert started.wait(timeout=300) == 0
+    lines = said.decode().splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    assert [line.split()[-1] for line in lines if "0.0000  -1.0000" in line] == ["0/84", "0/84"]
 
 
 def test_a_summary_of_another_version(ragmeter: Run, runs: Path) -> None:

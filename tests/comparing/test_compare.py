@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from scipy import stats
 
 from ragmeter import choose_sample, compare, evaluate, gate
+from ragmeter.comparing import MetricDifference
+from ragmeter.comparing.words import Judging
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.planning import plan_from_pilot
 from ragmeter.slicing import summarise_run
@@ -89,7 +92,8 @@ def test_rows_in_one_run_only_and_rows_that_one_run_has_not_scored(tmp_path: Pat
     each = pair.metrics["score"]
     assert (pair.only_a, pair.only_b) == ({"count": 1, "qids": ["4"]}, {"count": 1, "qids": ["5"]})
     assert (pair.n_paired, each.n, each.scored_only_a, each.scored_only_b) == (3, 1, 1, 1)
-    assert (each.interval, each.p, each.verdict) == (None, None, "no evidence")
+    assert (each.interval, each.p, each.verdict) == (None, None, "not significant")
+    assert each.sentence == "score: b is +0.1000 against a, too few questions for a test (n = 1)"
 
 
 def test_questions_that_were_asked_several_times(tmp_path: Path) -> None:
@@ -148,6 +152,12 @@ def test_slices_that_turn_around(tmp_path: Path) -> None:
         ("kind", "odd", True, 40),
     ]
     odd = pair.slices[1]
+    assert odd.interval is not None
+    assert odd.sentence == (
+        f"the other way round where kind is odd: score {odd.difference:+.4f} "
+        f"(95%: {odd.interval[0]:+.4f} to {odd.interval[1]:+.4f}), significant after correction over 2 tests "
+        "(Holm p < 0.0001, n = 40)"
+    )
     d = (b - A)[160:]
     assert odd.p == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-9)
     assert odd.p_adjusted == pytest.approx(odd.p * 2 if odd.p < pair.slices[0].p else odd.p, rel=1e-9)
@@ -204,22 +214,96 @@ def test_the_sentence(tmp_path: Path) -> None:
     better = np.where(random.random(n) < 0.1, 1.0, right)
     noise = random.random(n)
     make_run(tmp_path / "old", {"right": right, "score": noise})
-    make_run(tmp_path / "new", {"right": better, "score": noise + random.normal(0, 0.2, n)})
+    make_run(tmp_path / "new", {"right": better, "score": np.clip(noise + random.normal(0, 0.2, n), 0, 1)})
     (pair,) = compare(["old", "new"], output_dir=tmp_path).pairs
-    each = pair.metrics["right"]
+    right_or_wrong, score = pair.metrics["right"], pair.metrics["score"]
+    assert right_or_wrong.interval is not None
+    assert score.interval is not None
+    low, high = right_or_wrong.interval
+    assert right_or_wrong.sentence == (
+        f"right: new is {right_or_wrong.difference:+.4f} against old (95%: {low:+.4f} to {high:+.4f}), significantly "
+        "better after correction over 2 tests (Holm p < 0.0001, n = 1,000)"
+    )
+    low, high = score.interval
+    assert score.sentence == (
+        f"score: new is {score.difference:+.4f} against old (95%: {low:+.4f} to {high:+.4f}), "
+        f"not significant after correction over 2 tests (Holm p = {score.p_holm:.4f}, n = 1,000)"
+    )
+    needed = "To see a difference of 0.01, about 2,400 questions are needed"
+    assert pair.sentence == f"{right_or_wrong.sentence}. {score.sentence}. {needed}."
+
+
+def test_an_interval_without_zero_may_still_be_not_significant(tmp_path: Path) -> None:
+    """Seven questions, six of them better: p is 0.03 alone, and 0.06 where two metrics were looked at."""
+    gains = np.array([0.7, 0.6, 0.5, 0.4, 0.3, 0.25, -0.05])
+    make_run(tmp_path / "a", {"score": np.full(7, 0.3), "other": np.full(7, 0.3)})
+    make_run(tmp_path / "b", {"score": 0.3 + gains, "other": 0.3 + gains})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    each = pair.metrics["score"]
     assert each.interval is not None
-    low, high = each.interval
-    assert pair.sentence == (
-        f"new is better than old on right by {100 * (each.difference or 0):.1f} points "
-        f"(95%: {100 * low:.1f} to {100 * high:.1f}), n = 1,000; on the rest there is no evidence either way: "
-        "to see a difference of 1 point you need about 3,200 questions."
+    assert each.interval[0] > 0
+    assert each.p is not None
+    assert each.p < 0.05 < (each.p_holm or 0)
+    assert each.verdict == "not significant"
+    assert "not significant after correction over 2 tests (Holm p = 0.0625, n = 7)" in each.sentence
+    assert "better" not in pair.sentence
+    assert "evidence" not in pair.sentence
+    alone = compare(["a", "b"], metrics="score", output_dir=tmp_path).pairs[0].metrics["score"]
+    assert alone.sentence.endswith("significantly better (p = 0.0313, n = 7)")
+    strict = compare(["a", "b"], metrics="score", alpha=0.01, output_dir=tmp_path).pairs[0].metrics["score"]
+    assert strict.sentence.endswith("not significant at alpha 0.01 (p = 0.0313, n = 7)")
+
+
+@pytest.mark.parametrize("no_worse_than", [["a:score:0.05"], ["a:score:0.05", "a:other:0.05"], ["a:score:0.9"]])
+def test_the_gate_judges_as_the_comparison_does(tmp_path: Path, no_worse_than: list[str]) -> None:
+    """It said `better` where the comparison saw nothing, for it had looked at one metric alone."""
+    gains = np.array([0.7, 0.6, 0.5, 0.4, 0.3, 0.25, -0.05])
+    make_run(tmp_path / "a", {"score": np.full(7, 0.3), "other": np.full(7, 0.3)})
+    make_run(tmp_path / "b", {"score": 0.3 + gains, "other": 0.3 + gains})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    verdict = gate("b", no_worse_than=no_worse_than, output_dir=tmp_path)
+    assert verdict.passed, "the margin is held against the interval, whatever the judgement"
+    for check in verdict.checks[: len(no_worse_than)]:
+        assert check.reason.startswith(f"{pair.metrics[check.metric].sentence}: the interval rules out a loss of more")
+        assert "better" not in check.reason
+    assert verdict.sentences == [pair.sentence]
+
+
+def test_neither_way_is_better() -> None:
+    each = MetricDifference(
+        "none", 9, None, 1.0, 2.0, 1.0, (0.5, 1.5), "t", 0.001, 0.001, 0.001, "t", None, 0, 0, 0, 0, 0, None, None,
+        None, "not significant", [],
+    )  # fmt: skip
+    judging = Judging(0.95, 0.05, 1)
+    assert judging.verdict(each) == "different"
+    assert judging.sentence("docs", replace(each, verdict="different"), "a", "b") == (
+        "docs: b is +1.0000 against a (95%: +0.5000 to +1.5000), significantly different (p = 0.0010, n = 9)"
     )
 
 
-def test_the_same_run_twice_is_no_evidence(tmp_path: Path) -> None:
+def test_intervals_of_differences_stay_within_what_is_possible(tmp_path: Path) -> None:
+    kinds = {"kind": ["x", "y"] * 10}
+    make_run(tmp_path / "a", {"score": [0.0] * 19 + [1.0], "slow": [0.0, 900.0] * 10}, kinds)
+    make_run(tmp_path / "b", {"score": [1.0, 0.95] * 10, "slow": [800.0, 0.0] * 10}, kinds)
+    two = {
+        name: make_run(tmp_path / f"two-{name}", {"score": values}) for name, values in (("a", [0, 1]), ("b", [1, 1]))
+    }
+    assert compare(list(two.values())).pairs[0].metrics["score"].interval == (-1.0, 1.0)
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    for each in pair.slices:
+        if each.metric == "score":
+            assert each.interval is not None
+            assert -1 <= each.interval[0] <= each.interval[1] <= 1
+    slow = pair.metrics["slow"].interval
+    assert slow is not None
+    assert slow[0] < -200, "latencies have no upper end, so their differences have none"
+
+
+def test_the_same_run_twice_is_not_significant(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"right": np.ones(20), "score": A[:20]})
     (pair,) = compare(["a", tmp_path / "a"], output_dir=tmp_path).pairs
-    assert {each.verdict for each in pair.metrics.values()} == {"no evidence"}
+    assert {each.verdict for each in pair.metrics.values()} == {"not significant"}
+    assert "have the same mean (95%: 0.0000 to 0.0000), not significant" in pair.metrics["score"].sentence
     assert pair.metrics["right"].interval is not None
     assert pair.metrics["right"].interval[1] > 0.1  # twenty alike rows don't prove that the systems are alike
 
@@ -271,9 +355,19 @@ def test_a_sentence_names_no_more_than_can_be_read(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {f"m{number}": A for number in range(30)})
     make_run(tmp_path / "b", {f"m{number}": B for number in range(30)})
     (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
-    assert "on m7 by" in pair.sentence
-    assert "m8" not in pair.sentence
-    assert ", and on 22 more, n = 200" in pair.sentence
+    assert ". m7: b is +" in pair.sentence
+    assert "m8: " not in pair.sentence
+    assert "Significant as well: m8, m9, m10, m11, m12, m13, m14, m15 and 14 more." in pair.sentence
+
+
+def test_of_many_metrics_the_nearest_to_a_difference_is_told(tmp_path: Path) -> None:
+    random = np.random.default_rng(9)
+    for name in "ab":
+        make_run(tmp_path / name, {f"m{i}": random.random(100) for i in range(4)})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    nearest = min(pair.metrics.values(), key=lambda each: each.p_holm or 0)
+    start = "No significant difference on any of 4 metrics; the nearest to one: "
+    assert pair.sentence.startswith(f"{start}{nearest.sentence}. ")
 
 
 def test_conversations_scores_by_the_names_of_their_table(tmp_path: Path) -> None:

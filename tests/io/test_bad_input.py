@@ -95,6 +95,10 @@ def test_a_list_cell_that_is_no_list(cell: str, message: str, tmp_path: Path, ra
     ("arguments", "parts"),
     [
         (["--metrics", "token_f2"], ["unknown metric 'token_f2'", "did you mean token_f1"]),
+        (["--metrics", "blub"], ["unknown metric 'blub'", "there are ", "token_f1, ", "ndcg, ", "`ragmeter metrics`"]),
+        (["--metric", "token_f1"], ["unknown option --metric: did you mean --metrics?"]),
+        (["--metric=token_f1"], ["unknown option --metric: did you mean --metrics?"]),
+        (["--metrics", "token_f1", "--out"], ["unknown option --out"]),
         (["--metrics", "ndcg@0"], ["at least 1"]),
         (["--metrics", "token_f1[k=3]"], ["token_f1 has no setting 'k'"]),
         (["--metrics", "rouge_l_score[language="], ["not a metric's name"]),

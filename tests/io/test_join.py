@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragmeter import evaluate
-from ragmeter.errors import ColumnError, InputError
+from ragmeter.errors import ColumnError, InputError, RagmeterWarning
 from ragmeter.io import join
 from ragmeter.io.data import Data
 
@@ -118,3 +120,34 @@ def test_the_user_s_title_in_one_file_and_a_usual_one_in_the_other() -> None:
     results, reference = [{"my_id": "1", "answer": "a"}], [{"qid": "1", "answer": "a"}]
     found = evaluate(results, reference, metrics="exact_match", columns={"qid": "my_id", "answer": "answer"})
     assert found["exact_match"].mean == 1
+
+
+def test_results_that_are_their_own_reference(tmp_path: Path) -> None:
+    """They scored 1.0000 without a word."""
+    gold, link, copy, other = (tmp_path / f"{name}.tsv" for name in ("gold", "link", "copy", "other"))
+    gold.write_text("qid\tanswer\n1\tRome\n2\tParis\n")
+    link.symlink_to(gold)
+    copy.write_bytes(gold.read_bytes())
+    other.write_text("qid\tanswer\n1\tRoma\n2\tParis\n")
+    for reference in (gold, str(gold), link, copy):
+        with pytest.warns(
+            RagmeterWarning, match=r"the results and the reference are the same \(.*gold\.tsv\)"
+        ) as caught:
+            assert evaluate(gold, reference, metrics="exact_match")["exact_match"].mean == 1.0
+        assert caught[0].filename == __file__, "the warning points at the call"
+    held = rows("1", answer="Rome")
+    with pytest.warns(RagmeterWarning, match="are the same"):
+        evaluate(held, held, metrics="exact_match")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(gold, other, metrics="exact_match")
+        evaluate(held, rows("1", reference="Rome"), metrics="exact_match")
+
+
+def test_a_reference_that_was_forgotten() -> None:
+    with pytest.raises(ColumnError, match="token_f1 needs the column 'reference', and there is none") as caught:
+        evaluate(rows("1", answer="Rome", question="?"), metrics="token_f1")
+    assert caught.value.hint.startswith("found are qid, answer, question; if another file has it, name that file with ")
+    with pytest.raises(ColumnError) as caught:
+        evaluate(rows("1", answer="Rome"), rows("1", gold="Rome"), metrics="token_f1")
+    assert "another file" not in caught.value.hint

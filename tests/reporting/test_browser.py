@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import ragmeter
+from ragmeter.formatting import number, p_value, signed, signed_interval
+from ragmeter.reporting.exports import plain
 from tests.browser import chromium, missing
 from tests.command import PATIENCE
 from tests.conftest import load_rows
@@ -118,8 +120,8 @@ def test_the_figures_and_the_failures_stand_first(browser: Any, small: Path) -> 
     assert "1 not scored: no_answer, the row has no answer (token_f1, exact_match)" in opened.text(".note.bad")
     cards = opened.page.locator(".metric").all_inner_texts()
     assert [card.split()[0] for card in cards] == ["token_f1", "exact_match", "recall@2"]
-    assert "57.1%" in cards[1]  # four of the seven that have an answer
-    assert "95%: 25.0% to 84.2%" in cards[1]
+    assert "0.5714" in cards[1]  # four of the seven that have an answer
+    assert "95%: 0.2505 to 0.8418" in cards[1]
     assert "7 of 8 scored" in cards[1]
     assert "fewer than 30 rows" in cards[1]
     assert "8 of 8 scored" in cards[2]
@@ -136,19 +138,23 @@ def test_slices_show_their_n_and_mark_small_ones(browser: Any, small: Path) -> N
         "music",
         "4",
         "rows",
-        "0.667*",
+        "0.6667",
         "n",
         "=",
         "3",
-        "66.7%*",
+        "(few)",
+        "0.6667",
         "n",
         "=",
         "3",
-        "0.500*",
+        "(few)",
+        "0.5000",
         "n",
         "=",
         "4",
+        "(few)",
     ]
+    assert "*" not in opened.text("#slices")
     assert cells[-1].split()[:4] == ["all", "rows", "8", "rows"]
     opened.check()
 
@@ -224,6 +230,29 @@ def test_runs_are_compared_and_chosen(browser: Any, systems: Path) -> None:
     chosen = page.locator("#run option").nth(2).inner_text()
     page.select_option("#run", "2")
     assert chosen in opened.text("#rows-title")
+    opened.check()
+
+
+def test_the_page_says_what_the_command_says(browser: Any, tmp_path: Path) -> None:
+    """The same sentences, and every figure with the same digits, as in the terminal and in Markdown."""
+    kinds = [{**row, "kind": "odd" if i % 4 == 3 else "usual"} for i, row in enumerate(rows(80))]
+    keep(tmp_path, "old", kinds)
+    keep(tmp_path, "new", [{**row, "answer": "gold" if i % 2 else row["answer"]} for i, row in enumerate(kinds)])
+    made = ragmeter.report(["old", "new"], tmp_path / "r.html", output_dir=tmp_path, markdown=tmp_path / "r.md")
+    (pair,) = ragmeter.compare(["old", "new"], output_dir=tmp_path).pairs
+    opened = Opened(browser, made.page)
+    assert opened.text("#headline .verdict") == pair.sentence
+    opened.page.locator(".in-words summary").click()
+    assert opened.page.locator(".in-words li").all_inner_texts() == [each.sentence for each in pair.metrics.values()]
+    cells = opened.page.locator(".pair tbody tr").first.locator("td").all_inner_texts()
+    each = pair.metrics["token_f1"]
+    assert cells[0] == each.verdict
+    assert cells[1:3] == [signed(each.difference), signed_interval(each.interval)]
+    assert cells[4:6] == [number(each.mean_a), number(each.mean_b)]
+    assert cells[7] == p_value(each.p_holm)
+    turned = [each.sentence for each in pair.slices if each.turns]
+    assert opened.page.locator("#pair .note li").all_inner_texts() == turned
+    assert plain(pair.sentence) in (tmp_path / "r.md").read_text(encoding="utf-8")
     opened.check()
 
 

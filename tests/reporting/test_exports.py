@@ -35,9 +35,10 @@ def test_the_markdown_has_figures_intervals_n_failures_and_slices(tmp_path: Path
     runs = loaded(tmp_path, "small", "other")
     text = markdown(runs, compare([run.stored.folder for run in runs]).as_dict())
     assert text.startswith("# small · other\n\n- ")
-    assert "| exact\\_match ↑ | 57.1% (25.0% to 84.2%), n = 7 of 8 | 0.0% (0.0% to 32.4%), n = 8 |" in text
+    assert "| exact\\_match ↑ | 0.5714 (0.2505 to 0.8418), n = 7 of 8 | 0.0000 (0.0000 to 0.3244), n = 8 |" in text
     assert "- 1: no\\_answer, the row has no answer (token\\_f1, exact\\_match)" in text
-    assert "| music | 0.667\\*, n = 3 | 66.7%\\*, n = 3 | 0.500\\*, n = 4 |" in text
+    assert "| music | 0.6667, n = 3 (few) | 0.6667, n = 3 (few) | 0.5000, n = 4 (few) |" in text
+    assert "few: fewer than 30 rows" in text
     rendered = MarkdownIt("commonmark").enable("table").render(text)
     assert rendered.count("<table>") == 3
 
@@ -46,7 +47,7 @@ def test_the_latex_table(tmp_path: Path) -> None:
     keep(tmp_path)
     lines = latex(loaded(tmp_path, "small")).splitlines()
     assert lines[1:4] == ["\\begin{tabular}{lr}", "\\toprule", "metric & small \\\\"]
-    assert r"exact\_match $\uparrow$ & 0.571 {\small[0.250, 0.842]} {\small(7)} \\" in lines
+    assert r"exact\_match $\uparrow$ & 0.5714 {\small[0.2505, 0.8418]} {\small(7)} \\" in lines
     assert lines[-2] == "\\end{tabular}"
 
 

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from ragmeter.stats.agreement import cohens_kappa
+from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.differences import difference_interval
 from ragmeter.stats.distributions import incomplete_beta, t_cdf, t_quantile
-from ragmeter.stats.intervals import mean_interval, wilson_interval
+from ragmeter.stats.intervals import difference_limits, mean_interval, wilson_interval
 from ragmeter.stats.summary import summarise
 
 
@@ -68,3 +71,41 @@ def test_a_summary_of_one_and_of_nothing() -> None:
     assert (nothing.n_total, nothing.n_scored) == (2, 0)
     rate = summarise(np.array([1.0]), {}, binary=True, direction="higher")
     assert rate.interval == pytest.approx(wilson_interval(1, 1))
+
+
+@pytest.mark.parametrize("method", ["auto", "t", "bootstrap"])
+def test_an_interval_stays_within_the_metric_s_range(method: str) -> None:
+    """Two scores of 0.5 and 1 have a Student's interval of -2.43 to 3.93."""
+    found = summarise(np.array([0.5, 1.0]), {}, how=Confidence(method))
+    assert found.interval is not None
+    assert 0 <= found.interval[0] < found.interval[1] <= 1
+    assert found.range == (0.0, 1.0)
+    slow = summarise(np.array([1.0, 900.0]), {}, bounds=(0.0, math.inf), how=Confidence("t"))
+    assert slow.interval is not None
+    assert slow.interval[0] == 0
+    assert slow.interval[1] > 5000
+
+
+def test_scores_outside_of_the_range_have_no_known_range() -> None:
+    """A scorer of the user's that goes from 0 to 100 has said nothing about its range."""
+    found = summarise(np.array([20.0, 80.0, 50.0]), {})
+    assert found.range == (None, None)
+    assert found.interval == mean_interval(50, 30, 3)
+    nearly = summarise(np.array([1.0000000000000002, 1.0]), {})
+    assert nearly.range == (0.0, 1.0)
+
+
+def test_what_a_difference_can_be() -> None:
+    assert difference_limits((0.0, 1.0), (0.0, 1.0)) == (-1.0, 1.0)
+    assert difference_limits((-1.0, 1.0), (0.0, 1.0)) == (-2.0, 2.0)
+    assert difference_limits((0.0, math.inf), (0.0, math.inf)) == (-math.inf, math.inf)
+    differences = difference_interval(
+        np.array([0.0, 1.0]), np.array([1.0, 1.0]), Confidence("t"), limits=difference_limits((0.0, 1.0))
+    )
+    assert differences == ((-1.0, 1.0), "student_t")
+
+
+def test_kappa_s_interval_ends_at_one() -> None:
+    found = cohens_kappa([[9, 1], [0, 10]])
+    assert found.interval is not None
+    assert found.interval[1] == 1.0

@@ -13,8 +13,7 @@ from ragmeter.io.write import RUNS, dumps
 from ragmeter.stats.confidence import percent
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from ragmeter.cli.tables import Figures
     from ragmeter.io.source import Reading
     from ragmeter.people.calibration import Calibration
     from ragmeter.stats.agreement import Estimate
@@ -60,7 +59,8 @@ def run(argv: Sequence[str]) -> int:
 
 def _recalibrate(chosen: argparse.Namespace, folder: RunFolder, reading: Reading) -> int:
     """Bend the offline judge's chances by the labels; the exit code is 1 where that is not shown to help."""
-    from ragmeter.cli.show import console, interval, printable
+    from ragmeter.cli.show import console, printable
+    from ragmeter.formatting import interval, number
     from ragmeter.people.offline import recalibrate
 
     for name in ("metric", "threshold"):
@@ -83,8 +83,8 @@ def _recalibrate(chosen: argparse.Namespace, folder: RunFolder, reading: Reading
         ("calibration error", gain.calibration_error_before, gain.calibration_error_after),
         ("agreement with people", gain.agreement_before, gain.agreement_after),
     ):
-        out.print(f"  {what}: {before:.4f} as it is, {after:.4f} adapted")
-    out.print(f"  gain in log loss: {gain.gain:.4f} ({interval(gain.interval)})")
+        out.print(f"  {what}: {number(before)} as it is, {number(after)} adapted")
+    out.print(f"  gain in log loss: {number(gain.gain)} ({interval(gain.interval)})")
     for warning in found.warnings:
         out.print(printable(f"beware: {warning}"), style="red", soft_wrap=True)
     if not found.helps:
@@ -148,40 +148,33 @@ def _show(found: Calibration, written: Sequence[Path]) -> None:
             f"with the judge, {alone:,} labels tell as much as {found.effective_labels:,.0f} labels alone",
             soft_wrap=True,
         )
-    out.print(printable(found.sentence), style="bold", soft_wrap=True)
+    out.sentence(found.sentence, "bold")
     for warning in found.warnings:
         out.print(printable(f"beware: {warning}"), style="red", soft_wrap=True)
     for path in written:
         out.print(printable(f"written: {path}"), soft_wrap=True)
 
 
-def _table(*titles: str) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+def _table(*titles: str) -> Figures:
+    from ragmeter.cli.tables import Column, Figures
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column(titles[0], overflow="fold", min_width=20)
-    for title in titles[1:]:
-        table.add_column(title, justify="right", no_wrap=True)
-    return table
+    return Figures([Column(titles[0], figures=False), *map(Column, titles[1:])])
 
 
-def _confusion(found: Calibration) -> Table:
+def _confusion(found: Calibration) -> Figures:
     """How often judge and people said what."""
-    from rich.text import Text
-
     from ragmeter.cli.show import printable
 
     judge = found.judge
     limit = "" if found.threshold is None else f", threshold {found.threshold:g}"
     table = _table(f"labels: {found.labels.labelled:,} of {found.labels.listed:,} rows", "people: correct", "wrong")
     name = printable(f"{found.metric}{limit}")
-    table.add_row(Text(f"{name}: correct"), f"{judge.both_correct:,}", f"{judge.judge_alone_correct:,}")
-    table.add_row(Text(f"{name}: wrong"), f"{judge.people_alone_correct:,}", f"{judge.both_wrong:,}")
+    table.add(f"{name}: correct", f"{judge.both_correct:,}", f"{judge.judge_alone_correct:,}")
+    table.add(f"{name}: wrong", f"{judge.people_alone_correct:,}", f"{judge.both_wrong:,}")
     return table
 
 
-def _rates(found: Calibration) -> Table:
+def _rates(found: Calibration) -> Figures:
     table = _table("judge against people", "value", f"{percent(found.level)} interval", "n")
     judge = found.judge
     for name, each in (
@@ -190,40 +183,41 @@ def _rates(found: Calibration) -> Table:
         ("sensitivity", judge.sensitivity),
         ("specificity", judge.specificity),
     ):
-        table.add_row(name, *_cells(each))
+        table.add(name, *_cells(each))
     return table
 
 
-def _accuracy(found: Calibration) -> Table:
+def _accuracy(found: Calibration) -> Figures:
     table = _table("accuracy", "value", f"{percent(found.level)} interval", "n")
-    table.add_row("judge, as it is", *_cells(found.raw))
-    table.add_row("labels alone", *_cells(found.labels_alone))
-    table.add_row("corrected (PPI++)", *_cells(found.corrected))
-    table.add_row("Rogan–Gladen", *_cells(found.rogan_gladen))
+    table.add("judge, as it is", *_cells(found.raw))
+    table.add("labels alone", *_cells(found.labels_alone))
+    table.add("corrected (PPI++)", *_cells(found.corrected))
+    table.add("Rogan–Gladen", *_cells(found.rogan_gladen))
     return table
 
 
 def _cells(each: Estimate) -> tuple[str, str, str]:
-    from ragmeter.cli.show import figure, interval
+    from ragmeter.formatting import interval, number
 
-    return figure(each.value), interval(each.interval), f"{each.n:,}"
+    return number(each.value), interval(each.interval), f"{each.n:,}"
 
 
 def _people(found: Calibration) -> list[str]:
     """How far people agree among themselves."""
-    from ragmeter.cli.show import figure, interval, printable
+    from ragmeter.cli.show import printable
+    from ragmeter.formatting import interval, number
 
     between = found.between_people
     assert between is not None  # noqa: S101 - asked for only then
     alpha = between.alpha
     said = [
         printable(f"people: {len(found.raters):,} ({', '.join(each or 'unnamed' for each in found.raters)})"),
-        f"Krippendorff's alpha: {figure(alpha.value)}, n = {alpha.n_units:,} rows, {alpha.n_values:,} labels"
+        f"Krippendorff's alpha: {number(alpha.value)}, n = {alpha.n_units:,} rows, {alpha.n_values:,} labels"
         + (f" ({alpha.undefined})" if alpha.undefined else ""),
-        f"pairs that agree: {figure(between.agreement)}, n = {between.pairs:,}",
+        f"pairs that agree: {number(between.agreement)}, n = {between.pairs:,}",
     ]
     if between.kappa is not None:
         kappa = between.kappa
-        said.append(f"Cohen's kappa between them: {figure(kappa.value)} ({interval(kappa.interval)}), n = {kappa.n:,}")
+        said.append(f"Cohen's kappa between them: {number(kappa.value)} ({interval(kappa.interval)}), n = {kappa.n:,}")
     said.append(f"what most of them say counts; split evenly, and left out: {found.labels.tied:,}")
     return said

@@ -261,6 +261,11 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
 
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)
+    if not (folder / chosen.run).exists():
+        from ragmeter.store import unknown_run
+
+        error = unknown_run(chosen.run, folder)
+        raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
     gate = None
     if asks_for_gate(chosen):
         from ragmeter.stored import StoredRun, find_run

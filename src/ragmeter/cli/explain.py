@@ -57,26 +57,23 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _show(qid: str, found: Explanation) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
     from rich.text import Text
 
     from ragmeter.cli.show import console, printable
+    from ragmeter.cli.tables import Column, Figures
+    from ragmeter.formatting import number
 
     out = console()
     verdict = "right" if found.correct else "wrong"
-    out.print(printable(f"{qid}: {verdict}, probability of being right {found.probability:.3f}"), style="bold")
+    out.print(printable(f"{qid}: {verdict}, probability of being right {number(found.probability)}"), style="bold")
     out.print(printable(f"compared with: {found.reference}"), soft_wrap=True)
     if found.uncalibrated is not None:
-        said = f"the evidence makes it {found.uncalibrated:.3f}; your labels ({found.calibration}) bend that"
+        said = f"the evidence makes it {number(found.uncalibrated)}; your labels ({found.calibration}) bend that"
         out.print(printable(said), soft_wrap=True)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column("evidence", no_wrap=True)
-    table.add_column("weight", justify="right", no_wrap=True)
-    table.add_column("what was found", overflow="fold")
+    table = Figures([Column("evidence", figures=False), Column("weight"), Column("what was found", figures=False)])
     for each in found.evidence:
         if abs(each.weight) >= _SLIGHT:
             style = "green" if each.weight > 0 else "red"
-            table.add_row(each.about, Text(f"{each.weight:+.2f}", style=style), Text(printable(each.says)))
-    table.add_row("before all evidence", f"{found.prior:+.2f}", "")
+            table.add(each.about, Text(f"{each.weight:+.2f}", style=style), printable(each.says))
+    table.add("before all evidence", f"{found.prior:+.2f}", "")
     out.print(table)

@@ -133,9 +133,9 @@ def tell(verdict: Verdict | None, *, json: bool) -> int:
         out = console()
         for check in verdict.checks:
             if check.passed:
-                out.print(printable(f"passed: {check.reason}"), style="green", soft_wrap=True)
+                out.sentence(f"passed: {check.reason}", "green")
         for sentence in verdict.sentences:
-            out.print(printable(sentence), soft_wrap=True)
+            out.sentence(sentence)
     if verdict.passed:
         return 0
     sys.stdout.flush()

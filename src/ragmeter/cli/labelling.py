@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import sys
@@ -14,8 +13,9 @@ from rich.box import ROUNDED
 from rich.panel import Panel
 from rich.text import Text
 
-from ragmeter.cli.show import console, figure, printable
+from ragmeter.cli.show import console, printable
 from ragmeter.errors import InputError
+from ragmeter.formatting import number
 from ragmeter.people.labels import CORRECT, SKIPPED, WRONG, Sheet, answer_hash
 from ragmeter.people.matching import places_of
 from ragmeter.people.runs import metrics_of, read_columns
@@ -116,14 +116,14 @@ class Session:
             self._show_contexts(place)
         if self._metrics:
             held = ((name, self._columns[name][place]) for name in self._metrics)
-            said = [f"{name} {'–' if value is None or math.isnan(value) else figure(value)}" for name, value in held]
+            said = [f"{name} {number(value)}" for name, value in held]
             self._out.print(printable(", ".join(said)), soft_wrap=True)
 
     def _show_contexts(self, place: int) -> None:
         contexts: list[str] = self._columns["contexts"][place] or []
-        for number, each in enumerate(contexts, 1):
+        for place_in_list, each in enumerate(contexts, 1):
             cut = each if len(each) <= _LONGEST_CONTEXT else each[:_LONGEST_CONTEXT] + " …"
-            self._panel(f"context {number} of {len(contexts)}", cut)
+            self._panel(f"context {place_in_list} of {len(contexts)}", cut)
         if not contexts:
             self._out.print("the run holds no contexts of this row")
 

@@ -6,12 +6,15 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import ragmeter
 from ragmeter.cli.pandas_apart import keep_pandas_apart
-from ragmeter.errors import Interrupted, RagmeterError, UsageError, did_you_mean
+from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
 
 _COMMANDS = {
     "ask": "put a dataset's questions to a live system, and score its answers",
@@ -47,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # an arrow that a terminal can't show is no reason to fail
             stream.reconfigure(errors="replace")
     try:
-        code = _dispatch(arguments)
+        with _plain_warnings():
+            code = _dispatch(arguments)
         sys.stdout.flush()
         return code
     except RagmeterError as error:
@@ -65,6 +69,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_output()
         print(f"ragmeter: can't print the result: {error.strerror or error}", file=sys.stderr)
         return 2
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Have our own warnings stand on standard error like errors, without a place in the code."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, RagmeterWarning):
+            print(f"ragmeter: warning: {message}", file=sys.stderr, flush=True)
+        else:
+            usual(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+        warnings.simplefilter("always", RagmeterWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _drop_output() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ragmeter.errors import UsageError
+from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.write import RUNS
 from ragmeter.stats.confidence import AUTO, METHODS
 
@@ -21,6 +21,17 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
         """Say what is wrong with the call."""
         raise UsageError(message, hint=f"`{self.prog} --help` shows the options")
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the arguments; an option that there is not is named, with the nearest one that there is."""
+        chosen, unknown = self.parse_known_args(args, namespace)
+        if not unknown:
+            return chosen
+        option = next((each.partition("=")[0] for each in unknown if each.startswith("-")), None)
+        if option is None:
+            return self.error(f"unexpected: {' '.join(unknown)}")
+        known = [each for action in self._actions for each in action.option_strings]
+        return self.error(f"unknown option {option}{did_you_mean(option, known)}")
 
 
 def command_parser(prog: str, description: str) -> Parser:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 from ragmeter.cli.options import command_parser, json_option, runs_option
 from ragmeter.errors import UsageError
@@ -27,6 +29,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.cli.show_power import show_plan
     from ragmeter.planning import plan, plan_from_pilot
     from ragmeter.stats.power import Variances
+    from ragmeter.stored import StoredRun, find_run
 
     settings = {
         "differences": chosen.difference,
@@ -39,7 +42,11 @@ def run(argv: Sequence[str]) -> int:
         raise UsageError("the variance comes from the runs, or from --variance", hint="leave one of them out")
     if chosen.runs:
         if chosen.metric is None:
-            raise UsageError("--metric is missing: which of the run's metrics is the plan for?")
+            run = StoredRun(find_run(chosen.runs[0], chosen.output_dir))
+            raise UsageError(
+                "--metric is missing: which of the run's metrics is the plan for?",
+                hint=f"{run.name} has {', '.join(run.measures)}",
+            )
         cluster = None if chosen.cluster == "none" else chosen.cluster
         found = plan_from_pilot(
             chosen.runs,
@@ -51,7 +58,7 @@ def run(argv: Sequence[str]) -> int:
         )
     elif chosen.variance is not None:
         given = Variances(chosen.variance, chosen.within, chosen.within, chosen.design_effect)
-        found = plan(given, metric=chosen.metric, **settings)
+        found = plan(given, metric=chosen.metric, bounds=_range(chosen.metric), **settings)
     else:
         raise UsageError("a plan needs a pilot run, or --variance", hint="`ragmeter power --help` shows both ways")
     if chosen.json:
@@ -59,6 +66,16 @@ def run(argv: Sequence[str]) -> int:
     else:
         show_plan(found)
     return 0
+
+
+def _range(metric: str | None) -> tuple[float, float]:
+    """The range of a metric that is known by its name; any other may have any."""
+    from ragmeter import registry
+
+    if metric is not None:
+        with suppress(UsageError):
+            return registry.get(metric).bounds
+    return -math.inf, math.inf
 
 
 def _parser() -> argparse.ArgumentParser:

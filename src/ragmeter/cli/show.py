@@ -1,4 +1,4 @@
-"""What a person sees: tables that fit 80 columns, and a progress bar that keeps out of pipes."""
+"""What a person sees: tables that fit the terminal, and a progress bar that keeps out of pipes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from ragmeter.cli.tables import Column, Figures, wrapped
 from ragmeter.evaluators.objects import EvaluationResult
+from ragmeter.formatting import interval, number, scored
 from ragmeter.progress import progress_bar
 from ragmeter.reporting.words import failures
 from ragmeter.stats.confidence import percent
-from ragmeter.stats.intervals import SMALL, within
+from ragmeter.stats.intervals import SMALL
 
 if TYPE_CHECKING:
     from ragmeter.api import Evaluation
@@ -28,18 +28,39 @@ if TYPE_CHECKING:
 
 #: Control characters, and those that turn the direction of the text that follows.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+#: The width of texts in a pipe, and the least that is taken for a terminal's width.
+_IN_A_PIPE, _NARROWEST = 80, 20
 ARROWS = {"higher": "↑", "lower": "↓", "none": " "}
 
 
-def console() -> Console:
-    """Standard output, at least 80 columns wide: a narrower table would lose its n."""
-    width = max(80, shutil.get_terminal_size().columns) if sys.stdout.isatty() else 80
-    return _Console(width=width, highlight=False, markup=False, emoji=False)
+def console() -> _Console:
+    """Standard output: as wide as the terminal. In a pipe texts are wrapped at 80 columns, and tables are whole."""
+    person = sys.stdout.isatty()
+    return _Console(person, shutil.get_terminal_size().columns if person else _IN_A_PIPE)
 
 
 class _Console(Console):
+    def __init__(self, person: bool, width: int) -> None:
+        lines = shutil.get_terminal_size().lines  # rich takes a plain terminal for 80 columns unless it has both
+        super().__init__(width=max(_NARROWEST, width), height=lines, highlight=False, markup=False, emoji=False)
+        self.whole_tables = not person
+
+    def print(self, *objects: Any, **settings: Any) -> None:
+        """Print, and crop nothing.
+
+        With `soft_wrap`, a text is one line in a pipe. In a terminal it is broken between words, so that no number is
+        torn apart; a word that is too long, a path for one, is left to the terminal.
+        """
+        if settings.get("soft_wrap") and not self.whole_tables:
+            objects = tuple(wrapped(each, self.width) if isinstance(each, str) else each for each in objects)
+        super().print(*objects, **{"crop": False, **settings})
+
+    def sentence(self, text: str, style: str = "") -> None:
+        """Print a sentence that may hold anybody's words."""
+        self.print(printable(text), style=style, soft_wrap=True)
+
     def on_broken_pipe(self) -> None:
-        """Leave it to the command, which ends in peace when its reader has had enough."""
+        """Leave it to main(), which exits with 0."""
         raise BrokenPipeError
 
 
@@ -53,54 +74,64 @@ def progress(what: str, unit: str = "rows", total: int | None = None) -> Abstrac
     return progress_bar(True, what, unit, total)
 
 
-def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Table:
+def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Figures:
     """Each metric's mean with its interval, its median, and how many rows it was scored on."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column("metric", overflow="fold", min_width=20)
     level = next((each.get("level", 0.95) for each in metrics.values()), 0.95)
-    for title in ("mean", f"{percent(level)} interval", "median", "n"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = Figures(
+        [
+            Column("metric", figures=False),
+            Column("mean"),
+            Column(f"{percent(level)} interval"),
+            Column("median", optional=True),
+            Column("n"),
+        ]
+    )
     for name, each in metrics.items():
-        scored, total = each["n_scored"], each["n_total"]
-        table.add_row(
-            Text(titled(name, each["direction"])),
-            figure(each["mean"]),
-            interval(within(each["interval"], each["range"])),
-            figure(each["median"]),
-            Text(f"{scored:,}") if scored == total else Text(f"{scored:,} of {total:,}", style="bold red"),
+        style = "" if each["n_scored"] == each["n_total"] else "bold red"
+        table.add(
+            titled(name, each["direction"]),
+            number(each["mean"]),
+            interval(each["interval"]),
+            number(each["median"]),
+            Text(scored(each["n_scored"], each["n_total"]), style=style),
         )
     return table
 
 
-def slice_table(column: str, slices: Sequence[Slice]) -> Table:
-    """Each metric's mean in each slice; a star where too few rows were scored for much trust."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column(printable(column), overflow="fold")
-    table.add_column("metric", overflow="fold")
-    level = next((each.level for one in slices for each in one.metrics.values()), 0.95)
-    for title in ("mean", f"{percent(level)} interval", "n"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for one in slices:
-        value = printable(one.value)
-        for name, each in one.metrics.items():
-            star = "*" if each.n_scored < SMALL else ""
-            shown = interval(within(each.interval, each.range))
-            table.add_row(Text(value), Text(name), figure(each.mean), shown, f"{each.n_scored:,}{star}")
-            value = ""
+def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
+    """Each metric's mean in each slice, and how many rows it was scored on; few are too few for much trust."""
+    level = next((each.level for part in slices for each in part.metrics.values()), 0.95)
+    table = Figures(
+        [
+            Column(printable(column), figures=False),
+            Column("metric", figures=False),
+            Column("mean"),
+            Column(f"{percent(level)} interval"),
+            Column("n"),
+        ]
+    )
+    for part in slices:
+        for name, each in part.metrics.items():
+            few = " (few)" if each.n_scored < SMALL else ""
+            table.add(
+                printable(part.value),
+                printable(name),
+                number(each.mean),
+                interval(each.interval),
+                f"{each.n_scored:,}{few}",
+            )
     return table
 
 
-def titled(name: str, direction: str, longest: int = 26) -> str:
-    """A metric's name with its arrow; a long name is broken where its settings begin."""
-    base, bracket, settings = name.partition("[")
-    whole = f"{base} {ARROWS[direction]}"
-    return f"{whole}\n  [{settings}" if bracket and len(name) > longest else f"{name} {ARROWS[direction]}"
+def titled(name: str, direction: str) -> str:
+    """A metric's name with its arrow."""
+    return f"{printable(name)} {ARROWS[direction]}".rstrip()
 
 
 def numbers(found: Mapping[str, Mapping[str, float]]) -> list[str]:
     """A line for each of the table's own numbers."""
     return [
-        f"{name}: median {each['p50']:,.0f}, p95 {each['p95']:,.0f}, p99 {each['p99']:,.0f}, n = {each['n']:,}"
+        f"{name}: median {number(each['p50'])}, p95 {number(each['p95'])}, p99 {number(each['p99'])}, n = {each['n']:,}"
         for name, each in found.items()
     ]
 
@@ -139,19 +170,15 @@ def needs_retrieved(metrics: Iterable[str]) -> bool:
     return any(name.startswith(("response_coverage_rate", "satisfaction_score")) for name in metrics)
 
 
-def evaluation_table(result: EvaluationResult) -> Table:
+def evaluation_table(result: EvaluationResult) -> Figures:
     """An evaluator's aggregated figures."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title_justify="left")
-    table.title = Text(f"{printable(result.evaluator_name)}, n = {result.aggregated()['sample_count']:,}", style="bold")
-    table.add_column("metric")
-    table.add_column("value", justify="right")
+    title = f"{printable(result.evaluator_name)}, n = {result.aggregated()['sample_count']:,}"
+    table = Figures([Column("metric", figures=False), Column("value")], title)
     for name, value in result.metrics.items():
-        table.add_row(
-            Text(printable(name)),
-            figure(value) if value is None or isinstance(value, int | float) else Text(printable(str(value))),
-        )
+        figure = value is None or isinstance(value, int | float)
+        table.add(printable(name), number(value) if figure else printable(str(value)))
     for cause, count in result.not_scored.items():
-        table.add_row(Text(f"not scored: {cause}", style="bold red"), Text(f"{count:,}", style="bold red"))
+        table.add(Text(printable(f"not scored: {cause}"), style="bold red"), Text(f"{count:,}", style="bold red"))
     return table
 
 
@@ -190,17 +217,3 @@ def truncated(embeddings: Sequence[Mapping[str, Any]]) -> list[str]:
         for each in embeddings
         if each["truncated"]
     ]
-
-
-def figure(value: float | None) -> str:
-    """A number for reading. Counts have no point; the rest has four places below 10 and one above."""
-    if value is None:
-        return "–"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:,.1f}"
-
-
-def interval(bounds: Sequence[float] | None) -> str:
-    """An interval, with the precision of the mean."""
-    return "–" if bounds is None else f"{figure(bounds[0])} – {figure(bounds[1])}"

@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
-from ragmeter.cli.show import console, figure, interval, printable
+from ragmeter.cli.show import console, printable
+from ragmeter.cli.tables import Column, Figures
 from ragmeter.evaluators.crag.cascade import NO_MODEL
+from ragmeter.formatting import interval, number
 from ragmeter.judges.prices import AS_OF
-from ragmeter.stats.intervals import within
 
 #: Which of the summary's metrics has the interval of a score.
 _INTERVALS = {
@@ -36,30 +33,20 @@ def judged(
 ) -> None:
     """The scores with their intervals, what could not be scored, what it cost, and where it is."""
     out = console()
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column("score")
-    for title in ("all", "95% interval", "ego"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = Figures([Column("score", figures=False), Column("all"), Column("95% interval"), Column("ego")])
     for name, value in scores["all"].items():
         whole = name in ("total", "correct_exact", "correct", "miss", "hallucination")
         found = summary["metrics"].get(_INTERVALS.get(name, ""))
-        table.add_row(
-            name,
-            _shown(value, whole),
-            interval(within(found["interval"], found["range"])) if found else "",
-            _shown(scores["ego"][name], whole),
-        )
+        between = interval(found["interval"]) if found else ""
+        table.add(name, _shown(value, whole), between, _shown(scores["ego"][name], whole))
     out.print(table)
     total, failed = summary["n_rows"], sum(summary["metrics"]["is_correct"]["n_not_scored"].values())
     if failed:
         low, high = summary["accuracy_bounds"]
-        out.print(
-            Text(
-                f"not scored: {failed:,} of {total:,} turns; accuracy is between {low:.4f} (all of them wrong) and "
-                f"{high:.4f} (all right)",
-                style="bold red",
-            ),
-            soft_wrap=True,
+        out.sentence(
+            f"not scored: {failed:,} of {total:,} turns; accuracy is between {number(low)} (all of them wrong) and "
+            f"{number(high)} (all right)",
+            "bold red",
         )
         _causes(out, summary["causes"])
     if not has_judge and "cascade" not in summary:
@@ -73,7 +60,7 @@ def judged(
         for line, style in _cascade(summary["cascade"], summary["judged_by"]):
             out.print(line, style=style, soft_wrap=True)
     if summary["flip_rate"] is not None:
-        out.print(f"flip rate: {summary['flip_rate']:.4f}, n = {summary['n_judged_repeatedly']:,}", soft_wrap=True)
+        out.print(f"flip rate: {number(summary['flip_rate'])}, n = {summary['n_judged_repeatedly']:,}", soft_wrap=True)
     out.print(
         printable(f"turns: {total:,} of {summary['n_conversations']:,} conversations, in {folder}/"), soft_wrap=True
     )
@@ -86,15 +73,15 @@ def _cascade(found: Mapping[str, Any], judged_by: Mapping[str, int]) -> Iterator
         money = f", about ${found['saved_usd']:,.4f}" if found["saved_usd"] is not None else ""
         yield f"calls saved: {found['calls_saved']:,}{money}", ""
     if found["basis"] != NO_MODEL:
-        limit = "nothing is sure enough" if found["threshold"] is None else f"sure from {found['threshold']:.3f} on"
+        limit = "nothing is sure enough" if found["threshold"] is None else f"sure from {number(found['threshold'])} on"
         yield f"threshold: {limit}, set by {found['basis']}", ""
     checked = found["audited"]
     if checked["n"]:
-        agreement = f"{checked['agreement']:.4f} ({interval(checked['interval'])}), n = {checked['n']:,}"
+        agreement = f"{number(checked['agreement'])} ({interval(checked['interval'])}), n = {checked['n']:,}"
         yield f"agreement of the model with the offline judge where that was sure: {agreement}", ""
     accuracy = found["accuracy"]
     if accuracy["mean"] is not None:
-        shown = f"{figure(accuracy['mean'])} ({interval(accuracy['interval'])}), n = {accuracy['n']:,}"
+        shown = f"{number(accuracy['mean'])} ({interval(accuracy['interval'])}), n = {accuracy['n']:,}"
         yield f"accuracy as the model would find it: {shown}", "bold"
     for warning in found["warnings"]:
         yield warning, "red"
@@ -129,14 +116,14 @@ def estimated(estimate: Mapping[str, Any]) -> None:
 
 
 def _shown(value: float | None, whole: bool) -> str:
-    return figure(int(value)) if whole and value is not None else figure(value)
+    return number(int(value)) if whole and value is not None else number(value)
 
 
 def _causes(out: Any, causes: Mapping[str, int]) -> None:
     for cause, count in list(causes.items())[:_MOST_CAUSES]:
-        out.print(Text(printable(f"  {count:,} {cause}"), style="red"), soft_wrap=True)
+        out.sentence(f"  {count:,} {cause}", "red")
     if len(causes) > _MOST_CAUSES:
-        out.print(Text(f"  and {len(causes) - _MOST_CAUSES:,} other causes: summary.json has them", style="red"))
+        out.sentence(f"  and {len(causes) - _MOST_CAUSES:,} other causes: summary.json has them", "red")
 
 
 def _spent(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> str:

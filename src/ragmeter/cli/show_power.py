@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-
 from ragmeter.cli import show
+from ragmeter.cli.tables import Column, Figures
+from ragmeter.formatting import number
 from ragmeter.planning import Plan
 
 
@@ -14,21 +13,19 @@ def show_plan(plan: Plan) -> None:
     out = show.console()
     of_metric = f" in {plan.metric}" if plan.metric else ""
     if plan.needed:
-        rows = [(f"{difference:g}", f"{number:,}") for difference, number in plan.needed.items()]
+        rows = [(f"{difference:g}", f"{questions:,}") for difference, questions in plan.needed.items()]
         out.print(_table(f"a true difference{of_metric} of", "needs questions", rows))
     if plan.smallest:
-        rows = [(f"{number:,}", f"{difference:.4f}") for number, difference in plan.smallest.items()]
+        rows = [(f"{questions:,}", number(difference)) for questions, difference in plan.smallest.items()]
         out.print(_table("so many questions", f"show a true difference{of_metric} of", rows))
     out.print(f"with {plan.power:.0%} power, two-sided at alpha {plan.alpha:g}")
     out.print(show.printable(_basis(plan)), soft_wrap=True)
 
 
-def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column(first)
-    table.add_column(second, justify="right")
+def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Figures:
+    table = Figures([Column(show.printable(first)), Column(show.printable(second))])
     for row in rows:
-        table.add_row(*row)
+        table.add(*row)
     return table
 
 

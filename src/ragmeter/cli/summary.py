@@ -33,6 +33,7 @@ def run(argv: Sequence[str]) -> int:
 
     from ragmeter.cli import show
     from ragmeter.slicing import summarise_run
+    from ragmeter.stats.intervals import SMALL
 
     found = summarise_run(
         chosen.run,
@@ -52,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
     for line in show.causes(metrics):
         out.print(line, style="red", soft_wrap=True)
     if any(each.small for each in found.slices):
-        out.print("*: fewer than 30 rows scored; such an interval is rough", soft_wrap=True)
+        out.print(f"few: fewer than {SMALL} rows scored; such an interval is rough", soft_wrap=True)
     cluster = f", clustered by {found.statistics.cluster}" if found.statistics.cluster else ""
     out.print(show.printable(f"rows: {found.n_rows:,}{cluster}"), soft_wrap=True)
     return 0

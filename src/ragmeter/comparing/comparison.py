@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, overload
 
 from ragmeter import naming
+from ragmeter.formatting import number, p_value, signed, signed_interval
 from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import Interval
-from ragmeter.tabular import ARROWS, Tabular, arrow_table, ends, figure, html_lines, html_table, signed
+from ragmeter.tabular import ARROWS, Tabular, arrow_table, ends, html_lines, html_table
 
-BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
+#: The verdicts. `different` is for metrics of which neither more nor less is better.
+BETTER, WORSE, DIFFERENT, NOT_SIGNIFICANT = "better", "worse", "different", "not significant"
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class MetricDifference:
 
     `difference` is b - a; `better` and `worse` count rows by the metric's direction. `needed` is the number of rows
     that would show a difference of `point`, and `smallest` the difference that these rows can show, with 80% power.
-    `verdict` goes by `p_holm`, which knows how many metrics and pairs of runs were looked at.
+    `verdict` goes by `p_holm`, which knows how many metrics and pairs of runs were looked at. `sentence` says it in
+    words, wherever it is shown. The interval is clipped to what a difference can be: -1 to 1 for scores from 0 to 1.
     """
 
     direction: str
@@ -60,11 +63,12 @@ class MetricDifference:
     smallest: float | None
     verdict: str
     movers: list[Mover]
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
 class SliceDifference:
-    """One metric on the rows of one slice. `turns`: surely the other way round than on all rows."""
+    """One metric on the rows of one slice. `turns`: significantly the other way round than on all rows."""
 
     column: str
     value: str
@@ -76,6 +80,7 @@ class SliceDifference:
     p_adjusted: float
     small: bool
     turns: bool
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison(Tabular):
-    """Two runs or more, every pair of them.
+    """Two runs or more, every pair of them. `tests` is the number of tests that p-values are corrected over.
 
     It is a sequence of pairs; of two runs alone, `comparison["token_f1"]` is the difference by a metric.
     """
@@ -110,6 +115,7 @@ class Comparison(Tabular):
     cluster: str | None
     seed: int
     draws: int
+    tests: int
     pairs: list[Pair]
 
     def as_dict(self) -> dict[str, Any]:
@@ -164,9 +170,9 @@ class Comparison(Tabular):
 
 
 def _cells(name: str, each: MetricDifference) -> tuple[str, ...]:
-    p = "–" if each.p_holm is None else "<0.0001" if each.p_holm < 0.0001 else f"{each.p_holm:.4f}"
-    ends = "–" if each.interval is None else f"{signed(each.interval[0])} to {signed(each.interval[1])}"
-    means = (figure(each.mean_a), figure(each.mean_b))
+    p = p_value(each.p_holm)
+    ends = signed_interval(each.interval)
+    means = (number(each.mean_a), number(each.mean_b))
     return f"{name} {ARROWS[each.direction]}", *means, signed(each.difference), ends, p, f"{each.n:,}", each.verdict
 
 

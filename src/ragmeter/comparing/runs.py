@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ragmeter.comparing.comparison import BETTER, NO_EVIDENCE, WORSE, Comparison, MetricDifference, Pair
+from ragmeter.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Pair
 from ragmeter.comparing.movers import movers_of
 from ragmeter.comparing.pairing import Pairing, pair
 from ragmeter.comparing.slices import slice_differences
-from ragmeter.comparing.words import sentence
+from ragmeter.comparing.words import Judging
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS
@@ -21,6 +21,7 @@ from ragmeter.naming import chosen_names, several
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
 from ragmeter.stats.differences import difference_interval
+from ragmeter.stats.intervals import Interval, difference_limits
 from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.stats.paired import paired_p
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
@@ -84,7 +85,9 @@ def compare(
     columns = None if slices is None else several(slices)
     found = [_compared(a, b, names, columns, how) for a, b in combinations(held, 2)]
     labels = run_labels([run.folder for run in held])
-    return Comparison(labels, level, alpha, test, column, seed, draws, _judged(_named(found, labels), alpha, level))
+    judging = Judging(level, alpha, sum(each.p is not None for pair in found for each in pair.metrics.values()))
+    pairs = _judged(_named(found, labels), judging)
+    return Comparison(labels, level, alpha, test, column, seed, draws, judging.tests, pairs)
 
 
 def _named(pairs: Sequence[Pair], labels: Sequence[str]) -> list[Pair]:
@@ -110,6 +113,7 @@ def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: I
         scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]
         metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, how)
         differences[measure.name] = scores_b - scores_a
+    limits = {measure.name: _limits(a, b, measure.name) for measure in chosen}
     others = {
         name: f"only in {run.name}"
         for run, other in ((a, b), (b, a))
@@ -117,7 +121,7 @@ def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: I
         if names is None and name not in other.measures
     }
     columns = slices if slices is not None else [name for name in a.slices() if _agree(a, b, pairing, name)]
-    found = slice_differences(a, pairing.a, differences, codes, columns, how.confidence, how.alpha)
+    found = slice_differences(a, pairing.a, differences, limits, codes, columns, how.confidence, how.alpha)
     return Pair(
         a.name, b.name, len(pairing), pairing.only_a, pairing.only_b, pairing.questions_differ, metrics, others, found
     )
@@ -139,6 +143,11 @@ def _agree(a: StoredRun, b: StoredRun, pairing: Pairing, name: str) -> bool:
     return bool(a.column(name).take(pairing.a).equals(b.column(name).take(pairing.b)))
 
 
+def _limits(a: StoredRun, b: StoredRun, metric: str) -> Interval:
+    """The range of a difference between two runs' scores."""
+    return difference_limits(a.measures[metric].bounds, b.measures[metric].bounds)
+
+
 def _difference(
     a: StoredRun,
     b: StoredRun,
@@ -156,13 +165,14 @@ def _difference(
     units = Clustered.of(kept, held)
     sure = len(units) >= 2
     test = RANDOMISATION if how.test == MCNEMAR and not measure.binary else how.test
+    limits = _limits(a, b, measure.name)
     interval, method = difference_interval(
-        scores_a[there], scores_b[there], how.confidence, binary=measure.binary, codes=held
+        scores_a[there], scores_b[there], how.confidence, binary=measure.binary, codes=held, limits=limits
     )
     gains = kept * (-1 if measure.direction == "lower" else 1)
     sd = float(kept.std(ddof=1)) if n > 1 else 0.0
     variances = Variances(units.standard_error() ** 2 * n) if sure else None
-    point = _POINT if measure.bounds == (0.0, 1.0) else None
+    point = _POINT if limits == (-1.0, 1.0) else None
     return MetricDifference(
         direction=measure.direction,
         n=n,
@@ -185,13 +195,13 @@ def _difference(
         point=point,
         needed=questions_needed(variances, point) if variances and variances.between and point else None,
         smallest=smallest_difference(variances, n) if variances else None,
-        verdict=NO_EVIDENCE,
+        verdict=NOT_SIGNIFICANT,
         movers=movers_of(a, b, pairing, scores_a, scores_b, how.movers),
     )
 
 
-def _judged(pairs: Sequence[Pair], alpha: float, level: float) -> list[Pair]:
-    """The verdicts, by p-values that are corrected over all metrics of all pairs."""
+def _judged(pairs: Sequence[Pair], judging: Judging) -> list[Pair]:
+    """The pairs with their verdicts, by p-values that are corrected over all metrics of all pairs."""
     tested = [
         (place, name, each.p)
         for place, pair in enumerate(pairs)
@@ -202,12 +212,16 @@ def _judged(pairs: Sequence[Pair], alpha: float, level: float) -> list[Pair]:
     adjusted = zip(tested, holm(plain).tolist(), benjamini_hochberg(plain).tolist(), strict=True)
     metrics = [dict(pair.metrics) for pair in pairs]
     for (place, name, _), by_holm, by_bh in adjusted:
-        each = metrics[place][name]
-        verdict = NO_EVIDENCE
-        if by_holm < alpha and each.difference and each.direction != "none":
-            verdict = BETTER if (each.difference > 0) == (each.direction == "higher") else WORSE
-        metrics[place][name] = replace(each, p_holm=by_holm, p_bh=by_bh, verdict=verdict)
-    return [
-        replace(whole, sentence=sentence(whole, level))
-        for whole in (replace(pair, metrics=found) for pair, found in zip(pairs, metrics, strict=True))
-    ]
+        metrics[place][name] = replace(metrics[place][name], p_holm=by_holm, p_bh=by_bh)
+    return [_worded(replace(pair, metrics=found), judging) for pair, found in zip(pairs, metrics, strict=True)]
+
+
+def _worded(pair: Pair, judging: Judging) -> Pair:
+    """A pair whose p-values are corrected, with the verdicts and the sentences."""
+    metrics = {}
+    for name, each in pair.metrics.items():
+        judged = replace(each, verdict=judging.verdict(each))
+        metrics[name] = replace(judged, sentence=judging.sentence(name, judged, pair.a, pair.b))
+    of_slices = replace(judging, tests=len(pair.slices))
+    slices = [replace(each, sentence=of_slices.turned(each)) if each.turns else each for each in pair.slices]
+    return replace(pair, metrics=metrics, slices=slices, sentence=judging.overview(metrics, pair.a, pair.b))

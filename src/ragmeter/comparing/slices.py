@@ -11,7 +11,7 @@ from ragmeter.comparing.comparison import SliceDifference
 from ragmeter.comparing.pairing import Rows
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import STUDENT, Confidence
-from ragmeter.stats.intervals import SMALL, interval_of
+from ragmeter.stats.intervals import SMALL, Interval, interval_of, within
 from ragmeter.stats.multiple import holm
 from ragmeter.stats.paired import paired_p
 from ragmeter.stored import StoredRun, slice_label
@@ -25,12 +25,16 @@ def slice_differences(
     run: StoredRun,
     rows: Rows,
     differences: Mapping[str, Scores],
+    limits: Mapping[str, Interval],
     codes: Codes | None,
     columns: Iterable[str],
     how: Confidence,
     alpha: float,
 ) -> list[SliceDifference]:
-    """Each metric's difference in each slice, by Student's test, corrected (Holm) over all that were looked at."""
+    """Each metric's difference in each slice, by Student's test, corrected (Holm) over all that were looked at.
+
+    `limits` has for each metric how far a difference can go.
+    """
     found = []
     by_t = Confidence("t", level=how.level)
     for names in columns:
@@ -47,7 +51,7 @@ def slice_differences(
                 units = Clustered.of(kept, held)
                 if len(units) < 2:
                     continue
-                interval, _ = interval_of(kept, by_t, codes=held)
+                interval = within(interval_of(kept, by_t, codes=held)[0], limits[metric])
                 p = paired_p(units, STUDENT, 0, 0)
                 label = slice_label(value)
                 opposite = float(kept.mean()) * float(all_rows[there].mean()) < 0

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragmeter.comparing import MetricDifference, compare
+from ragmeter.comparing import Comparison, MetricDifference, compare
+from ragmeter.comparing.words import is_few
 from ragmeter.errors import UsageError
 from ragmeter.gating.rules import (
     FAIL_UNDER,
@@ -26,10 +27,9 @@ from ragmeter.gating.rules import (
     option,
 )
 from ragmeter.gating.verdict import Check, Verdict
-from ragmeter.gating.words import brief, clipped, few, listed, two_digits
+from ragmeter.gating.words import brief, listed, two_digits
 from ragmeter.io.write import RUNS
 from ragmeter.slicing import summarise_run
-from ragmeter.stats.confidence import percent
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.stored import RunLike, StoredRun, find_run
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
@@ -77,11 +77,12 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     found = _summaries(held, names)
     checks, sentences = [], []
     unscored = [(name, _Unscored.rows(found[name])) for name in names]
+    baselines = _Baselines(held, full)
     for rule in full.rules:
         if rule.kind != NO_WORSE_THAN:
             checks.append(_bound(rule, found[rule.metric], full.on))
             continue
-        check, missing, sentence = _no_worse(rule, held, full)
+        check, missing, sentence = _no_worse(rule, held, baselines)
         checks.append(check)
         unscored.append((rule.metric, missing))
         sentences.append(sentence)
@@ -130,7 +131,7 @@ def _summaries(run: StoredRun, names: Sequence[str]) -> dict[str, MetricSummary]
 def _bound(rule: Rule, found: MetricSummary, on: str) -> Check:
     """A mean, or the end of its interval that is nearer, against a bound."""
     under = rule.kind == FAIL_UNDER
-    interval = clipped(found)
+    interval = found.interval
     passed, reason = False, f"{rule.metric}: nothing was scored{listed(found.n_not_scored)}"
     if found.mean is not None:
         edge = None if interval is None else interval[0 if under else 1]
@@ -204,18 +205,37 @@ def _shares(unscored: Sequence[tuple[str, _Unscored]], most: float) -> Iterator[
         )
 
 
-def _no_worse(rule: Rule, run: StoredRun, gate: Gate) -> tuple[Check, _Unscored, str]:
+class _Baselines:
+    """The runs that a run is held against. Each is compared with it once, by all metrics that both have.
+
+    So a difference is judged as `ragmeter compare` judges it, with the same number of tests to correct for.
+    """
+
+    def __init__(self, run: StoredRun, gate: Gate) -> None:
+        self._run = run
+        self._gate = gate
+        self._comparisons: dict[Path, tuple[StoredRun, Comparison]] = {}
+
+    def compared(self, rule: Rule) -> tuple[StoredRun, Comparison]:
+        """The baseline of a rule, and the run compared with it."""
+        baseline = _baseline(rule, self._gate)
+        path = baseline.folder.path
+        if path not in self._comparisons:
+            comparison = compare([baseline.folder, self._run.folder], slices=[], movers=0)
+            self._comparisons[path] = baseline, comparison
+        return self._comparisons[path]
+
+
+def _no_worse(rule: Rule, run: StoredRun, baselines: _Baselines) -> tuple[Check, _Unscored, str]:
     """The interval of the difference to the baseline against a margin, and the questions that could not be paired."""
-    baseline = _baseline(rule, gate)
-    comparison = compare([baseline.folder, run.folder], metrics=[rule.metric], slices=[], movers=0)
+    baseline, comparison = baselines.compared(rule)
     pair = comparison.pairs[0]
     found = pair.metrics[rule.metric]
-    higher = found.direction == "higher"
-    passed, worst = False, None
+    passed = False
     if found.interval is not None:
-        worst = found.interval[0] if higher else -found.interval[1]
+        worst = found.interval[0] if found.direction == "higher" else -found.interval[1]
         passed = _reaches(worst, -rule.value, under=True)
-    reason = _difference(rule, found, pair.a, pair.b, comparison.level, passed)
+    reason = _reason(rule, found, passed)
     if pair.questions_differ:
         reason += f" (and {pair.questions_differ:,} of the questions are worded otherwise in {pair.a})"
     check = Check(
@@ -234,33 +254,25 @@ def _no_worse(rule: Rule, run: StoredRun, gate: Gate) -> tuple[Check, _Unscored,
     return check, _without_partner(rule, run, baseline), pair.sentence
 
 
-def _difference(rule: Rule, found: MetricDifference, a: str, b: str, level: float, passed: bool) -> str:
-    """In words: by how much, how sure that is, and what it would take to be sure."""
-    if found.difference is None:
-        return f"{rule.metric}: no question has a score in both {a} and {b}"
-    scale = 100 if found.point else 1
-    size = f"{_size(abs(found.difference) * scale)}{' points' if found.point else ''}"
-    where = "above" if found.difference > 0 else "below"
-    said = f"{b} and {a} have the same mean" if not found.difference else f"{b} is {size} {where} {a}"
-    said = f"{rule.metric}: {said}"
+def _reason(rule: Rule, found: MetricDifference, passed: bool) -> str:
+    """The comparison's own judgement; then what the interval says of the margin, and what it would take to be sure."""
     if found.interval is None:
-        return f"{said}, n = {found.n:,}: too few questions for an interval"
-    ends = f"{percent(level)}: {_size(found.interval[0] * scale)} to {_size(found.interval[1] * scale)}"
-    said = f"{said} ({ends}), n = {found.n:,}{few(found.n, found.n_clusters)}"
-    unit = "" if not found.point else " point" if f"{rule.value:g}" == "0.01" else " points"
-    margin = f"worse by more than {rule.value * scale:g}{unit}"
+        return found.sentence if found.difference is None else f"{found.sentence}: there is no interval"
+    margin = f"a loss of more than {rule.value:g}"
     best = found.interval[1] if found.direction == "higher" else -found.interval[0]
-    if passed:
-        return f"{said}: {margin} is ruled out"
-    if best < -rule.value:
-        return f"{said}: it is {margin}"
     needed = found.n * (found.smallest / rule.value) ** 2 if found.smallest and rule.value else 0.0
-    alike = f"; if they are alike, about {two_digits(needed)} questions would show it" if needed > found.n else ""
-    return f"{said}: {margin} can't be ruled out{alike}"
-
-
-def _size(value: float) -> str:
-    return f"{value:,.1f}" if 1 <= abs(value) < 1000 else f"{value:,.0f}" if abs(value) >= 1 else f"{value:.2g}"
+    if passed:
+        said = f"the interval rules out {margin}"
+    elif best < -rule.value:
+        said = f"the whole interval is {margin}"
+    elif needed > found.n:
+        alike = f"if they are alike, about {two_digits(needed)} questions would show it"
+        said = f"the interval does not rule out {margin}; {alike}"
+    else:
+        said = f"the interval does not rule out {margin}"
+    what = "rows" if found.n_clusters is None else "clusters"
+    rough = f"; few {what}, so it is rough" if is_few(found.n, found.n_clusters) else ""
+    return f"{found.sentence}: {said}{rough}"
 
 
 def _without_partner(rule: Rule, run: StoredRun, baseline: StoredRun) -> _Unscored:

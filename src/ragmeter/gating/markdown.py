@@ -6,8 +6,8 @@ import html
 import re
 from collections.abc import Iterable
 
+from ragmeter.formatting import MISSING, interval, number, scored
 from ragmeter.gating.verdict import Verdict
-from ragmeter.gating.words import clipped, figure
 from ragmeter.stats.confidence import percent
 from ragmeter.stats.summary import MetricSummary
 
@@ -32,11 +32,9 @@ def markdown(verdict: Verdict) -> str:
 
 def _figures(name: str, each: MetricSummary) -> tuple[str, ...]:
     arrow = {"higher": " ↑", "lower": " ↓"}.get(each.direction, "")
-    ends = clipped(each)
-    interval = "–" if ends is None else f"{figure(ends[0])} – {figure(ends[1])} ({percent(each.level)})"
-    scored = f"{each.n_scored:,} of {each.n_total:,}"
+    between = MISSING if each.interval is None else f"{interval(each.interval)} ({percent(each.level)})"
     causes = ", ".join(f"{count:,} {escaped(cause)}" for cause, count in each.n_not_scored.items())
-    return f"{escaped(name)}{arrow}", figure(each.mean), interval, scored, causes
+    return f"{escaped(name)}{arrow}", number(each.mean), between, scored(each.n_scored, each.n_total), causes
 
 
 def _table(titles: Iterable[str], rules: Iterable[str], rows: Iterable[tuple[str, ...]]) -> list[str]:

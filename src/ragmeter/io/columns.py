@@ -14,7 +14,7 @@ from functools import partial
 from typing import Literal
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
-from ragmeter.hints import column_option
+from ragmeter.hints import column_option, option
 from ragmeter.io.cells import NotAListError, as_list, as_number, as_text, as_texts, is_clean, texts_of
 from ragmeter.io.source import Source
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, TEXT_COLUMNS, Batch, Column
@@ -191,11 +191,18 @@ def check_mapping(mapping: Mapping[str, str]) -> None:
             )
 
 
-def missing_column(needed: str, wanted_by: str, titles: Sequence[str], file: str) -> ColumnError:
-    """The error for a column that is needed and not there."""
+def missing_column(
+    needed: str, wanted_by: str, titles: Sequence[str], file: str, *, other_file: bool = False
+) -> ColumnError:
+    """The error for a column that is needed and not there.
+
+    `other_file`: it may be in a reference file that was not given.
+    """
     close = did_you_mean(needed, titles)
+    elsewhere = f"if another file has it, name that file with {option('reference')}; " if other_file else ""
     return ColumnError(
         f"{wanted_by} needs the column {needed!r}, and there is none{close}",
         file=file,
-        hint=f"found are {', '.join(titles)}; if one of them is meant, add " + column_option(needed, "ITS_NAME"),
+        hint=f"found are {', '.join(titles)}; {elsewhere}if one of them is meant, add "
+        + column_option(needed, "ITS_NAME"),
     )

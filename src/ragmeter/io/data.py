@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ragmeter.definition import Metric
-from ragmeter.errors import ColumnError, did_you_mean
+from ragmeter.errors import ColumnError, RagmeterWarning, did_you_mean
 from ragmeter.hints import column_option
 from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.join import JoinCounts, joined, rows_of
@@ -44,7 +45,26 @@ class Data:
         mapping = dict(columns or {})
         check_mapping(mapping)
         gold = None if reference is None else open_source(reference, reading, what="reference")
-        return cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated)
+        found = cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated)
+        if reference is results or found._is_one_file():
+            warnings.warn(
+                f"the results and the reference are the same ({found.results.name}): answers that are compared with "
+                "themselves are always right; one file that has both is given as the results alone",
+                RagmeterWarning,
+                stacklevel=3,
+            )
+        return found
+
+    def _is_one_file(self) -> bool:
+        """Whether results and reference are one file, or two with the same content."""
+        results, reference = self.results.path, None if self.reference is None else self.reference.path
+        if results is None or reference is None:
+            return False
+        if results.samefile(reference):
+            return True
+        if results.stat().st_size != reference.stat().st_size:
+            return False
+        return bool(file_signature(results)["sha256"] == file_signature(reference)["sha256"])
 
     def batches(self, metrics: Sequence[Metric] = ()) -> Iterator[Batch]:
         """The joined rows, once it is sure that they have what the metrics need."""
@@ -76,9 +96,11 @@ class Data:
         for metric in metrics:
             for needed in metric.needs:
                 if needed not in batch.columns:
-                    source = sources[-1] if needed in ("reference", "relevant") else sources[0]
+                    gold = needed in ("reference", "relevant")
+                    source = sources[-1] if gold else sources[0]
                     titles = list(next(source.batches()).columns)
-                    raise missing_column(needed, metric.name, titles, source.name)
+                    forgotten = gold and self.reference is None
+                    raise missing_column(needed, metric.name, titles, source.name, other_file=forgotten)
 
     def signature(self) -> dict[str, Any]:
         """What identifies the inputs."""

@@ -11,6 +11,7 @@ import numpy as np
 
 import ragmeter
 from ragmeter.errors import InputError, UsageError
+from ragmeter.formatting import interval, number
 from ragmeter.hints import option, parameter
 from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
@@ -31,10 +32,11 @@ from ragmeter.stats.agreement import (
 from ragmeter.stats.confidence import percent
 from ragmeter.stats.corrected import Powered, labels_alone, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn
+from ragmeter.stats.intervals import within
 from ragmeter.store import TemporaryRun
 from ragmeter.stored import RunLike, find_run
 from ragmeter.table import Scores
-from ragmeter.tabular import Tabular, arrow_table, between, ends, figure, html_lines, html_table
+from ragmeter.tabular import Tabular, arrow_table, ends, html_lines, html_table
 
 CALIBRATION = "calibration.json"
 
@@ -133,7 +135,7 @@ class Calibration(Tabular):
 
     def _repr_html_(self) -> str:
         rows = [
-            (name, each.undefined or figure(each.value), between(each.interval), f"{each.n:,}")
+            (name, each.undefined or number(each.value), interval(each.interval), f"{each.n:,}")
             for name, each in self.estimates().items()
         ]
         table = html_table(("estimate", "value", f"{percent(self.level)} interval", "n"), rows)
@@ -151,7 +153,7 @@ class Calibration(Tabular):
 def _short(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"unknown, {estimate.undefined}"
-    return f"{figure(estimate.value)} [{between(estimate.interval)}], n = {estimate.n:,}"
+    return f"{number(estimate.value)} [{interval(estimate.interval)}], n = {estimate.n:,}"
 
 
 def calibrate(
@@ -305,9 +307,7 @@ def _between(found: Matched, level: float) -> BetweenPeople:
 def _within(estimate: Estimate) -> Estimate:
     """The same, as far as a share can go."""
     assert estimate.value is not None  # noqa: S101 - PPI always has one
-    assert estimate.interval is not None  # noqa: S101
-    low, high = (min(1.0, max(0.0, end)) for end in estimate.interval)
-    return replace(estimate, value=min(1.0, max(0.0, estimate.value)), interval=(low, high))
+    return replace(estimate, value=min(1.0, max(0.0, estimate.value)), interval=within(estimate.interval, (0.0, 1.0)))
 
 
 def _clustered(sessions: Sequence[str | None]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ragmeter.formatting import interval, number
 from ragmeter.people.matching import UNKNOWN
 from ragmeter.stats.confidence import percent
 
@@ -25,8 +26,8 @@ def sentence(found: Calibration) -> str:
         return f"What people would say of all answers can't be told yet: {corrected.undefined}."
     low, high = corrected.interval
     said = (
-        f"People would call {_percent(corrected.value)} of the answers correct ({percent(found.level)} interval "
-        f"{_percent(low)} to {_percent(high)}, from {corrected.n:,} labels); {found.metric} says {_percent(raw.value)}"
+        f"The share of answers that people would call correct is {number(corrected.value)} ({percent(found.level)}: "
+        f"{interval(corrected.interval)}, from {corrected.n:,} labels); {found.metric} says {number(raw.value)}"
     )
     if low <= raw.value <= high:
         return f"{said}, which the labels don't contradict."
@@ -93,11 +94,7 @@ def _of_judge(found: Calibration) -> Iterator[str]:
     if wrong == 0 and found.judge_weight is not None:
         yield (
             f"judge and people agree on all {n:,} labels, so the interval takes the judge for perfect: up to "
-            f"{_percent(min(1.0, 3 / n))} of its verdicts may still be wrong (rule of three)"
+            f"{min(1.0, 3 / n):.1%} of its verdicts may still be wrong (rule of three)"
         )
     elif found.effective_labels is not None and found.effective_labels < n / (1 - _NARROWER) ** 2:
         yield "the judge does not make the interval narrower: the labels alone tell as much"
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1%}"

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ragmeter
+from ragmeter.formatting import MISSING, interval, number, scored
 from ragmeter.reporting.runs import ShownRun
 from ragmeter.reporting.slices import slices
-from ragmeter.reporting.words import about_intervals, failures, figure, is_rate, level, one_line
-from ragmeter.stats.intervals import SMALL, within
+from ragmeter.reporting.words import about_intervals, failures, level, one_line
+from ragmeter.stats.intervals import SMALL
 
 #: What means something in Markdown: emphasis, code, links and tables; what begins a block; what is made a link.
 _MARKUP = re.compile(r"[\\`*_\[\]|~$]|^\s*[#+>=-]|(?<=:)//|(?<=www)\.|@")
@@ -85,20 +86,22 @@ def _titled(name: str, runs: Sequence[ShownRun]) -> str:
 def _cell(run: ShownRun, name: str) -> str:
     held = run.metrics.get(name)
     if held is None:
-        return "–"
-    rate = is_rate(held)
-    bounds = within(held["interval"], held["range"])
-    interval = "" if bounds is None else f" ({figure(bounds[0], rate=rate)} to {figure(bounds[1], rate=rate)})"
-    n = f"n = {held['n_scored']:,}" + ("" if held["n_scored"] == held["n_total"] else f" of {held['n_total']:,}")
-    return f"{figure(held['mean'], rate=rate)}{interval}, {n}"
+        return MISSING
+    between = "" if held["interval"] is None else f" ({interval(held['interval'])})"
+    return f"{number(held['mean'])}{between}, n = {scored(held['n_scored'], held['n_total'])}"
 
 
 def _latex_cell(held: Mapping[str, Any] | None) -> str:
     if held is None or held["mean"] is None:
         return "--"
-    bounds = within(held["interval"], held["range"])
-    interval = "" if bounds is None else f" {{\\small[{figure(bounds[0])}, {figure(bounds[1])}]}}"
-    return f"{figure(held['mean'])}{interval} {{\\small({held['n_scored']:,})}}"
+    ends = held["interval"]
+    between = "" if ends is None else f" {{\\small[{_minus(number(ends[0]))}, {_minus(number(ends[1]))}]}}"
+    return f"{_minus(number(held['mean']))}{between} {{\\small({held['n_scored']:,})}}"
+
+
+def _minus(figure: str) -> str:
+    """LaTeX takes a bare - for a hyphen."""
+    return figure.replace("-", "$-$")
 
 
 def _failures(run: ShownRun) -> list[str]:
@@ -122,13 +125,12 @@ def _slices(run: ShownRun) -> list[str]:
             row = [plain(value["value"])]
             for name in run.row_metrics:
                 cell = value["cells"][name]
-                rate = is_rate(run.metrics[name])
-                few = "\\*" if cell["few"] else ""
-                row.append(f"{figure(cell['mean'], rate=rate)}{few}, n = {cell['n']:,}")
+                few = " (few)" if cell["few"] else ""
+                row.append(f"{number(cell['mean'])}, n = {cell['n']:,}{few}")
             cells.append(row)
         lines += [*_table([plain(part["column"]), *map(plain, run.row_metrics)], cells), ""]
         if any(cell["few"] for value in part["values"] for cell in value["cells"].values()):
-            lines += [f"\\* fewer than {SMALL} rows", ""]
+            lines += [f"few: fewer than {SMALL} rows", ""]
     return lines
 
 

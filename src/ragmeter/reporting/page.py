@@ -24,10 +24,10 @@ from ragmeter.reporting.runs import ShownRun
 from ragmeter.reporting.shapes import axis_of_means, histogram, relations
 from ragmeter.reporting.slices import slices
 from ragmeter.reporting.words import about_intervals, better, explained, failures, is_rate, level, sentence
-from ragmeter.stats.intervals import SMALL, within
+from ragmeter.stats.intervals import SMALL
 
 _STATIC = Path(__file__).with_name("static")
-_SCRIPTS = ("elements", "charts", "headline", "compare", "slices", "data", "detail", "rows", "chat", "main")
+_SCRIPTS = ("numbers", "elements", "charts", "headline", "compare", "slices", "data", "detail", "rows", "chat", "main")
 #: Rows are compressed when their text is longer than this. Below it, a page that an editor can show is worth more.
 _PLAIN = 1_000_000
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -159,8 +159,7 @@ def _run(run: ShownRun) -> dict[str, Any]:
         "n": run.table.num_rows,
         "metrics": {
             name: {
-                **{key: each[key] for key in ("mean", "sd", "median", "min", "max", "n_scored", "n_total")},
-                "interval": within(each["interval"], each["range"]),
+                **{key: each[key] for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")},
                 "level": level(each),
                 "sentence": sentence(name, each),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ragmeter.errors import MissingExtraError
+from ragmeter.formatting import number
 from ragmeter.io.write import replacing
 from ragmeter.reporting.runs import ShownRun
 from ragmeter.reporting.shapes import axis_of_means, domain
 from ragmeter.reporting.slices import slices
-from ragmeter.reporting.words import figure, one_line
-from ragmeter.stats.intervals import within
+from ragmeter.reporting.words import one_line
 
 FORMATS = ("svg", "png")
 #: Okabe and Ito's colours, which people who see fewer colours can tell apart.
@@ -111,11 +111,11 @@ def _means(runs: Sequence[ShownRun]) -> Any:
             held = run.metrics[name]
             if held["mean"] is None:
                 continue
-            low, high = within(held["interval"], held["range"]) or (held["mean"], held["mean"])
+            low, high = held["interval"] or (held["mean"], held["mean"])
             colour = COLOURS[place % len(COLOURS)]
             axes.plot([low, high], [place, place], color=colour, linewidth=2, solid_capstyle="butt")
             axes.plot(held["mean"], place, "o", color=colour, markersize=5)
-            said = f"{figure(held['mean'])}, n = {held['n_scored']:,}"
+            said = f"{number(held['mean'])}, n = {held['n_scored']:,}"
             axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=8)
         _text(axes, "title", name)
         _ticks(axes, "y", range(len(runs)), [run.name for run in runs])
@@ -157,7 +157,7 @@ def _heat_map(run: ShownRun, part: dict[str, Any]) -> Any:
     for row, value in enumerate(values):
         for column, name in enumerate(names):
             cell = value["cells"][name]
-            said = f"{figure(cell['mean'])}\nn = {cell['n']:,}" + ("*" if cell["few"] else "")
+            said = f"{number(cell['mean'])}\nn = {cell['n']:,}" + (" (few)" if cell["few"] else "")
             colour = "white" if abs(apart[row][column]) > 0.65 else "black"
             axes.text(column, row, said, ha="center", va="center", fontsize=7, color=colour)
     _ticks(axes, "x", range(len(names)), names, rotation=30, ha="right")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ragmeter.formatting import compact
 from ragmeter.metrics.ranking import Pattern, documents
 from ragmeter.metrics.tokens import text_array
 from ragmeter.reporting.evidence import evidence
@@ -153,4 +154,4 @@ def _turn(value: str | None) -> int | None:
 
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
     """Numbers as far as a page shows them; null for what is none."""
-    return [None if value is None or value != value else float(f"{value:.6g}") for value in values]
+    return [None if value is None or value != value else compact(value) for value in values]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragmeter.reporting.runs import ShownRun
 from ragmeter.slicing import Slice, summarise_run
-from ragmeter.stats.intervals import SMALL, within
+from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.stored import NOTHING
 
@@ -54,7 +54,7 @@ def _cell(held: Mapping[str, Any], found: MetricSummary) -> dict[str, Any]:
         apart = (found.mean - held["mean"]) / held["sd"] * (-1 if held["direction"] == "lower" else 1)
     return {
         "mean": found.mean,
-        "interval": within(found.interval, found.range),
+        "interval": found.interval,
         "n": found.n_scored,
         "apart": apart,
         "few": found.n_scored < SMALL,

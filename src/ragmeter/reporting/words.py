@@ -8,8 +8,8 @@ from typing import Any
 
 from ragmeter import naming, registry
 from ragmeter.errors import UsageError
+from ragmeter.formatting import interval, number
 from ragmeter.stats.confidence import percent
-from ragmeter.stats.intervals import within
 from ragmeter.table import (
     JUDGE_ERROR,
     NO_RESULT,
@@ -114,23 +114,8 @@ def one_line(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
-def figure(value: float | None, *, rate: bool = False) -> str:
-    """A number for reading: a rate in per cent, the rest with three places below 10 and one above."""
-    if value is None:
-        return "–"
-    if rate:
-        return f"{100 * value:.1f}%"
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
-
-
 def sentence(name: str, summary: Mapping[str, Any]) -> str:
-    """A metric in one line: `token_f1 0.43 (95%: 0.15 to 0.71), 7 of 8 rows scored`."""
-    rate = is_rate(summary)
+    """A metric in one line: `token_f1 0.4308 (95%: 0.1479 to 0.7137), 7 of 8 scored`."""
     scored = f"{summary['n_scored']:,} of {summary['n_total']:,} scored"
-    bounds = within(summary["interval"], summary["range"])
-    interval = (
-        ""
-        if bounds is None
-        else f" ({level(summary)}: {figure(bounds[0], rate=rate)} to {figure(bounds[1], rate=rate)})"
-    )
-    return f"{name} {figure(summary['mean'], rate=rate)}{interval}, {scored}"
+    between = "" if summary["interval"] is None else f" ({level(summary)}: {interval(summary['interval'])})"
+    return f"{name} {number(summary['mean'])}{between}, {scored}"

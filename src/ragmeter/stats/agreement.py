@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.errors import UsageError
-from ragmeter.stats.intervals import Interval, wilson_interval
+from ragmeter.stats.intervals import Interval, wilson_interval, within
 from ragmeter.table import Scores
 
 
@@ -96,7 +96,7 @@ def cohens_kappa(table: npt.ArrayLike, level: float = 0.95) -> Estimate:
 def around(kappa: float, error: float, level: float) -> Interval | None:
     """Kappa's interval; none without a spread, as for perfect agreement, where it would promise certainty."""
     margin = NormalDist().inv_cdf(0.5 + level / 2) * error
-    return (kappa - margin, kappa + margin) if error > 1e-6 else None
+    return within((kappa - margin, kappa + margin), (-1.0, 1.0)) if error > 1e-6 else None
 
 
 def pairwise_agreement(ratings: Scores) -> tuple[float | None, int]:

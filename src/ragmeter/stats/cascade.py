@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.distributions import incomplete_beta, t_quantile
-from ragmeter.stats.intervals import Interval, interval_of
+from ragmeter.stats.intervals import Interval, interval_of, within
 from ragmeter.table import Scores
 
 Flags = npt.NDArray[np.bool_]
@@ -152,14 +152,16 @@ def corrected_mean(
     mean = float(scores[there].mean())
     if (known | ~sure)[there].all():  # everything was asked about
         alone = len(np.unique(codes)) == len(codes)
-        return mean, interval_of(scores[there], Confidence(level=level), binary=True, codes=None if alone else codes)[0]
+        how = Confidence(level=level)
+        interval, _ = interval_of(scores[there], how, binary=True, codes=None if alone else codes)
+        return mean, within(interval, (0.0, 1.0))
     held = Clustered.of(scores[there], codes)
     if len(held) < 2:
         return min(max(mean, 0.0), 1.0), None
     unseen = _unseen(asked[known] - decided[known], units[known], len(np.unique(units[sure & there])))
     error = math.sqrt(held.standard_error() ** 2 + unseen / held.n**2)
     margin = t_quantile(0.5 + level / 2, len(held) - 1) * error
-    return min(max(mean, 0.0), 1.0), (max(mean - margin, 0.0), min(mean + margin, 1.0))
+    return min(max(mean, 0.0), 1.0), within((mean - margin, mean + margin), (0.0, 1.0))
 
 
 def _unseen(differences: Scores, units: Codes, number: int) -> float:

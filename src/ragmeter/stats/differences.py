@@ -8,14 +8,27 @@ import numpy as np
 
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.intervals import Interval, interval_of, wilson_interval
+from ragmeter.stats.intervals import Interval, interval_of, wilson_interval, within
 from ragmeter.table import Scores
 
 
 def difference_interval(
-    a: Scores, b: Scores, how: Confidence, *, binary: bool = False, codes: Codes | None = None
+    a: Scores,
+    b: Scores,
+    how: Confidence,
+    *,
+    binary: bool = False,
+    codes: Codes | None = None,
+    limits: Interval = (-math.inf, math.inf),
 ) -> tuple[Interval | None, str]:
-    """The interval of mean(b) - mean(a), and the name of what it was made by."""
+    """The interval of mean(b) - mean(a) within `limits`, and the name of what it was made by."""
+    interval, method = _unlimited(a, b, how, binary=binary, codes=codes)
+    return within(interval, limits), method
+
+
+def _unlimited(
+    a: Scores, b: Scores, how: Confidence, *, binary: bool, codes: Codes | None
+) -> tuple[Interval | None, str]:
     if binary and codes is None and how.method in ("auto", "wilson"):
         return newcombe_interval(a, b, how.level), "newcombe"
     if binary and codes is not None and how.method == "auto" and len(a) and np.ptp(b - a) == 0:

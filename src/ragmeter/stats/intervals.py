@@ -16,6 +16,8 @@ from ragmeter.table import Scores
 Interval = tuple[float, float]
 #: Fewer values than this are too few for an interval to keep its promise; whoever shows one says so.
 SMALL = 30
+#: A score may leave its range by this much: a cosine of 1.0000000000000002 is 1.
+_ROUNDING = 1e-9
 
 
 def interval_of(
@@ -63,8 +65,23 @@ def wilson_interval(successes: float, n: int, level: float = 0.95) -> Interval |
 
 
 def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Interval | None:
-    """An interval as far as the metric can go. Student's knows no limits; the summary has it whole."""
+    """An interval clipped to the values that are possible; Student's knows no limits. None: no limit on that side."""
     if bounds is None:
         return None
-    low, high = limits
-    return max(bounds[0], -math.inf if low is None else low), min(bounds[1], math.inf if high is None else high)
+    low, high = (-math.inf if limits[0] is None else limits[0]), (math.inf if limits[1] is None else limits[1])
+    return min(max(bounds[0], low), high), max(min(bounds[1], high), low)
+
+
+def limits_of(bounds: Interval, values: Scores) -> Interval:
+    """A metric's range, or no limits where scores lie outside of it: then nobody has said what its range is."""
+    if not len(values):
+        return bounds
+    low, high = bounds
+    outside = float(values.min()) < low - _ROUNDING or float(values.max()) > high + _ROUNDING
+    return (-math.inf, math.inf) if outside else bounds
+
+
+def difference_limits(*ranges: Interval) -> Interval:
+    """The range of a difference between two scores of these ranges: -1 to 1 for scores from 0 to 1."""
+    span = max(high for _, high in ranges) - min(low for low, _ in ranges)
+    return -span, span

@@ -11,7 +11,7 @@ import numpy as np
 
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.intervals import Interval, interval_of
+from ragmeter.stats.intervals import Interval, interval_of, limits_of, within
 from ragmeter.table import Scores
 
 
@@ -64,12 +64,13 @@ def summarise(
 ) -> MetricSummary:
     """Summarise one metric's column, NaN where a row was not scored for one of the causes in `not_scored`.
 
-    `codes` say for each row which cluster it belongs to.
+    `codes` say for each row which cluster it belongs to. The interval is clipped to `bounds`, the metric's range.
     """
     there = ~np.isnan(scores)
     values = scores[there]
     held = None if codes is None else codes[there]
     n = len(values)
+    limits = limits_of(bounds, values)
     interval, method = interval_of(values, how, binary=binary, codes=held)
     return MetricSummary(
         mean=float(values.mean()) if n else None,
@@ -77,10 +78,10 @@ def summarise(
         min=float(values.min()) if n else None,
         max=float(values.max()) if n else None,
         median=float(np.median(values)) if n else None,
-        interval=interval,
+        interval=within(interval, limits),
         interval_method=method,
         direction=direction,
-        range=finite(bounds),
+        range=finite(limits),
         n_total=len(scores),
         n_scored=n,
         n_not_scored=dict(sorted(not_scored.items())),

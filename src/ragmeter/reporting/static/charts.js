@@ -25,10 +25,10 @@ function whisker(mean, bounds, ends, colour, zero) {
 }
 
 /** The ends of an axis, written below it. */
-const scale = (ends, rate) => make('div', { class: 'scale', 'aria-hidden': 'true' },
-  ends.map((end) => make('span', {}, rate ? `${100 * end}%` : tick(end))));
+const scale = (ends) => make('div', { class: 'scale', 'aria-hidden': 'true' },
+  ends.map((end) => make('span', {}, tick(end))));
 
-function histogram(name, shape, summary, colour, rate) {
+function histogram(name, shape, summary, colour) {
   const most = Math.max(...shape.counts);
   const width = 100 / shape.counts.length;
   const height = 120;
@@ -48,7 +48,7 @@ function histogram(name, shape, summary, colour, rate) {
   const rows = shape.counts.map((number, place) => [edges(shape, place), count(number)]);
   return make('figure', { class: 'card' },
     make('figcaption', {}, make('strong', {}, breakable(name)), make('span', { class: 'soft' },
-      `mean ${figure(summary.mean, rate)} · median ${figure(summary.median)} · n = ${count(shape.n)}`)),
+      `mean ${figure(summary.mean)} · median ${figure(summary.median)} · n = ${count(shape.n)}`)),
     picture(`Distribution of ${name}`, said, { class: 'histogram', height }, bars, mean),
     scale(shape.whole ? [Math.ceil(shape.low), Math.floor(shape.high)] : ends),
     make('details', { class: 'numbers' }, make('summary', {}, 'Numbers'), table(`Distribution of ${name}`, ['score', 'rows'], rows)));

@@ -1,12 +1,5 @@
 /* Runs against each other: one pair at a time, and for many runs a table of all pairs to choose from. */
 
-const percent = (value) => `${(100 * value).toFixed(1)}`;
-const signed = (value, text) => `${value > 0 ? '+' : value < 0 ? '−' : '±'}${text}`;
-
-/** A difference of scores between 0 and 1 is told in points, others as they are. */
-const difference = (each, value = each.difference) => (value === null ? '–'
-  : signed(value, each.point ? percent(Math.abs(value)) : figure(Math.abs(value))));
-
 function comparison() {
   if (!data.comparison) {
     if (!data.not_compared) return;
@@ -38,7 +31,7 @@ function overview(pairs, runs, choose) {
       return make('button', {
         type: 'button', class: `cell ${tone(each.verdict)}`, 'aria-pressed': String(pair === chosen),
         click: () => { chosen = pair; fill(); choose(pair); },
-      }, difference(each), ' ', make('span', { class: 'n' }, each.verdict), make('span', { class: 'hidden' }, ': ', words(b), ' against ', words(a)));
+      }, signed(each.difference), ' ', make('span', { class: 'n' }, each.verdict), make('span', { class: 'hidden' }, ': ', words(b), ' against ', words(a)));
     })]);
     place.replaceChildren(scrolling('All pairs', table(`Differences of ${select.value}`,
       [make('span', { class: 'hidden' }, 'run'), ...runs.slice(0, -1).map((a, place) => [make('span', { class: 'soft' }, 'against '), dot(data.runs[place]), words(a)])], rows, { class: 'matrix pairs' })));
@@ -53,34 +46,38 @@ function overview(pairs, runs, choose) {
 const tone = (verdict) => ({ better: 'heat-up-2', worse: 'heat-down-2' }[verdict] || 'even');
 
 function onePair(pair) {
-  const share = Math.round(100 * data.comparison.level);
+  const share = Number((100 * data.comparison.level).toPrecision(12));
   const both = data.runs.findIndex((run) => run.name === pair.b);
   const rows = Object.entries(pair.metrics).map(([name, each]) => {
     const most = Math.max(...[each.difference, ...(each.interval || [])].map((end) => Math.abs(end || 0))) || 1;
     const reach = 1.2 * most;
-    const { rate } = data.metrics[name] || {};
     return [
       breakable(name),
       make('span', { class: `badge ${tone(each.verdict)}` }, each.verdict),
-      make('strong', {}, difference(each)),
-      make('span', { class: 'nowrap' }, each.interval ? `${difference(each, each.interval[0])} to ${difference(each, each.interval[1])}` : '–'),
+      make('strong', {}, signed(each.difference)),
+      make('span', { class: 'nowrap' }, signedInterval(each.interval)),
       whisker(each.difference, each.interval, [-reach, reach], both % 8, true),
-      figure(each.mean_a, rate), figure(each.mean_b, rate),
+      figure(each.mean_a), figure(each.mean_b),
       gains(each),
-      make('span', { class: 'nowrap' }, each.p_holm === null ? '–' : each.p_holm < 0.001 ? '< 0.001' : each.p_holm.toFixed(3)),
+      make('span', { class: 'nowrap' }, pValue(each.p_holm)),
       count(each.n),
     ];
   });
-  const titles = ['metric', 'verdict', 'difference', `${share}%`, make('span', { class: 'hidden' }, 'chart'), words(pair.a), words(pair.b), 'rows better, same, worse', 'p', 'n'];
+  const titles = ['metric', 'verdict', 'difference', `${share}%`, make('span', { class: 'hidden' }, 'chart'), words(pair.a), words(pair.b), 'rows better, same, worse', data.comparison.tests > 1 ? 'Holm p' : 'p', 'n'];
   return make('div', {},
     make('h3', {}, words(pair.b), ' against ', words(pair.a)),
     data.runs.length > MOST_SENTENCES ? make('p', { class: 'verdict' }, words(pair.sentence)) : null,
     scrolling(`${pair.b} against ${pair.a}`, table(`${pair.b} against ${pair.a}`, titles, rows, { class: 'plain pair' })),
-    make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have. Differences of scores between 0 and 1 are in `
-      + `points (hundredths). p is that of a paired ${data.comparison.test} test, corrected (Holm) over all metrics and pairs of runs`,
+    inWords(pair),
+    make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have. p is that of a paired ${data.comparison.test} test`,
+      data.comparison.tests > 1 ? `, corrected (Holm) over ${count(data.comparison.tests)} tests: all metrics and pairs of runs` : '',
       data.comparison.cluster ? [', with rows of one ', make('code', {}, words(data.comparison.cluster)), ' taken together'] : '', '. ', alone(pair)),
     turned(pair), moved(pair, both));
 }
+
+/** The judgement on every metric: the sentences that the command line has as well. */
+const inWords = (pair) => make('details', { class: 'in-words' }, make('summary', {}, 'In words'),
+  make('ul', {}, Object.values(pair.metrics).map((each) => make('li', {}, words(each.sentence)))));
 
 /** How many rows got better and worse, as two bars from a middle. */
 function gains(each) {
@@ -105,8 +102,7 @@ function turned(pair) {
   const found = pair.slices.filter((each) => each.turns);
   if (!found.length) return null;
   return make('div', { class: 'note' }, make('strong', {}, 'The other way round on some parts'),
-    make('ul', {}, found.map((each) => make('li', {}, words(each.metric), ' where ', words(each.column), ' is ', make('strong', {}, words(each.value)),
-      `: ${signed(each.difference, figure(Math.abs(each.difference)))} (${interval(each.interval)}), n = ${count(each.n)}`))));
+    make('ul', {}, found.map((each) => make('li', {}, words(each.sentence)))));
 }
 
 /** The rows that moved most, which open. */

@@ -31,20 +31,11 @@ function when(text, style) {
 const count = (number) => number.toLocaleString('en');
 const several = (number, what) => `${count(number)} ${what}${number === 1 ? '' : 's'}`;
 
-function figure(value, rate) {
-  if (value === null || value === undefined || Number.isNaN(value)) return '–';
-  if (rate) return `${(100 * value).toFixed(1)}%`;
-  const said = Math.abs(value) < 10 ? value.toFixed(3) : value.toLocaleString('en', { maximumFractionDigits: 1 });
-  return said.replace('-', '−');
-}
-
 /** The end of an axis, without what nobody needs to know. */
-const tick = (value) => Number(value.toPrecision(4)).toLocaleString('en').replace('-', '−');
+const tick = (value) => Number(value.toPrecision(4)).toLocaleString('en');
 
 /** A row's score: of what is only ever 0 or 1, yes or no. */
 const score = (value, name) => ((data.metrics[name] || {}).rate && (value === 0 || value === 1) ? ['no', 'yes'][value] : figure(value));
-
-const interval = (bounds, rate) => (bounds ? `${figure(bounds[0], rate)} to ${figure(bounds[1], rate)}` : '–');
 
 /** A long name may be broken after its punctuation. */
 const breakable = (name) => make('bdi', { dir: 'auto' }, (name.match(/[^_.,/[=@-]*[_.,/[=@-]?/g) || []).flatMap(

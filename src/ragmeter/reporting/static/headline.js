@@ -56,9 +56,9 @@ function card(name) {
 
 function single(summary, metric) {
   return [
-    make('p', { class: 'big' }, figure(summary.mean, metric.rate)),
-    whisker(summary.mean, summary.interval, metric.axis, 0), scale(metric.axis, metric.rate),
-    make('p', {}, summary.interval ? `${summary.level}: ${interval(summary.interval, metric.rate)}` : 'too few rows for an interval'),
+    make('p', { class: 'big' }, figure(summary.mean)),
+    whisker(summary.mean, summary.interval, metric.axis, 0), scale(metric.axis),
+    make('p', {}, summary.interval ? `${summary.level}: ${interval(summary.interval)}` : 'too few rows for an interval'),
     scored(summary), few([summary]),
   ];
 }
@@ -76,8 +76,8 @@ function beside(name, metric, having) {
     return [
       [dot(run), words(run.name)],
       whisker(summary.mean, summary.interval, metric.axis, data.runs.indexOf(run) % 8),
-      make('strong', {}, figure(summary.mean, metric.rate)),
-      interval(summary.interval, metric.rate),
+      make('strong', {}, figure(summary.mean)),
+      interval(summary.interval),
       make('span', { class: summary.n_scored < summary.n_total ? 'lacking' : 'soft' },
         summary.n_scored < summary.n_total ? `${count(summary.n_scored)} of ${count(summary.n_total)}` : count(summary.n_scored)),
     ];
@@ -106,7 +106,7 @@ function distributions(run) {
   const named = run.row_metrics.filter((name) => run.metrics[name].histogram);
   if (!named.length) return hide('distributions');
   $('distributions-body').replaceChildren(...named.map((name) => histogram(
-    name, run.metrics[name].histogram, run.metrics[name], data.runs.indexOf(run) % 8, data.metrics[name].rate)));
+    name, run.metrics[name].histogram, run.metrics[name], data.runs.indexOf(run) % 8)));
   return show('distributions', 'Distributions');
 }
 

@@ -2,7 +2,7 @@
 
 function slices(run) {
   if (!run.slices.length) return hide('slices');
-  $('few-note').textContent = `Means of fewer than ${data.few} rows are marked with *: they say little.`;
+  $('few-note').textContent = `few: a mean of fewer than ${data.few} rows says little.`;
   $('slices-body').replaceChildren(...run.slices.map((part) => heatMap(run, part)));
   return show('slices', 'Slices');
 }
@@ -10,9 +10,9 @@ function slices(run) {
 function heatMap(run, part) {
   const rows = part.values.map((value) => make('tr', {},
     make('th', { scope: 'row' }, words(value.value), make('span', { class: 'soft n' }, `${count(value.n)} rows`)),
-    run.row_metrics.map((name) => heatCell(name, value.cells[name]))));
+    run.row_metrics.map((name) => heatCell(value.cells[name]))));
   const all = make('tr', { class: 'all' }, make('th', { scope: 'row' }, 'all rows', make('span', { class: 'soft n' }, `${count(run.n)} rows`)),
-    run.row_metrics.map((name) => make('td', {}, make('strong', {}, figure(run.metrics[name].mean, data.metrics[name].rate)),
+    run.row_metrics.map((name) => make('td', {}, make('strong', {}, figure(run.metrics[name].mean)),
       make('span', { class: 'n' }, `n = ${count(run.metrics[name].n_scored)}`))));
   return scrolling(`Slices by ${part.column}`, make('table', { class: 'heat' },
     make('caption', {}, 'By ', make('strong', {}, words(part.column))),
@@ -21,15 +21,14 @@ function heatMap(run, part) {
     make('tbody', {}, rows, all)));
 }
 
-function heatCell(name, cell) {
-  const { rate } = data.metrics[name];
+function heatCell(cell) {
   let tone = '';
   if (cell.apart !== null) {
     const step = Math.min(3, Math.round(Math.abs(cell.apart) * 4));
     tone = step ? `heat-${cell.apart > 0 ? 'up' : 'down'}-${step}` : '';
   }
-  const said = cell.interval ? `${interval(cell.interval, rate)}` : 'no interval';
+  const said = cell.interval ? interval(cell.interval) : 'no interval';
   return make('td', { class: `${tone} ${cell.few ? 'few' : ''}`, title: said },
-    make('span', { class: 'value' }, figure(cell.mean, rate), cell.few ? make('span', { title: 'few rows' }, '*') : null),
-    make('span', { class: 'n' }, `n = ${count(cell.n)}`));
+    make('span', { class: 'value' }, figure(cell.mean)),
+    make('span', { class: 'n' }, `n = ${count(cell.n)}${cell.few ? ' (few)' : ''}`));
 }

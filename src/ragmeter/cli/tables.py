@@ -1,0 +1,184 @@
+"""Tables of figures that fit whatever they are shown in, without ever cutting a number.
+
+In a terminal a table that is too wide first stands closer, then breaks its names, then leaves out the columns that
+matter least and says which; where that is not enough, each row becomes a few lines. A pipe gets the whole table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+#: A column of names is made no narrower than this, unless its names are shorter.
+_NARROWEST_NAME = 12
+#: Between two columns, wide or close; and the table's own two edges.
+_WIDE, _CLOSE, _EDGES = 3, 2, 2
+#: Where a name may be broken: before its settings, and after a space or punctuation; but never inside a number.
+_BREAKS = re.compile(r"(?=\[)|(?<=\s)(?=\S)|(?<=[,/_=@:-])(?![\s\d])")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: of names or prose, which may be broken, or of figures, which may not. `optional`: may be left out.
+
+    A line break in the title is used in terminals alone.
+    """
+
+    title: str
+    figures: bool = True
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A table whose first column, or first columns, say what the figures of a row are of."""
+
+    columns: Sequence[Column]
+    title: str = ""
+    rows: list[list[Text]] = field(default_factory=list)
+
+    def add(self, *cells: str | Text) -> None:
+        """Add a row: a cell for each column."""
+        if len(cells) != len(self.columns):
+            raise ValueError(f"{len(cells)} cells for {len(self.columns)} columns")
+        self.rows.append([cell if isinstance(cell, Text) else Text(cell) for cell in cells])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        whole = getattr(console, "whole_tables", False)
+        yield from self.laid_out(None if whole else options.max_width)
+
+    def laid_out(self, room: int | None) -> Iterator[Table | Text | Padding]:
+        """The table for so many columns of text; None: for as many as it takes."""
+        if self.title:
+            yield Text(self.title, style="bold")
+        optional = [column for column in self.columns if column.optional]
+        for left_out in range(len(optional) + 1):
+            dropped = optional[len(optional) - left_out :]
+            kept = self._without(dropped, flat=room is None)
+            gap, widths = kept._widths(room)
+            if widths:
+                yield kept._table(widths, gap)
+                if dropped:
+                    names = ", ".join(_flat(column.title) for column in dropped)
+                    yield Text(f"no room for: {names} (a wider terminal, a pipe and --json have it)", style="dim")
+                return
+        yield from self._stacked()
+
+    def _without(self, dropped: Sequence[Column], *, flat: bool) -> Figures:
+        """The table without some columns; `flat`: with titles of one line."""
+        places = [place for place, column in enumerate(self.columns) if column not in dropped]
+        columns = [self.columns[place] for place in places]
+        if flat:
+            columns = [replace(column, title=_flat(column.title)) for column in columns]
+        return replace(self, columns=columns, rows=[[row[place] for place in places] for row in self.rows])
+
+    def _widths(self, room: int | None) -> tuple[int, list[int]]:
+        """The columns' widths and what stands between them; no widths where the table does not fit."""
+        natural = [
+            max([_width(column.title), *(cell_len(row[place].plain) for row in self.rows)])
+            for place, column in enumerate(self.columns)
+        ]
+        for gap in (_WIDE, _CLOSE):
+            if room is None or _EDGES + sum(natural) + gap * (len(natural) - 1) <= room:
+                return gap, natural
+        assert room is not None  # noqa: S101 - without a limit everything has fitted
+        least = [
+            max(_longest_word(column.title), *(cell_len(row[place].plain) for row in self.rows), 1)
+            if column.figures
+            else min(natural[place], _NARROWEST_NAME)
+            for place, column in enumerate(self.columns)
+        ]
+        spare = room - _EDGES - sum(least) - _CLOSE * (len(least) - 1)
+        if spare < 0:
+            return _CLOSE, []
+        for _ in range(spare):  # to the names first, and of these always to the narrowest that wants more
+            wanting = [place for place, full in enumerate(natural) if full > least[place]]
+            if wanting:
+                least[min(wanting, key=lambda place: (self.columns[place].figures, least[place]))] += 1
+        return _CLOSE, least
+
+    def _table(self, widths: Sequence[int], gap: int) -> Table:
+        padding = (0, 1) if gap == _WIDE else (0, 1, 0, 0)
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=padding)
+        table.width = _EDGES + sum(widths) + gap * (len(widths) - 1)
+        for column, width in zip(self.columns, widths, strict=True):
+            right = column.figures
+            table.add_column(column.title, width=width, justify="right" if right else "left", no_wrap=right)
+            table.columns[-1].header = Text(broken(column.title, width, indent=""), no_wrap=False)
+        above: list[Text] = []
+        for row in self.rows:
+            shown = [
+                cell if column.figures else Text(broken(cell.plain, width), style=cell.style)
+                for cell, column, width in zip(row, self.columns, widths, strict=True)
+            ]
+            if above and len(row) > 1 and not self.columns[1].figures and row[0].plain == above[0].plain:
+                shown[0] = Text("")  # the same name again
+            table.add_row(*shown)
+            above = row
+        return table
+
+    def _stacked(self) -> Iterator[Text | Padding]:
+        """A few lines for each row, with nothing left out."""
+        names = 2 if len(self.columns) > 2 and not self.columns[1].figures else 1
+        yield Text("")
+        for row in self.rows:
+            yield Text(", ".join(cell.plain for cell in row[:names]), style="bold", overflow="fold")
+            for column, cell in zip(self.columns[names:], row[names:], strict=True):
+                if cell.plain:
+                    title = Text(f"{_flat(column.title)}: ")
+                    yield Padding(title.append_text(cell), (0, 0, 0, 2), expand=False)
+        yield Text("")
+
+
+def broken(text: str, width: int, indent: str = "  ") -> str:
+    """A name on lines of at most this width, broken where it may be; further lines are indented."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        current = ""
+        for piece in _BREAKS.split(line):
+            rest = piece
+            if current.strip() and cell_len((current + rest).rstrip()) > width:
+                lines.append(current.rstrip())
+                current = indent
+            while cell_len((current + rest).rstrip()) > width and len(rest) > 1:
+                fits = max(1, len(set_cell_size(rest, max(1, width - cell_len(current))).rstrip()))
+                lines.append(current + rest[:fits])
+                current, rest = indent, rest[fits:]
+            current += rest
+        lines.append(current.rstrip())
+    return "\n".join(lines)
+
+
+def wrapped(text: str, width: int) -> str:
+    """A text on lines of at most this width, broken between words alone: a longer word has a line of its own."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        current = ""
+        for word in re.findall(r"\s*\S+", line):
+            if current.strip() and cell_len(current + word) > width:
+                lines.append(current)
+                current = word.lstrip()
+            else:
+                current += word
+        lines.append(current)
+    return "\n".join(lines)
+
+
+def _flat(title: str) -> str:
+    return title.replace("\n", "")
+
+
+def _width(text: str) -> int:
+    return max(cell_len(line) for line in text.split("\n"))
+
+
+def _longest_word(text: str) -> int:
+    return max((cell_len(word) for word in text.split()), default=0)
