@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from ragmeter import definition, registry
 from ragmeter.targets.browser import launch
 from tests.browser import chromium_server, served
 from tests.command import PATIENCE, call
@@ -58,6 +59,17 @@ def pytest_collection_finish() -> None:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the user's cache, or leaves anything in it."""
     monkeypatch.setenv("RAGMETER_CACHE", str(tmp_path_factory.getbasetemp() / "ragmeter-cache"))
+
+
+@pytest.fixture(autouse=True)
+def _own_registry() -> Iterator[None]:
+    """No test sees the metrics that another one has declared: tests run in any order."""
+    registry.known()
+    metrics, columns = dict(definition.METRICS), dict(definition.COLUMNS)
+    yield
+    for registered, before in ((definition.METRICS, metrics), (definition.COLUMNS, columns)):
+        registered.clear()
+        registered.update(before)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import ragmeter
-from ragmeter.definition import METRICS
 from ragmeter.errors import EndpointError, RagmeterError, UsageError
 from ragmeter.targets.opening import open_target
 from tests.judge_server import Action, JudgeServer, completion
@@ -107,11 +106,8 @@ class Interrupts:
         return "Paris"
 
 
-def test_an_interrupted_run_goes_on_and_says_so(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_goes_on_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     failing = threading.Event()
-    monkeypatch.setitem(METRICS, "breaks_once", None)  # and gone when the test is over
 
     @ragmeter.metric(direction="higher")
     def breaks_once(answer: list[str]) -> Any:

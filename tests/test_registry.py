@@ -28,16 +28,6 @@ class MyNewScorer(BaseScorer):
         return "my_new_score"
 
 
-@pytest.fixture(autouse=True)
-def _registry_as_it_was() -> Iterator[None]:
-    registry.known()
-    metrics, columns = dict(definition.METRICS), dict(definition.COLUMNS)
-    yield
-    for held, before in ((definition.METRICS, metrics), (definition.COLUMNS, columns)):
-        held.clear()
-        held.update(before)  # type: ignore[arg-type]
-
-
 def test_a_metric_in_a_few_lines() -> None:
     @metric(direction="higher", binary=True)
     def starts_alike(reference: Sequence[str], answer: Sequence[str], *, letters: int = 1) -> Scores:

@@ -141,12 +141,12 @@ def plan_from_pilot(
 def _check_range(differences: Sequence[float], metric: str | None, bounds: tuple[float, float]) -> None:
     """Refuse a difference that the metric's range has no room for: 5 for 0.05."""
     low, high = bounds
-    for each in differences:
-        if math.isfinite(each) and each > high - low:
-            points = f"; {each:g} points are {each / 100:g}" if bounds == (0.0, 1.0) else ""
+    for difference in differences:
+        if math.isfinite(difference) and difference > high - low:
+            points = f"; {difference:g} points are {difference / 100:g}" if bounds == (0.0, 1.0) else ""
             span = f"its scores lie between {low:g} and {high:g}"
             raise UsageError(
-                f"no difference in {metric or 'the metric'} can be {each:g}: {span}",
+                f"no difference in {metric or 'the metric'} can be {difference:g}: {span}",
                 hint=f"a difference is at most {high - low:g}{points}",
             )
 

@@ -116,7 +116,7 @@ class RowsWriter:
         with opened_rows(self._path) as file:
             for name in NUMBER_COLUMNS:
                 if name in file.schema_arrow.names:
-                    values = file.read(columns=[name])[name].drop_null().to_numpy()
+                    values = _column(file, name).drop_null().to_numpy()
                     if len(values):
                         found[name] = percentiles(values)
         return found
@@ -130,7 +130,7 @@ class RowsWriter:
         with opened_rows(self._path) as file:
             found = {
                 metric.name: summarise(
-                    file.read(columns=[metric.name])[metric.name].to_numpy(),
+                    _column(file, metric.name).to_numpy(),
                     self.not_scored[metric.name],
                     binary=metric.binary,
                     direction=metric.direction,
@@ -155,6 +155,11 @@ def opened_rows(path: Path) -> Iterator[Any]:
         raise InputError(f"can't be read: {reason}", file=str(path), hint=_NOT_WHOLE) from None
 
 
+def _column(file: Any, name: str) -> Any:
+    """A column of a run's table. Not by Arrow's threads, which now and then abort a short process when it ends."""
+    return file.read(columns=[name], use_threads=False)[name]
+
+
 def clusters_in(rows: Path, how: Confidence) -> tuple[str | None, Codes | None]:
     """By which column the rows of a file belong together, if they do, and for each row the number of its cluster."""
     with opened_rows(rows) as file:
@@ -164,7 +169,7 @@ def clusters_in(rows: Path, how: Confidence) -> tuple[str | None, Codes | None]:
                 return None, None
             if how.cluster not in texts:
                 raise UnknownNameError("column", how.cluster, texts, hint=f"the columns are {', '.join(texts)}")
-            codes = cluster_codes(file.read(columns=[how.cluster])[how.cluster].combine_chunks())
+            codes = cluster_codes(_column(file, how.cluster).combine_chunks())
             if len(np.unique(codes)) < 2:
                 raise UsageError(
                     f"all rows have the same {how.cluster!r}: with fewer than two clusters there is no interval",
@@ -172,7 +177,7 @@ def clusters_in(rows: Path, how: Confidence) -> tuple[str | None, Codes | None]:
                 )
             return how.cluster, codes
         for name in ("session_id", QID):
-            if name in texts and has_clusters(column := file.read(columns=[name])[name].combine_chunks()):
+            if name in texts and has_clusters(column := _column(file, name).combine_chunks()):
                 return name, cluster_codes(column)
     return None, None
 

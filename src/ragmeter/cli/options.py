@@ -27,10 +27,10 @@ class Parser(argparse.ArgumentParser):
         chosen, unknown = self.parse_known_args(args, namespace)
         if not unknown:
             return chosen
-        option = next((each.partition("=")[0] for each in unknown if each.startswith("-")), None)
+        option = next((text.partition("=")[0] for text in unknown if text.startswith("-")), None)
         if option is None:
             return self.error(f"unexpected: {' '.join(unknown)}")
-        known = [each for action in self._actions for each in action.option_strings]
+        known = [name for action in self._actions for name in action.option_strings]
         return self.error(f"unknown option {option}{did_you_mean(option, known)}")
 
 

@@ -52,7 +52,7 @@ class _Console(Console):
         torn apart; a word that is too long, a path for one, is left to the terminal.
         """
         if settings.get("soft_wrap") and not self.whole_tables:
-            objects = tuple(wrapped(each, self.width) if isinstance(each, str) else each for each in objects)
+            objects = tuple(wrapped(item, self.width) if isinstance(item, str) else item for item in objects)
         super().print(*objects, **{"crop": False, **settings})
 
     def sentence(self, text: str, style: str = "") -> None:

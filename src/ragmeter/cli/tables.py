@@ -62,10 +62,10 @@ class Figures:
         optional = [column for column in self.columns if column.optional]
         for left_out in range(len(optional) + 1):
             dropped = optional[len(optional) - left_out :]
-            kept = self._without(dropped, flat=room is None)
-            gap, widths = kept._widths(room)
+            table = self._without(dropped, flat=room is None)
+            gap, widths = table._widths(room)
             if widths:
-                yield kept._table(widths, gap)
+                yield table._table(widths, gap)
                 if dropped:
                     names = ", ".join(_flat(column.title) for column in dropped)
                     yield Text(f"no room for: {names} (a wider terminal, a pipe and --json have it)", style="dim")

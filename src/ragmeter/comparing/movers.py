@@ -52,7 +52,8 @@ def _rows(run: StoredRun, wanted: Sequence[int]) -> list[dict[str, Any]]:
             end = begin + opened.metadata.row_group(group).num_rows
             inside = [row for row in wanted if begin <= row < end]
             if inside:
-                table = opened.read_row_group(group, columns=columns).take([row - begin for row in inside])
+                rows = opened.read_row_group(group, columns=columns, use_threads=False)
+                table = rows.take([row - begin for row in inside])
                 found.update(zip(inside, table.to_pylist(), strict=True))
             begin = end
     return [found[row] for row in wanted]

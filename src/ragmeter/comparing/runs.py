@@ -213,15 +213,15 @@ def _judged(pairs: Sequence[Pair], judging: Judging) -> list[Pair]:
     metrics = [dict(pair.metrics) for pair in pairs]
     for (place, name, _), by_holm, by_bh in adjusted:
         metrics[place][name] = replace(metrics[place][name], p_holm=by_holm, p_bh=by_bh)
-    return [_worded(replace(pair, metrics=found), judging) for pair, found in zip(pairs, metrics, strict=True)]
+    return [_worded(replace(pair, metrics=results), judging) for pair, results in zip(pairs, metrics, strict=True)]
 
 
 def _worded(pair: Pair, judging: Judging) -> Pair:
     """A pair whose p-values are corrected, with the verdicts and the sentences."""
     metrics = {}
-    for name, each in pair.metrics.items():
-        judged = replace(each, verdict=judging.verdict(each))
+    for name, result in pair.metrics.items():
+        judged = replace(result, verdict=judging.verdict(result))
         metrics[name] = replace(judged, sentence=judging.sentence(name, judged, pair.a, pair.b))
     of_slices = replace(judging, tests=len(pair.slices))
-    slices = [replace(each, sentence=of_slices.turned(each)) if each.turns else each for each in pair.slices]
-    return replace(pair, metrics=metrics, slices=slices, sentence=judging.overview(metrics, pair.a, pair.b))
+    slices = [replace(part, sentence=of_slices.turned(part)) if part.turns else part for part in pair.slices]
+    return replace(pair, metrics=metrics, slices=slices, sentence=judging.overview(metrics))

@@ -14,9 +14,9 @@ from ragmeter.formatting import equals, number, p_value, signed, signed_interval
 from ragmeter.stats.confidence import percent
 from ragmeter.stats.intervals import SMALL
 
-#: So many metrics are all told in full; of more, those that differ significantly, up to the second number.
+#: Up to so many metrics all have their sentence; of more, those that differ significantly, up to the second number.
 _ALL, _MOST = 3, 8
-#: So many metrics are named where nothing more is said of them.
+#: So many metrics are listed by name alone; the others are counted.
 _NAMED = 8
 _USUAL_ALPHA = 0.05
 _WORDS = {
@@ -35,51 +35,52 @@ class Judging:
     alpha: float
     tests: int
 
-    def verdict(self, each: MetricDifference) -> str:
+    def verdict(self, result: MetricDifference) -> str:
         """Better, worse, different or not significant, by the corrected p-value."""
-        if each.p_holm is None or each.p_holm >= self.alpha or not each.difference:
+        if result.p_holm is None or result.p_holm >= self.alpha or not result.difference:
             return NOT_SIGNIFICANT
-        if each.direction not in ("higher", "lower"):
+        if result.direction not in ("higher", "lower"):
             return DIFFERENT
-        return BETTER if (each.difference > 0) == (each.direction == "higher") else WORSE
+        return BETTER if (result.difference > 0) == (result.direction == "higher") else WORSE
 
-    def sentence(self, metric: str, each: MetricDifference, a: str, b: str) -> str:
+    def sentence(self, metric: str, result: MetricDifference, a: str, b: str) -> str:
         """The judgement on one metric: the difference, its interval, whether it is significant, p and n."""
-        if each.difference is None:
+        if result.difference is None:
             return f"{metric}: no question has a score in both {a} and {b}"
         same = f"{b} and {a} have the same mean"
-        said = f"{metric}: {f'{b} is {signed(each.difference)} against {a}' if each.difference else same}"
-        if each.interval is not None:
-            said += f" ({percent(self.level)}: {signed_interval(each.interval)})"
-        if each.p_holm is None:
-            return f"{said}, too few questions for a test (n = {each.n:,})"
-        return f"{said}, {_WORDS[each.verdict]}{self._corrected(each.p_holm, each.n, each.n_clusters)}"
+        text = f"{metric}: {f'{b} is {signed(result.difference)} against {a}' if result.difference else same}"
+        if result.interval is not None:
+            text += f" ({percent(self.level)}: {signed_interval(result.interval)})"
+        if result.p_holm is None:
+            return f"{text}, too few questions for a test (n = {result.n:,})"
+        return f"{text}, {_WORDS[result.verdict]}{self._corrected(result.p_holm, result.n, result.n_clusters)}"
 
-    def turned(self, each: SliceDifference) -> str:
+    def turned(self, part: SliceDifference) -> str:
         """A slice on which the difference is the other way round."""
-        between = f" ({percent(self.level)}: {signed_interval(each.interval)})" if each.interval else ""
-        where = f"the other way round where {each.column} is {each.value}: {each.metric}"
-        corrected = self._corrected(each.p_adjusted, each.n, None)
-        return f"{where} {signed(each.difference)}{between}, significant{corrected}"
+        between = f" ({percent(self.level)}: {signed_interval(part.interval)})" if part.interval else ""
+        where = f"the other way round where {part.column} is {part.value}: {part.metric}"
+        corrected = self._corrected(part.p_adjusted, part.n, None)
+        return f"{where} {signed(part.difference)}{between}, significant{corrected}"
 
-    def overview(self, metrics: Mapping[str, MetricDifference], a: str, b: str) -> str:
+    def overview(self, metrics: Mapping[str, MetricDifference]) -> str:
         """What two runs' differences come to: of a few metrics all, of many those that differ significantly."""
-        clear = [name for kind in (BETTER, WORSE, DIFFERENT) for name, each in metrics.items() if each.verdict == kind]
-        rest = [name for name in metrics if name not in clear]
+        kinds = (BETTER, WORSE, DIFFERENT)
+        significant = [name for kind in kinds for name, result in metrics.items() if result.verdict == kind]
+        others = [name for name in metrics if name not in significant]
         if len(metrics) <= _ALL:
-            said = [metrics[name].sentence for name in (*clear, *rest)]
-        elif clear:
-            said = [metrics[name].sentence for name in clear[:_MOST]]
-            if len(clear) > _MOST:
-                said.append(f"Significant as well: {_listed(clear[_MOST:])}")
-            if rest:
-                said.append(f"Not significant: {_listed(rest)}")
+            sentences = [metrics[name].sentence for name in (*significant, *others)]
+        elif significant:
+            sentences = [metrics[name].sentence for name in significant[:_MOST]]
+            if len(significant) > _MOST:
+                sentences.append(f"Significant as well: {_listed(significant[_MOST:])}")
+            if others:
+                sentences.append(f"Not significant: {_listed(others)}")
         else:
-            nearest = min(rest, key=lambda name: math.inf if (p := metrics[name].p_holm) is None else p)
-            none = f"No significant difference on any of {len(rest):,} metrics"
-            said = [f"{none}; the nearest to one: {metrics[nearest].sentence}"]
-        said += _needed([metrics[name] for name in rest])
-        return ". ".join(said) + "."
+            nearest = min(others, key=lambda name: math.inf if (p := metrics[name].p_holm) is None else p)
+            none = f"No significant difference on any of {len(others):,} metrics"
+            sentences = [f"{none}; the nearest to one: {metrics[nearest].sentence}"]
+        sentences += _needed([metrics[name] for name in others])
+        return ". ".join(sentences) + "."
 
     def _corrected(self, p: float, n: int, clusters: int | None) -> str:
         correction = f" after correction over {self.tests:,} tests" if self.tests > 1 else ""
@@ -105,10 +106,10 @@ def _listed(names: list[str]) -> str:
 
 def _needed(unclear: list[MetricDifference]) -> list[str]:
     """What it would take to see a small difference, or what these rows would have shown."""
-    scaled = [each for each in unclear if each.needed and each.smallest and each.point]
+    scaled = [result for result in unclear if result.needed and result.smallest and result.point]
     if not scaled:
         return []
-    hardest = max(scaled, key=lambda each: each.needed or 0)
+    hardest = max(scaled, key=lambda result: result.needed or 0)
     smallest, point = hardest.smallest or 0.0, hardest.point or 0.0
     if smallest <= point:
         return [f"A difference of {number(smallest)} would probably have been seen"]

@@ -254,25 +254,25 @@ def _no_worse(rule: Rule, run: StoredRun, baselines: _Baselines) -> tuple[Check,
     return check, _without_partner(rule, run, baseline), pair.sentence
 
 
-def _reason(rule: Rule, found: MetricDifference, passed: bool) -> str:
+def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
     """The comparison's own judgement; then what the interval says of the margin, and what it would take to be sure."""
-    if found.interval is None:
-        return found.sentence if found.difference is None else f"{found.sentence}: there is no interval"
+    if result.interval is None:
+        return result.sentence if result.difference is None else f"{result.sentence}: there is no interval"
     margin = f"a loss of more than {rule.value:g}"
-    best = found.interval[1] if found.direction == "higher" else -found.interval[0]
-    needed = found.n * (found.smallest / rule.value) ** 2 if found.smallest and rule.value else 0.0
+    best = result.interval[1] if result.direction == "higher" else -result.interval[0]
+    needed = result.n * (result.smallest / rule.value) ** 2 if result.smallest and rule.value else 0.0
     if passed:
-        said = f"the interval rules out {margin}"
+        decision = f"the interval rules out {margin}"
     elif best < -rule.value:
-        said = f"the whole interval is {margin}"
-    elif needed > found.n:
+        decision = f"the whole interval is {margin}"
+    elif needed > result.n:
         alike = f"if they are alike, about {two_digits(needed)} questions would show it"
-        said = f"the interval does not rule out {margin}; {alike}"
+        decision = f"the interval does not rule out {margin}; {alike}"
     else:
-        said = f"the interval does not rule out {margin}"
-    what = "rows" if found.n_clusters is None else "clusters"
-    rough = f"; few {what}, so it is rough" if is_few(found.n, found.n_clusters) else ""
-    return f"{found.sentence}: {said}{rough}"
+        decision = f"the interval does not rule out {margin}"
+    what = "rows" if result.n_clusters is None else "clusters"
+    rough = f"; few {what}, so it is rough" if is_few(result.n, result.n_clusters) else ""
+    return f"{result.sentence}: {decision}{rough}"
 
 
 def _without_partner(rule: Rule, run: StoredRun, baseline: StoredRun) -> _Unscored:

@@ -45,15 +45,15 @@ class Data:
         mapping = dict(columns or {})
         check_mapping(mapping)
         gold = None if reference is None else open_source(reference, reading, what="reference")
-        found = cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated)
-        if reference is results or found._is_one_file():
+        data = cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated)
+        if reference is results or data._is_one_file():
             warnings.warn(
-                f"the results and the reference are the same ({found.results.name}): answers that are compared with "
+                f"the results and the reference are the same ({data.results.name}): answers that are compared with "
                 "themselves are always right; one file that has both is given as the results alone",
                 RagmeterWarning,
                 stacklevel=3,
             )
-        return found
+        return data
 
     def _is_one_file(self) -> bool:
         """Whether results and reference are one file, or two with the same content."""
@@ -62,6 +62,8 @@ class Data:
             return False
         if results.samefile(reference):
             return True
+        if not (results.is_file() and reference.is_file()):  # what comes through a pipe can be read only once
+            return False
         if results.stat().st_size != reference.stat().st_size:
             return False
         return bool(file_signature(results)["sha256"] == file_signature(reference)["sha256"])
