@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from ragmeter import BaseScorer, Failed, column, definition, evaluate, get_metric, metric, registry
+from ragmeter import BaseScorer, Failed, column, evaluate, get_metric, metric, registry
 from ragmeter.cli.metrics import describe, page
 from ragmeter.errors import ColumnError, UnknownNameError, UsageError
 from ragmeter.table import Scores

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import os
+import signal
+import sys
 
 import pytest
 
 from ragmeter.effects.loop import Stoppable, each, run
+from ragmeter.errors import Interrupted
 from tests.command import PATIENCE
 
 
@@ -31,6 +36,29 @@ def test_a_notebook_has_a_loop_already() -> None:
         return run(inner)
 
     assert asyncio.run(notebook()) == 7
+
+
+def test_a_second_ctrl_c_while_the_first_is_answered_stops_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Impatient(io.StringIO):
+        def write(self, text: str) -> int:
+            if "press Ctrl-C again" in text:
+                signal.raise_signal(signal.SIGINT)
+            return super().write(text)
+
+    async def work(stop: Stoppable) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.Event().wait()
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(sys, "stderr", Impatient())
+    ended: BaseException | None = None
+    try:
+        run(work)
+    except BaseException as error:
+        ended = error
+    finally:
+        assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
+    assert isinstance(ended, Interrupted)
 
 
 def test_each_item_once_and_so_many_at_a_time() -> None:

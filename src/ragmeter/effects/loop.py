@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import queue
+import signal
 import sys
 import threading
 import time
@@ -48,6 +49,24 @@ class Stoppable:
         self._calls()
 
 
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Count Ctrl-C, so that a second one breaks off nothing while the first is answered.
+
+    Only where that is ours to do: in the main thread, and if nobody else has a handler.
+    """
+    heard: list[int] = []
+    main = threading.current_thread() is threading.main_thread()
+    ours = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    try:
+        yield heard
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
     """Run the work to its end, in a thread with a loop of its own: a notebook has a loop already, and a thread that
     waits in short steps can hear Ctrl-C on every system. The first one asks the work to stop, the second cancels it.
@@ -72,23 +91,28 @@ def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
         finally:
             done.set()
 
-    threading.Thread(target=thread, name="ragmeter-loop", daemon=True).start()
+    def press(number: int) -> None:
+        handle.stopped = True
+        if ready:
+            loop, task = ready[0]
+            with suppress(RuntimeError):  # the loop has just come to its end
+                loop.call_soon_threadsafe(handle.stop if number == 1 else task.cancel)
+        if number == 1:
+            print("\nfinishing the calls under way; press Ctrl-C again to stop at once", file=sys.stderr)
+
     presses, patience = 0, 0.0
-    while not done.is_set():
-        try:
-            done.wait(0.2)
+    with _interrupts() as heard:
+        threading.Thread(target=thread, name="ragmeter-loop", daemon=True).start()
+        while not done.is_set():
+            try:
+                done.wait(0.2)
+            except KeyboardInterrupt:  # by a handler of somebody else's
+                heard.append(signal.SIGINT)
+            while presses < len(heard):
+                presses, patience = presses + 1, time.monotonic() + 5
+                press(presses)
             if presses >= 2 and time.monotonic() > patience:
                 break  # code of the user's that hangs in a thread can't hold us
-        except KeyboardInterrupt:
-            presses += 1
-            patience = time.monotonic() + 5
-            handle.stopped = True
-            if ready:
-                loop, task = ready[0]
-                with suppress(RuntimeError):  # the loop has just come to its end
-                    loop.call_soon_threadsafe(handle.stop if presses == 1 else task.cancel)
-            if presses == 1:
-                print("\nfinishing the calls under way; press Ctrl-C again to stop at once", file=sys.stderr)
     if presses and (presses >= 2 or handle.stopped):
         raise Interrupted from None
     if errors:
