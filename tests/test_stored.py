@@ -16,7 +16,7 @@ import pytest
 
 import ragmeter
 from ragmeter import Evaluation, RunFolder, evaluate
-from ragmeter.errors import InputError, UnknownNameError, UsageError
+from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.people.labels import Sheet
 from ragmeter.people.offline import recalibrate
 from ragmeter.planning import plan_from_pilot
@@ -119,7 +119,7 @@ def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
     kept = evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
     (tmp_path / "r").rename(tmp_path / "s")
     for run in (kept, RunFolder(tmp_path / "r")):
-        with pytest.raises(InputError, match="not a run folder"):
+        with pytest.raises(UnknownNameError, match=r"unknown run 'r'(.|\n)*there are s"):
             find_run(run)
 
 

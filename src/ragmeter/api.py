@@ -211,15 +211,13 @@ def add_metrics(
     where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. The other
     keywords are those of `evaluate()`; `settings` are any that one of the metrics has.
     """
-    chosen = choose_metrics(
-        metrics,
-        language=language,
-        doc_id=doc_id_pattern,
-        model=embedding_model,
-        base_url=embedding_base_url,
-        prefix=embedding_prefix,
-        **settings,
-    )
+    named = {
+        "doc_id": doc_id_pattern,
+        "model": embedding_model,
+        "base_url": embedding_base_url,
+        "prefix": embedding_prefix,
+    }
+    chosen = choose_metrics(metrics, language=language, **(named | settings))
     for name in settings:
         if not any(name in metric.defaults for metric in chosen):
             known = sorted({setting for metric in chosen for setting in metric.defaults})

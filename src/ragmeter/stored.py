@@ -71,6 +71,8 @@ def find_run(run: RunLike, output_dir: str | Path = RUNS) -> RunFolder:
     for path in (Path(run), Path(output_dir) / run):
         if (path / MANIFEST).is_file():
             return RunFolder(path)
+    if (Path(output_dir) / run).is_dir():
+        return RunFolder.at(Path(output_dir) / run)  # which says what it lacks
     raise unknown_run(str(run), Path(output_dir))
 
 
