@@ -139,6 +139,16 @@ def test_the_same_in_every_process(tmp_path: Path) -> None:
     assert "certain=True" in printed.pop()
 
 
+def test_what_does_not_let_itself_be_looked_at_is_no_error() -> None:
+    class Proxy:
+        __slots__ = ("city",)
+
+        def __getattribute__(self, name: str) -> Any:
+            raise RuntimeError("working outside of its context")
+
+    assert not fingerprint(System(Proxy())).certain  # type: ignore[arg-type]
+
+
 def test_reading_runs_no_code_of_the_target() -> None:
     class Trap:
         def __getattr__(self, name: str) -> Any:

@@ -73,6 +73,8 @@ class _Walk:
         self._depth += 1
         try:
             self._add_object(value)
+        except Exception:  # a proxy without its object, for one: what can't be looked at can't be known
+            self.certain = False
         finally:
             self._depth -= 1
 
