@@ -21,8 +21,7 @@ from ragmeter.people.labels import Sheet
 from ragmeter.people.offline import recalibrate
 from ragmeter.planning import plan_from_pilot
 from ragmeter.slicing import summarise_run
-from ragmeter.store import TemporaryRun
-from ragmeter.stored import RunLike, StoredRun, find_run, find_runs, run_labels
+from ragmeter.stored import RunLike, StoredRun, TemporaryRun, find_run, find_runs, run_labels
 from tests.people.helpers import questions
 
 ROWS = questions(60)

@@ -34,8 +34,8 @@ from ragmeter.progress import Progress, progress_bar
 from ragmeter.registry import BaseScorer
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary
-from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, TemporaryRun, writing
-from ragmeter.stored import RunLike, find_run
+from ragmeter.store import ROWS, NewRun, RowsWriter, RunFolder, writing
+from ragmeter.stored import RunLike, TemporaryRun, find_run
 from ragmeter.table import Batch
 from ragmeter.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import tempfile
-import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -346,31 +345,6 @@ class NewRun:
             finally:
                 shutil.rmtree(older, ignore_errors=True)
             return
-
-
-class TemporaryRun(RunFolder):
-    """The folder of a run that nobody asked to keep: it is removed when nothing refers to this object any more."""
-
-    @classmethod
-    def write(cls, name: str, rows: pa.Table, manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> Self:
-        """Write a run into a folder of its own, among the system's temporary files."""
-        scratch = tempfile.mkdtemp(prefix="ragmeter-")
-        try:
-            with NewRun(Path(scratch) / (name if name.strip(".") else "run")) as new:
-                with writing(new.path), (new.folder / ROWS).open("wb") as file:
-                    pq.write_table(rows, file)
-                run = cls(new.finish({"run": name, **manifest}, dict(summary)).path)
-        except BaseException:
-            shutil.rmtree(scratch, ignore_errors=True)
-            raise
-        weakref.finalize(run, _remove, scratch, os.getpid())
-        return run
-
-
-def _remove(folder: str, process: int) -> None:
-    """Remove a folder, unless this is another process that was forked from the one that made it."""
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

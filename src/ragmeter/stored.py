@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
+import tempfile
+import weakref
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
@@ -23,12 +27,13 @@ from ragmeter.store import (
     MANIFEST,
     ROWS,
     TEXTS,
+    NewRun,
     RunFolder,
-    TemporaryRun,
     clusters_in,
     opened_rows,
     outcome_column,
     unknown_run,
+    writing,
 )
 from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_NAMES, SCORED, Measure, Scores
 
@@ -36,6 +41,31 @@ from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_N
 _MOST_VALUES, _LONGEST = 50, 100
 #: How a missing value is shown.
 NOTHING = "(none)"
+
+
+class TemporaryRun(RunFolder):
+    """The folder of a run that nobody asked to keep: it is removed when nothing refers to this object any more."""
+
+    @classmethod
+    def write(cls, name: str, rows: pa.Table, manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> Self:
+        """Write a run into a folder of its own, among the system's temporary files."""
+        scratch = tempfile.mkdtemp(prefix="ragmeter-")
+        try:
+            with NewRun(Path(scratch) / (name if name.strip(".") else "run")) as new:
+                with writing(new.path), (new.folder / ROWS).open("wb") as file:
+                    pq.write_table(rows, file)
+                run = cls(new.finish({"run": name, **manifest}, dict(summary)).path)
+        except BaseException:
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
+        weakref.finalize(run, _remove, scratch, os.getpid())
+        return run
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove a folder, unless this is another process that was forked from the one that made it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @runtime_checkable

@@ -33,8 +33,7 @@ from ragmeter.stats.confidence import percent
 from ragmeter.stats.corrected import Powered, labels_alone, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn
 from ragmeter.stats.intervals import within
-from ragmeter.store import TemporaryRun
-from ragmeter.stored import RunLike, find_run
+from ragmeter.stored import RunLike, TemporaryRun, find_run
 from ragmeter.table import Scores
 from ragmeter.tabular import Tabular, arrow_table, ends, html_lines, html_table
 
