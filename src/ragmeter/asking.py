@@ -101,12 +101,7 @@ def ask_and_score(
         prefix=embedding_prefix,
     )
     asked_of = open_target(target, timeout=timeout)
-    if budget is not None and getattr(asked_of, "price", None) is None:
-        raise UsageError(
-            "the target's price is not known, so a budget can't be kept",
-            hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "
-            f"{option('max_calls')}",
-        )
+    _check_budget(budget, asked_of)
     source = open_source(dataset, what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
     questions = [question for batch in batches for question in _questions(batch, source)]
@@ -129,9 +124,9 @@ def ask_and_score(
             manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort},
             summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice},
         )
+        if output is not None:
+            write_results(Path(output), evaluation)
         answers.finish()
-    if output is not None:
-        write_results(Path(output), evaluation)
     return Service.of(evaluation, asked)
 
 
@@ -139,6 +134,15 @@ def default_name(source: Source, target: Target) -> str:
     """A name that the same dataset and the same target have again, so that the same command goes on after a crash."""
     beginning = stem(source.path) if source.path else source.name
     return f"{plain_name(beginning)}-{hashlib.sha256(target.name.encode()).hexdigest()[:8]}"
+
+
+def _check_budget(budget: float | None, target: Target) -> None:
+    if budget is not None and getattr(target, "price", None) is None:
+        raise UsageError(
+            "the target's price is not known, so a budget can't be kept",
+            hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "
+            f"{option('max_calls')}",
+        )
 
 
 def _questions(batch: Batch, source: Source) -> Iterator[Question]:
