@@ -67,7 +67,7 @@ def test_without_a_terminal_there_is_no_bar(progress: bool | None, capsys: pytes
 def test_without_any_standard_error_there_is_none_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     with progress_bar(True, "scoring") as advance:
-        assert advance(1) is None  # type: ignore[func-returns-value]
+        assert advance(1) is None
 
 
 @pytest.mark.parametrize("wrong", ["yes", 1, 0.5])
