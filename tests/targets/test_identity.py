@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -69,6 +70,8 @@ def with_array(value: float) -> Callable[[str], str]:
             defined("def answer(q):\n    f = lambda: 'Paris'\n    return f()"),
         ),
         ({"a": 1}.get, {"a": 2}.get),
+        (functools.lru_cache(closure("London")), functools.lru_cache(closure("Paris"))),
+        (re.compile("x" * 300 + "a").match, re.compile("x" * 300 + "b").match),
         (types.SimpleNamespace(query=closure("London")), types.SimpleNamespace(query=closure("Paris"))),
     ],
 )

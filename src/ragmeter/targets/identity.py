@@ -152,7 +152,9 @@ class _Walk:
         module = kind.__module__.partition(".")[0]
         if module in _IGNORED_MODULES:
             return
-        if module in _PLAIN_MODULES or any(base.__module__ == "enum" for base in kind.__mro__):
+        if isinstance(value, re.Pattern):  # whose repr is cut
+            self._note(self.state, f"pattern {value.pattern!r} {value.flags}")
+        elif module in _PLAIN_MODULES or any(base.__module__ == "enum" for base in kind.__mro__):
             self._note(self.state, f"{kind.__qualname__} {value!r}")
         elif module == "numpy" and hasattr(value, "tobytes"):
             self._note(self.state, f"{value.dtype} {value.shape}")
@@ -165,7 +167,7 @@ class _Walk:
             # a library's object may keep its state anywhere, and what it keeps in private is often a cache
             self.certain &= not library
             for name, member in _attributes(value):
-                if not (library and name.startswith("_")):
+                if not (library and name.startswith("_")) or name == "__wrapped__":  # what a cache stands before
                     self._note(self.state, f"attribute {name}")
                     self.add(member)
 
