@@ -216,6 +216,25 @@ def test_an_embedding_model_by_the_name_that_evaluate_has() -> None:
     assert done.evaluation["semantic_similarity"].mean == pytest.approx(1.0)
 
 
+def test_classes_and_odd_callables() -> None:
+    class Rag:
+        def query(self, question: str) -> str:
+            return "Paris"
+
+    class Almost:
+        """Has some of a target's names."""
+
+        def __getattr__(self, name: str) -> Any:
+            return lambda *arguments: "Paris"
+
+        def __call__(self, question: str) -> str:
+            return "Paris"
+
+    assert answers(ask(Rag)) == ["Paris"] * 3
+    assert answers(ask(Almost())) == ["Paris"] * 3
+    assert answers(ask(str.upper)) == ["Q0", "Q1", "Q2"]
+
+
 def test_history_by_names() -> None:
     for city in ("London", "Paris"):
         ask(Sys(city).run, run="try-{n}")

@@ -116,6 +116,14 @@ def test_a_target_that_asking_has_changed_goes_on() -> None:
         assert begin(journal, ONE).number == first.number
 
 
+def test_another_target_that_was_tried_in_between_costs_nothing() -> None:
+    with Journal(None) as journal:
+        first = begin(journal)
+        answer(journal, first, "x")
+        assert begin(journal, OTHER).number != first.number
+        assert begin(journal, ONE).number == first.number
+
+
 def test_no_secret_of_a_target_is_written_down(tmp_path: Path) -> None:
     with Journal(tmp_path / "j.sqlite") as journal:
         begin(journal, Identity("http://x/?key=canary-0123", {"url": "http://x/"}, certain=False))

@@ -13,7 +13,7 @@ from ragmeter.io.names import plain_name, run_name
 
 def test_a_number_is_the_next_one(tmp_path: Path) -> None:
     assert run_name("nightly-{n}", tmp_path / "nowhere") == "nightly-1"
-    for name in ("nightly-1", "nightly-9", "nightly-10", "nightly-x", "other-77", "nightly-12.journal.sqlite"):
+    for name in ("nightly-1", "nightly-9", "nightly-10", "nightly-x", "other-77"):
         (tmp_path / name).mkdir()
     (tmp_path / "nightly-50").write_text("a file is no run")
     assert run_name("nightly-{n}", tmp_path) == "nightly-11"
@@ -25,6 +25,7 @@ def test_an_interrupted_run_keeps_its_number(tmp_path: Path) -> None:
     (tmp_path / "r1").mkdir()
     (tmp_path / "r2.journal.sqlite").write_text("")
     assert run_name("r{n}", tmp_path) == "r2"
+    assert run_name("r{n}", tmp_path, latest=True) == "r2"
 
 
 def test_dates_and_plain_names(tmp_path: Path) -> None:

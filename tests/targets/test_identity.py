@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import os
@@ -23,12 +24,12 @@ from ragmeter.targets.identity import fingerprint
 class System:
     """A pipeline of a user's."""
 
-    def __init__(self, city: str, lock: Any = None) -> None:
+    def __init__(self, city: Any, lock: Any = None) -> None:
         self.city = city
         self.lock = lock
 
     def run(self, question: str) -> str:
-        return self.city
+        return str(self.city)
 
 
 def closure(city: str) -> Callable[[str], str]:
@@ -43,6 +44,42 @@ def defined(source: str) -> Any:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     exec(source, namespace)  # noqa: S102 - the test's own
     return namespace["answer"]
+
+
+class Settings(dict[str, str]):
+    """Settings of a user's, with methods."""
+
+
+class Name(str):
+    """A text with methods."""
+
+
+def attributed(function: Any, prompt: str) -> Any:
+    function.prompt = prompt
+    return function
+
+
+@dataclasses.dataclass(frozen=True)
+class Doc:
+    """A document of a user's."""
+
+    text: str
+
+
+class Hooks:
+    """An object whose set points back to it."""
+
+    def __init__(self) -> None:
+        self.hooks = {self.begin, self.end}
+
+    def begin(self) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+    def query(self, question: str) -> str:
+        return question
 
 
 def with_array(value: float) -> Callable[[str], str]:
@@ -71,6 +108,16 @@ def with_array(value: float) -> Callable[[str], str]:
         ),
         ({"a": 1}.get, {"a": 2}.get),
         (functools.lru_cache(closure("London")), functools.lru_cache(closure("Paris"))),
+        (System(Settings(model="old")), System(Settings(model="new"))),
+        (System(Name("old")), System(Name("new"))),
+        (attributed(closure("x"), "old"), attributed(closure("x"), "new")),
+        (
+            defined("def answer(q):\n    try:\n        a = 1\n        b = 2\n    except ValueError:\n        b = 3\n"),
+            defined(
+                "def answer(q):\n    try:\n        a = 1\n    except ValueError:\n        b = 3\n"
+                "    else:\n        b = 2\n"
+            ),
+        ),
         (re.compile("x" * 300 + "a").match, re.compile("x" * 300 + "b").match),
         (types.SimpleNamespace(query=closure("London")), types.SimpleNamespace(query=closure("Paris"))),
     ],
@@ -89,6 +136,10 @@ def test_different_targets_differ(one: Any, other: Any) -> None:
         lambda: defined("def answer(q):\n    return 'London'"),
         lambda: defined("def answer(q):\n    return {'b', 'a', 'c'} and len(q)"),
         lambda: System(city=str({"x", "y"} == {"y", "x"})),
+        lambda: System(Doc("x")),
+        lambda: System({Doc(str(i)) for i in range(2000)}),
+        Hooks,
+        lambda: Hooks().query,
     ],
 )
 def test_the_same_target_made_twice_is_the_same(make: Callable[[], Any]) -> None:
@@ -100,6 +151,21 @@ def test_the_rest_of_a_script_is_not_part_of_a_function() -> None:
     plain = defined("def answer(q):\n    return q")
     moved = defined("import json\nOTHER = 5\n\ndef unrelated():\n    pass\n\ndef answer(q):\n    return q")
     assert fingerprint(plain) == fingerprint(moved)
+
+
+def test_what_only_a_call_shows_is_not_certain() -> None:
+    assert not fingerprint(defined("import os\ndef answer(q):\n    return os.environ['CITY']")).certain
+    assert not fingerprint(defined("def answer(q):\n    import not_there_yet\n    return not_there_yet.x")).certain
+    assert fingerprint(defined("def answer(q):\n    import json\n    return json.dumps(q)")).certain
+
+
+def test_the_value_of_a_module_counts(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (modules / "my_helper.py").write_text("MODEL = 'old'\n")
+    (modules / "my_pipeline.py").write_text("import my_helper\ndef answer(q):\n    return my_helper.MODEL\n")
+    answer = importlib.import_module("my_pipeline").answer
+    before = fingerprint(answer)
+    monkeypatch.setattr("my_helper.MODEL", "new")
+    assert fingerprint(answer) != before
 
 
 def test_what_cannot_be_known_is_said() -> None:
@@ -114,10 +180,10 @@ def test_what_cannot_be_known_is_said() -> None:
     deep: list[Any] = []
     for _ in range(1000):
         deep = [deep]
-    assert not fingerprint(System(deep)).certain  # type: ignore[arg-type]
+    assert not fingerprint(System(deep)).certain
     loop: list[Any] = []
     loop.append(loop)
-    assert fingerprint(System(loop)).certain  # type: ignore[arg-type]
+    assert fingerprint(System(loop)).certain
 
 
 def test_the_same_in_every_process(tmp_path: Path) -> None:
@@ -149,7 +215,7 @@ def test_what_does_not_let_itself_be_looked_at_is_no_error() -> None:
         def __getattribute__(self, name: str) -> Any:
             raise RuntimeError("working outside of its context")
 
-    assert not fingerprint(System(Proxy())).certain  # type: ignore[arg-type]
+    assert not fingerprint(System(Proxy())).certain
 
 
 def test_reading_runs_no_code_of_the_target() -> None:

@@ -145,6 +145,8 @@ def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Pa
         out.print(line, soft_wrap=True)
     for cause, count in list(asked.causes().items())[:5]:
         out.print(printable(f"not answered: {count:,} {cause}"), style="red", soft_wrap=True)
+    if asked.causes():
+        out.print("the same command with --retry-failed asks again for these alone", soft_wrap=True)
     for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.print(line, style="red", soft_wrap=True)
     for path in never:

@@ -158,12 +158,11 @@ class Journal:
         before = self._charges.get(scope, Spent(0, 0.0))
         self._charges[scope] = Spent(before.calls + 1, before.cost + cost)
 
-    def last_round(self, run: str) -> RoundRecord | None:
-        """The round of this run that was begun last."""
+    def rounds(self, run: str) -> list[RoundRecord]:
+        """The rounds of this run, the last one first: at most one that is finished, and those begun after it."""
         fields = "number, target, target_after, questions, begun, finished"
-        query = f"SELECT {fields} FROM rounds WHERE run = ? ORDER BY number DESC LIMIT 1"  # noqa: S608 - our own
-        records = self._read(query, run)
-        return RoundRecord(*records[0]) if records else None
+        query = f"SELECT {fields} FROM rounds WHERE run = ? ORDER BY number DESC"  # noqa: S608 - our own
+        return [RoundRecord(*record) for record in self._read(query, run)]
 
     def begin_round(self, run: str, target: str, questions: str | None) -> int:
         """Add a round; its number is new in this file."""

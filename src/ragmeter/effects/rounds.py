@@ -86,16 +86,17 @@ def begin_round(journal: Journal, run: str, identity: Identity, reuse: Reuse, qu
 
     `questions` is a digest of the dataset, where it is known beforehand.
     """
-    last = journal.last_round(run)
-    if last is None:
+    rounds = journal.rounds(run)
+    if not rounds:
         if reuse.retry_failed:
             raise UsageError(
                 f"there is no run {run!r} to retry", hint=f"leave out {parameter('retry_failed')} to ask everything"
             )
         return Round(journal.begin_round(run, identity.as_json(), questions), identity.certain)
-    changes = identity.changes(last.target)
-    if changes and last.target_after is not None and not identity.changes(last.target_after):
-        changes = []  # the same object as then, which has counted calls or remembered something since
+    # Of several that were interrupted, the last one of this target: another may have been tried in between.
+    interrupted = [record for record in rounds if record.finished is None]
+    last = next((record for record in interrupted if not _changes(identity, record)), rounds[0])
+    changes = _changes(identity, last)
     if reuse.wanted:
         _check_reusable(run, last, changes, reuse, questions)
     elif last.finished is not None or changes:
@@ -103,6 +104,13 @@ def begin_round(journal: Journal, run: str, identity: Identity, reuse: Reuse, qu
         return Round(number, identity.certain, _not_used(journal, last, changes))
     journal.reopen_round(last.number, questions)
     return Round(last.number, identity.certain)
+
+
+def _changes(identity: Identity, record: RoundRecord) -> list[str]:
+    """What has changed about the target. An object may have counted calls, or remembered them, while it was asked."""
+    if record.target_after is not None and not identity.changes(record.target_after):
+        return []
+    return identity.changes(record.target)
 
 
 def _check_reusable(run: str, last: RoundRecord, changes: list[str], reuse: Reuse, questions: str | None) -> None:

@@ -14,8 +14,8 @@ _FIELD = re.compile(r"\{([^{}]*)\}")
 def run_name(name: str, output_dir: Path, *, latest: bool = False) -> str:
     """A run's name with its fields filled in: {n} is the next free number, {date} and {time} say when.
 
-    `latest` is for a run that is there already: {n} is then the highest number. A run that was interrupted has a
-    journal and no folder yet, so that its number is still free, and the same command goes on with it.
+    `latest` is for a run that is there already, if only as a journal: {n} is then the highest number. A run that was
+    interrupted has no folder yet, so that its number is still free, and the same command goes on with it.
     """
     now = datetime.now().astimezone()
     known = {"date": now.strftime("%Y-%m-%d"), "time": now.strftime("%H%M%S")}
@@ -26,7 +26,7 @@ def run_name(name: str, output_dir: Path, *, latest: bool = False) -> str:
             )
     filled = _FIELD.sub(lambda match: known.get(match[1], match[0]), name)
     if "{n}" in filled:
-        filled = filled.replace("{n}", str(max(_number(filled, output_dir) + (not latest), 1)))
+        filled = filled.replace("{n}", str(max(_number(filled, output_dir, latest) + (not latest), 1)))
     if filled in ("", ".", "..") or re.search(r"[/\\\0]", filled):
         raise UsageError(f"{filled!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
     return filled
@@ -37,10 +37,14 @@ def plain_name(text: str) -> str:
     return re.sub(r"[{}]", "_", text)
 
 
-def _number(template: str, output_dir: Path) -> int:
+def _number(template: str, output_dir: Path, latest: bool) -> int:
     """The highest number of a run with such a name, 0 if there is none."""
     pattern = re.compile(r"(\d+)".join(map(re.escape, template.split("{n}", 1))).replace(re.escape("{n}"), r"\1"))
     if not output_dir.is_dir():
         return 0
-    matches = [pattern.fullmatch(folder.name) for folder in output_dir.iterdir() if folder.is_dir()]
+    ending = ".journal.sqlite"
+    names = [folder.name for folder in output_dir.iterdir() if folder.is_dir()]
+    if latest:  # one that was interrupted has nothing but its journal
+        names += [journal.name.removesuffix(ending) for journal in output_dir.glob(f"*{ending}")]
+    matches = [pattern.fullmatch(name) for name in names]
     return max((int(match[1]) for match in matches if match), default=0)

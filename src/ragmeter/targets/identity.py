@@ -7,6 +7,8 @@ function, and libraries count by their names.
 
 from __future__ import annotations
 
+import collections
+import dis
 import functools
 import hashlib
 import inspect
@@ -26,7 +28,14 @@ _PLAIN_MODULES = frozenset(
     {"datetime", "decimal", "enum", "fractions", "ipaddress", "pathlib", "re", "uuid", "zoneinfo"}
 )
 #: Tools of a program that say nothing about its answers.
-_IGNORED_MODULES = frozenset({"_thread", "threading", "logging", "asyncio", "queue", "weakref", "contextvars"})
+_IGNORED_MODULES = frozenset(
+    {"_thread", "threading", "logging", "asyncio", "queue", "weakref", "contextvars", "multiprocessing"}
+)
+#: Members of classes that say nothing about them, or are made of addresses.
+_IGNORED_MEMBERS = frozenset(
+    {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__dataclass_fields__", "__dataclass_params__",
+     "__pydantic_core_schema__", "_abc_impl"}
+)  # fmt: skip
 _MOST_VALUES, _DEEPEST, _MOST_BYTES = 200_000, 60, 1 << 30
 
 
@@ -62,7 +71,7 @@ class _Walk:
         if self._count > _MOST_VALUES or self._depth >= _DEEPEST:
             self.certain = False
             return
-        if isinstance(value, _PLAIN) and type(value) in _PLAIN:
+        if type(value) in _PLAIN:  # no isinstance: it asks a proxy for its __class__
             self._note(self.state, f"{type(value).__name__} {value!r}")
             return
         if id(value) in self._numbers:
@@ -84,7 +93,7 @@ class _Walk:
             for key, item in value.items():
                 self.add(key)
                 self.add(item)
-        elif isinstance(value, list | tuple):
+        elif type(value) in (list, tuple):
             self._note(self.state, f"{type(value).__name__} of {len(value)}")
             for item in value:
                 self.add(item)
@@ -111,31 +120,50 @@ class _Walk:
 
     def _add_set(self, members: Any) -> None:
         """A set has no order, or another one in every process."""
-        seen = [fingerprint(member) for member in members]
-        self.certain &= all(each.certain for each in seen)
-        self._note(self.state, f"set {sorted(f'{each.source} {each.state}' for each in seen)}")
+        self._note(self.state, f"set of {len(members)}")
+        for member in sorted(members, key=_order):
+            self.add(member)
 
     def _add_function(self, function: types.FunctionType) -> None:
         self._note(self.code, f"function {function.__qualname__}")
-        if _is_library(function.__module__):
-            return
-        for code in _codes(function.__code__):
-            self._note(self.code, f"{code.co_code.hex()} {code.co_names} {code.co_varnames}")
-            self._note(self.code, fingerprint([c for c in code.co_consts if not isinstance(c, types.CodeType)]).state)
+        library = _is_library(function.__module__) and _is_library(function.__globals__.get("__name__"))
+        if not library:
+            for code in _codes(function.__code__):
+                jumps = code.co_exceptiontable.hex()
+                self._note(self.code, f"{code.co_code.hex()} {jumps} {code.co_names} {code.co_varnames}")
+                constants = [constant for constant in code.co_consts if not isinstance(constant, types.CodeType)]
+                self._note(self.code, fingerprint(constants).state)
         self.add(function.__defaults__)
         self.add(function.__kwdefaults__)
-        for cell in function.__closure__ or ():
+        for cell in function.__closure__ or ():  # a library's decorator has the user's function here
             try:
                 self.add(cell.cell_contents)
             except ValueError:  # a variable that has no value yet
                 self._note(self.state, "empty cell")
-        wrapped = getattr(function, "__wrapped__", None)
-        if wrapped is not None:
-            self.add(wrapped)
-        for name in sorted({name for code in _codes(function.__code__) for name in code.co_names}):
+        self.add(function.__dict__)  # what a decorator stands before, and what somebody has hung on it
+        if not library:
+            self._add_names(function)
+
+    def _add_names(self, function: types.FunctionType) -> None:
+        """What a function's names stand for: globals, values of modules of the user's, imports inside the function."""
+        names = sorted({name for code in _codes(function.__code__) for name in code.co_names})
+        for name in names:
             if name in function.__globals__:
+                value = function.__globals__[name]
                 self._note(self.state, f"global {name}")
-                self.add(function.__globals__[name])
+                self.add(value)
+                if isinstance(value, types.ModuleType) and not _is_library(value.__name__):
+                    for attribute in names:
+                        if attribute in vars(value):
+                            self._note(self.state, f"{name}.{attribute}")
+                            self.add(vars(value)[attribute])
+        for name in _imported(function.__code__):
+            if name in sys.modules:
+                self.add(sys.modules[name])
+            else:  # nobody has imported it yet
+                self.certain = False
+        if {"environ", "getenv"} & set(names):
+            self.certain = False
 
     def _add_class(self, kind: type) -> None:
         self._note(self.code, f"class {kind.__module__}:{kind.__qualname__}")
@@ -143,7 +171,7 @@ class _Walk:
             if _is_library(base.__module__):
                 continue
             for name, member in sorted(vars(base).items()):
-                if name not in ("__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__"):
+                if name not in _IGNORED_MEMBERS:
                     self._note(self.code, f"member {name}")
                     self.add(_unwrapped(member))
 
@@ -154,15 +182,18 @@ class _Walk:
             return
         if isinstance(value, re.Pattern):  # whose repr is cut
             self._note(self.state, f"pattern {value.pattern!r} {value.flags}")
-        elif module in _PLAIN_MODULES or any(base.__module__ == "enum" for base in kind.__mro__):
+        elif module in _PLAIN_MODULES:
             self._note(self.state, f"{kind.__qualname__} {value!r}")
         elif module == "numpy" and hasattr(value, "tobytes"):
             self._note(self.state, f"{value.dtype} {value.shape}")
             self.certain &= value.nbytes <= _MOST_BYTES and not value.dtype.hasobject
-            if value.nbytes <= _MOST_BYTES:
+            if value.dtype.hasobject:
+                self.add(value.tolist())  # the bytes are addresses
+            elif value.nbytes <= _MOST_BYTES:
                 self.state.update(hashlib.sha256(value.tobytes()).digest())
         else:
             self.add(kind)
+            self._add_content(value)
             library = _is_library(kind.__module__)
             # a library's object may keep its state anywhere, and what it keeps in private is often a cache
             self.certain &= not library
@@ -170,6 +201,17 @@ class _Walk:
                 if not (library and name.startswith("_")) or name == "__wrapped__":  # what a cache stands before
                     self._note(self.state, f"attribute {name}")
                     self.add(member)
+
+    def _add_content(self, value: Any) -> None:
+        """What an instance of a subclass of a builtin is besides its attributes."""
+        if isinstance(value, dict):
+            self.add(dict(value))
+        elif isinstance(value, list | tuple | collections.deque):
+            self.add(list(value))
+        else:
+            for plain in (str, bytes, bytearray, int, float, complex):
+                if isinstance(value, plain):
+                    self._note(self.state, plain.__repr__(value))
 
     def _add_module(self, module: types.ModuleType) -> None:
         """A module by its file, and by the files of the modules that it uses."""
@@ -187,6 +229,26 @@ class _Walk:
 
     def _note(self, digest: Any, text: str) -> None:
         digest.update(text.encode("utf-8", "backslashreplace") + b"\0")
+
+
+def _order(value: Any, depth: int = 3) -> str:
+    """Where a member of a set stands: the same in every process, and cheap."""
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if type(value) in _PLAIN:
+        return f"{kind} {value!r}"
+    if isinstance(value, type) or inspect.isroutine(value):
+        return f"{kind} {value.__module__}.{value.__qualname__}"
+    if not depth or isinstance(value, set | frozenset):
+        return kind
+    if isinstance(value, list | tuple):
+        return f"{kind} {[_order(item, depth - 1) for item in value]}"
+    return f"{kind} {[(name, _order(member, depth - 1)) for name, member in _attributes(value)]}"
+
+
+def _imported(code: types.CodeType) -> list[str]:
+    """The modules that a function imports when it runs."""
+    every = (instruction for part in _codes(code) for instruction in dis.get_instructions(part))
+    return sorted({str(instruction.argval) for instruction in every if instruction.opname == "IMPORT_NAME"})
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

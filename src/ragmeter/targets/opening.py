@@ -35,7 +35,7 @@ def open_target(target: Any, *, timeout: float = 60.0, **options: Any) -> Target
         if target.startswith(MODEL):
             return _model(target.removeprefix(MODEL), timeout, given)
         return _address(target, timeout, given) if "://" in target else PythonTarget.load(target, timeout)
-    if all(hasattr(target, name) for name in ("answer", "signature", "__aenter__")):
+    if all(hasattr(type(target), name) for name in ("answer", "signature", "identity", "__aenter__")):
         opened: Target = target
         return opened
     return PythonTarget.of(target, timeout)

@@ -43,14 +43,20 @@ class PythonTarget:
 
     @classmethod
     def of(cls, found: Any, timeout: float = 60.0, *, path: str | None = None) -> Self:
-        """A function, or an object with `query(question)`. Its code and what it holds are part of its name."""
+        """A function, an object with `query(question)`, or a class of such objects that takes no arguments.
+
+        Its code and what it holds are part of its name.
+        """
+        if isinstance(found, type) and callable(getattr(found, "query", None)):
+            with errors_of(found.__name__):
+                found = found()
         function = found.query if callable(getattr(found, "query", None)) else found
         if not callable(function):
             raise UsageError(
                 f"{found!r} can't be asked", hint="it should be a function of the question, or have query(question)"
             )
         kind = found if inspect.isroutine(found) else type(found)
-        where = path or f"{kind.__module__}:{kind.__qualname__}"
+        where = path or f"{getattr(kind, '__module__', None) or 'builtins'}:{kind.__qualname__}"
         return cls(function, path=where, timeout=timeout)
 
     async def __aenter__(self) -> Self:

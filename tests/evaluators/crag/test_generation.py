@@ -229,6 +229,23 @@ def test_what_failed_is_tried_again(tmp_path: Path) -> None:
     assert all(turn["agent_response"] for turn in turns)
 
 
+def test_an_agent_that_remembers_goes_on_after_an_error(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    agent = EchoAgent(1)
+
+    def fails(done: int, total: int) -> None:
+        raise RuntimeError("the user's own")
+
+    evaluator = CRAGEvaluator(DATASET, agent, journal=journal, agent_name="mine")
+    evaluator.initialize_for_generation()
+    with pytest.raises(RuntimeError, match="the user's own"):
+        evaluator.generate_agent_responses(fails)
+    count = len(agent.calls)
+    assert count
+    generate(agent, agent_name="mine", journal=journal)
+    assert len(agent.calls) == 6
+
+
 def test_answers_that_were_judged_are_finished(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     agents = [EchoAgent(2), EchoAgent(2)]

@@ -200,20 +200,23 @@ class CRAGEvaluator:
                 )
                 stop.calls(caller.stop)
                 generation = Generation(agent, caller, shorten, current)
-                answered = await generation.run(
-                    conversations(self.dataset, self.num_conversations, self.load_image),
-                    self._batch_size,
-                    self.agent_workers,
-                    self.progress,
-                    finished,
-                )
+                try:
+                    answered = await generation.run(
+                        conversations(self.dataset, self.num_conversations, self.load_image),
+                        self._batch_size,
+                        self.agent_workers,
+                        self.progress,
+                        finished,
+                    )
+                finally:  # an agent that remembers has changed, however it ended
+                    if current is not None:
+                        journal.let_go(current.number, self._identity(agent).as_json())
                 self.effort = asdict(caller.effort)
                 turns = [turn for progress in answered for turn in progress.turns()]
                 if current is not None:
                     notice = current.reused(journal, caller.effort.from_journal, len(turns), "the agent")
                     if notice:
                         print(notice, file=sys.stderr)
-                    journal.let_go(current.number, self._identity(agent).as_json())
                 return turns
 
         watched = progress_callback is not None or self.show_progress
