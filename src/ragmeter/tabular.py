@@ -86,37 +86,37 @@ def summary_records(metrics: Mapping[str, MetricSummary]) -> list[dict[str, Any]
     return [
         {
             "metric": name,
-            "direction": each.direction,
-            "mean": each.mean,
-            **ends(each.interval),
-            "level": each.level,
-            "n_scored": each.n_scored,
-            "n_total": each.n_total,
-            "median": each.median,
-            "sd": each.sd,
-            "min": each.min,
-            "max": each.max,
-            "interval_method": each.interval_method,
-            "n_clusters": each.n_clusters,
+            "direction": summary.direction,
+            "mean": summary.mean,
+            **ends(summary.interval),
+            "level": summary.level,
+            "n_scored": summary.n_scored,
+            "n_total": summary.n_total,
+            "median": summary.median,
+            "sd": summary.sd,
+            "min": summary.min,
+            "max": summary.max,
+            "interval_method": summary.interval_method,
+            "n_clusters": summary.n_clusters,
         }
-        for name, each in metrics.items()
+        for name, summary in metrics.items()
     ]
 
 
 def summaries_html(metrics: Mapping[str, MetricSummary]) -> str:
     """A line for each metric: its mean, its interval and its n, and why rows have no score where some have none."""
-    level = next((each.level for each in metrics.values()), 0.95)
+    level = next((summary.level for summary in metrics.values()), 0.95)
     titles = ["metric", "mean", f"{percent(level)} interval", "n"]
     rows = [
         [
-            f"{name} {ARROWS[each.direction]}",
-            formatting.number(each.mean),
-            formatting.interval(each.interval),
-            formatting.scored(each.n_scored, each.n_total),
+            f"{name} {ARROWS[summary.direction]}",
+            formatting.number(summary.mean),
+            formatting.interval(summary.interval),
+            formatting.scored(summary.n_scored, summary.n_total),
         ]
-        for name, each in metrics.items()
+        for name, summary in metrics.items()
     ]
-    causes = [", ".join(f"{n:,} {cause}" for cause, n in each.n_not_scored.items()) for each in metrics.values()]
+    causes = [", ".join(f"{n:,} {cause}" for cause, n in summary.n_not_scored.items()) for summary in metrics.values()]
     if any(causes):
         titles.append("not scored")
         rows = [[*row, cause] for row, cause in zip(rows, causes, strict=True)]

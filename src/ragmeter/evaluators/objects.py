@@ -41,7 +41,7 @@ class _WithMetadata:
         given = {str(key): value for key, value in data.items() if not is_missing(value)}
         if "query" in given:  # what an earlier version called it
             given.setdefault("question", given.pop("query"))
-        own = {each.name for each in fields(cls)} - {"metadata"}  # type: ignore[arg-type]
+        own = {part.name for part in fields(cls)} - {"metadata"}  # type: ignore[arg-type]
         metadata = given.pop("metadata", {})
         others = {key: value for key, value in given.items() if key not in own}
         more = dict(metadata) if isinstance(metadata, Mapping) else {"metadata": metadata}
@@ -49,7 +49,7 @@ class _WithMetadata:
 
     def to_dict(self) -> dict[str, Any]:
         """Its fields and, beside them, its metadata; `from_dict` makes an equal object of it."""
-        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "metadata"}  # type: ignore[arg-type]
+        own = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "metadata"}  # type: ignore[arg-type]
         values = {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
         return {**values, **{key: value for key, value in self._metadata().items() if key not in values}}
 
@@ -187,7 +187,7 @@ class EvaluationResult:
 
     def __post_init__(self) -> None:
         self.metrics = dict(self.metrics)
-        self.rows = [_row(each) for each in self.rows or ()]
+        self.rows = [_row(row) for row in self.rows or ()]
         self.system_name = self.system_name or ""
         moment = self.timestamp or datetime.now()
         self.timestamp = moment.isoformat() if isinstance(moment, datetime) else str(moment)
@@ -203,13 +203,13 @@ class EvaluationResult:
                 f"{evaluator}.evaluate() returned {type(result).__name__}, not EvaluationResult",
                 hint="`from ragmeter import EvaluationResult`, or a class with `evaluator_name` and `metrics`, a dict",
             )
-        values = {each.name: getattr(result, each.name, None) for each in fields(cls)}
+        values = {part.name: getattr(result, part.name, None) for part in fields(cls)}
         return cls.from_dict({**values, "evaluator_name": values["evaluator_name"] or evaluator})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> EvaluationResult:
         """The result with these values, as `to_dict` gives them."""
-        known = {each.name for each in fields(cls)}
+        known = {part.name for part in fields(cls)}
         given = {key: value for key, value in data.items() if key in known and value is not None}
         return cls(**{"evaluator_name": "", "metrics": {}, **given})
 
