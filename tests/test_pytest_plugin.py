@@ -233,7 +233,7 @@ def test_a_project_s_own_fixture_of_that_name_wins(pytester: pytest.Pytester) ->
 
 
 def test_loading_it_costs_nothing() -> None:
-    heavy = {"numpy", "pyarrow", "rapidfuzz", "rich", "regex", "Stemmer", "asyncio", "sqlite3", "ragmeter.api"}
+    heavy = {"numpy", "pyarrow", "rapidfuzz", "rich", "regex", "Stemmer", "asyncio", "sqlite3", "ragmeter.engine"}
     code = (
         "import sys, pytest\nbefore = set(sys.modules)\nimport ragmeter.pytest_plugin\n"
         f"print(sorted({heavy!r} & (set(sys.modules) - before)))"

@@ -19,7 +19,7 @@ import pytest
 
 from ragmeter import CRAGEvaluator, LLMJudge
 from tests.command import PATIENCE
-from tests.evaluators.crag.helpers import turn
+from tests.compat.crag.helpers import turn
 
 pytestmark = pytest.mark.slow
 

@@ -55,67 +55,69 @@ __all__ = [
 #: Where each public name lives. Nothing is imported before it is used: `import ragmeter` costs next to nothing.
 _HOMES = {
     "BaseScorer": "ragmeter.registry",
-    "CRAGEvaluator": "ragmeter.evaluators.crag.evaluator",
-    "Calibration": "ragmeter.people.calibration",
-    "Cascade": "ragmeter.evaluators.crag.cascade",
-    "Comparison": "ragmeter.comparing",
-    "ContextRecall": "ragmeter.evaluators.context_recall",
-    "CosineScorer": "ragmeter.evaluators.web",
-    "CosineSimilarityScorer": "ragmeter.evaluators.web",
-    "EditDistanceEvaluator": "ragmeter.evaluators.edit_distance",
-    "Evaluation": "ragmeter.api",
-    "EvaluationManager": "ragmeter.evaluators.web",
-    "EvaluationResult": "ragmeter.evaluators.objects",
-    "ExactMatchScorer": "ragmeter.evaluators.web",
-    "F1Scorer": "ragmeter.evaluators.web",
+    "CRAGEvaluator": "ragmeter.compat.crag.evaluator",
+    "Calibration": "ragmeter.analysis.people.calibration",
+    "Cascade": "ragmeter.compat.crag.cascade",
+    "Comparison": "ragmeter.analysis.comparing",
+    "ContextRecall": "ragmeter.compat.context_recall",
+    "CosineScorer": "ragmeter.compat.web",
+    "CosineSimilarityScorer": "ragmeter.compat.web",
+    "EditDistanceEvaluator": "ragmeter.compat.edit_distance",
+    "Evaluation": "ragmeter.engine.evaluation",
+    "EvaluationManager": "ragmeter.compat.web",
+    "EvaluationResult": "ragmeter.compat.objects",
+    "ExactMatchScorer": "ragmeter.compat.web",
+    "F1Scorer": "ragmeter.compat.web",
     "Failed": "ragmeter.table",
     "LLMJudge": "ragmeter.judges.judge",
-    "MeteorScorer": "ragmeter.evaluators.web",
+    "MeteorScorer": "ragmeter.compat.web",
     "Metric": "ragmeter.definition",
-    "QAPair": "ragmeter.evaluators.objects",
-    "RAGResult": "ragmeter.evaluators.objects",
-    "ResponseEvaluator": "ragmeter.evaluators.response",
-    "RougeLScorer": "ragmeter.evaluators.web",
-    "RougeScorer": "ragmeter.evaluators.web",
-    "RunFolder": "ragmeter.store",
-    "TokenF1Scorer": "ragmeter.evaluators.web",
-    "WebInterface": "ragmeter.evaluators.web",
-    "add_metrics": "ragmeter.api",
-    "ask": "ragmeter.asking:ask_and_score",
-    "calibrate": "ragmeter.people.calibration",
-    "choose_sample": "ragmeter.people.sampling",
-    "clean_text": "ragmeter.evaluators.crag.dataset_utils",
+    "QAPair": "ragmeter.compat.objects",
+    "RAGResult": "ragmeter.compat.objects",
+    "ResponseEvaluator": "ragmeter.compat.response",
+    "RougeLScorer": "ragmeter.compat.web",
+    "RougeScorer": "ragmeter.compat.web",
+    "RunFolder": "ragmeter.runs.folder",
+    "TokenF1Scorer": "ragmeter.compat.web",
+    "WebInterface": "ragmeter.compat.web",
+    "add_metrics": "ragmeter.engine.evaluation",
+    "ask": "ragmeter.engine.asking:ask_and_score",
+    "calibrate": "ragmeter.analysis.people.calibration",
+    "choose_sample": "ragmeter.analysis.people.sampling",
+    "clean_text": "ragmeter.compat.crag.dataset_utils",
     "column": "ragmeter.definition",
-    "compare": "ragmeter.comparing",
-    "convert_domain_indices_to_names": "ragmeter.evaluators.crag.dataset_utils",
-    "evaluate": "ragmeter.api",
-    "explain": "ragmeter.explaining",
-    "gate": "ragmeter.gating",
+    "compare": "ragmeter.analysis.comparing",
+    "convert_domain_indices_to_names": "ragmeter.compat.crag.dataset_utils",
+    "evaluate": "ragmeter.engine.evaluation",
+    "explain": "ragmeter.analysis.explaining",
+    "gate": "ragmeter.analysis.gating",
     "get_metric": "ragmeter.registry:get",
-    "list_metrics": "ragmeter.listing",
+    "list_metrics": "ragmeter.analysis.listing",
     "metric": "ragmeter.definition",
     "open_target": "ragmeter.targets.opening",
-    "prepare_feature_vocabularies": "ragmeter.evaluators.crag.dataset_utils",
-    "report": "ragmeter.reporting.report",
+    "prepare_feature_vocabularies": "ragmeter.compat.crag.dataset_utils",
+    "report": "ragmeter.show.report.report",
 }
 
 if TYPE_CHECKING:
-    from ragmeter.api import Evaluation, add_metrics, evaluate
-    from ragmeter.asking import ask_and_score as ask
-    from ragmeter.comparing import Comparison, compare
-    from ragmeter.definition import Metric, column, metric
-    from ragmeter.evaluators.context_recall import ContextRecall
-    from ragmeter.evaluators.crag.cascade import Cascade
-    from ragmeter.evaluators.crag.dataset_utils import (
+    from ragmeter.analysis.comparing import Comparison, compare
+    from ragmeter.analysis.explaining import explain
+    from ragmeter.analysis.gating import gate
+    from ragmeter.analysis.listing import list_metrics
+    from ragmeter.analysis.people.calibration import Calibration, calibrate
+    from ragmeter.analysis.people.sampling import choose_sample
+    from ragmeter.compat.context_recall import ContextRecall
+    from ragmeter.compat.crag.cascade import Cascade
+    from ragmeter.compat.crag.dataset_utils import (
         clean_text,
         convert_domain_indices_to_names,
         prepare_feature_vocabularies,
     )
-    from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
-    from ragmeter.evaluators.edit_distance import EditDistanceEvaluator
-    from ragmeter.evaluators.objects import EvaluationResult, QAPair, RAGResult
-    from ragmeter.evaluators.response import ResponseEvaluator
-    from ragmeter.evaluators.web import (
+    from ragmeter.compat.crag.evaluator import CRAGEvaluator
+    from ragmeter.compat.edit_distance import EditDistanceEvaluator
+    from ragmeter.compat.objects import EvaluationResult, QAPair, RAGResult
+    from ragmeter.compat.response import ResponseEvaluator
+    from ragmeter.compat.web import (
         CosineScorer,
         CosineSimilarityScorer,
         EvaluationManager,
@@ -127,16 +129,14 @@ if TYPE_CHECKING:
         TokenF1Scorer,
         WebInterface,
     )
-    from ragmeter.explaining import explain
-    from ragmeter.gating import gate
+    from ragmeter.definition import Metric, column, metric
+    from ragmeter.engine.asking import ask_and_score as ask
+    from ragmeter.engine.evaluation import Evaluation, add_metrics, evaluate
     from ragmeter.judges.judge import LLMJudge
-    from ragmeter.listing import list_metrics
-    from ragmeter.people.calibration import Calibration, calibrate
-    from ragmeter.people.sampling import choose_sample
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
-    from ragmeter.reporting.report import report
-    from ragmeter.store import RunFolder
+    from ragmeter.runs.folder import RunFolder
+    from ragmeter.show.report.report import report
     from ragmeter.table import Failed
     from ragmeter.targets.opening import open_target
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from ragmeter.api import Evaluation
-    from ragmeter.asking import Service
-    from ragmeter.gating import Gate, Verdict
-    from ragmeter.stored import RunLike
+    from ragmeter.analysis.gating import Gate, Verdict
+    from ragmeter.engine.asking import Service
+    from ragmeter.engine.evaluation import Evaluation
+    from ragmeter.runs.stored import RunLike
 
 _MARK = (
     "ragmeter(fail_under={'token_f1': 0.6}, fail_over={'latency_ms': 2000}, "
@@ -64,7 +64,7 @@ class Ragmeter:
         return verdict
 
     def _note(self, evaluation: Evaluation) -> Evaluation:
-        from ragmeter.gating.words import brief
+        from ragmeter.analysis.gating.words import brief
 
         self._evaluated.append(evaluation)
         number = f"{len(self._evaluated)}." if len(self._evaluated) > 1 else ""
@@ -102,8 +102,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     gates = _gates(item)
     if not gates:
         return
+    from ragmeter.analysis.gating import decide
     from ragmeter.errors import RagmeterError
-    from ragmeter.gating import decide
 
     evaluated = item.stash.get(_EVALUATED, [])
     if not evaluated:
@@ -133,7 +133,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if found:
             lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in found)]
     if lines:
-        from ragmeter.cli.show import printable
+        from ragmeter.show.terminal import printable
 
         terminalreporter.section("ragmeter")
         for line in lines:
@@ -145,8 +145,8 @@ def _gates(item: pytest.Item) -> list[Gate]:
     marks = list(item.iter_markers("ragmeter"))
     if not marks:
         return []
+    from ragmeter.analysis.gating import Gate
     from ragmeter.errors import RagmeterError
-    from ragmeter.gating import Gate
 
     gates = []
     for mark in marks:

@@ -6,10 +6,10 @@ import csv
 import json
 from pathlib import Path
 
+from tests.analysis.people.helpers import make_run, truth
+from tests.compat.crag.helpers import turn
 from tests.conftest import Run
-from tests.evaluators.crag.helpers import turn
 from tests.judge_server import JudgeServer
-from tests.people.helpers import make_run, truth
 
 
 def fill(path: Path, to: Path, said: dict[str, bool], *, flip: int = 0) -> None:

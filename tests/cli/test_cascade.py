@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.compat.crag.helpers import turn
 from tests.conftest import Run
-from tests.evaluators.crag.helpers import turn
 from tests.judge_server import JudgeServer
 
 TURNS = [

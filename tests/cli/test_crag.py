@@ -15,8 +15,8 @@ import pytest
 
 from ragmeter.effects.journal import Journal
 from tests.command import PATIENCE, interrupt, wait_for
+from tests.compat.crag.helpers import conversation, turn
 from tests.conftest import Run
-from tests.evaluators.crag.helpers import conversation, turn
 from tests.judge_server import Action, JudgeServer, completion
 
 CANARY = "sk-canary-5d1f7a0c9e3b8642"

@@ -17,7 +17,7 @@ from ragmeter.effects.journal import Journal
 from tests.cli.test_ask import reached
 from tests.cli.test_crag import AGENT, CANARY, contents, evaluate, many, start, write
 from tests.command import PATIENCE, wait_for
-from tests.evaluators.crag.helpers import conversation
+from tests.compat.crag.helpers import conversation
 from tests.judge_server import Action, JudgeServer, texts
 
 #: How often it is killed.

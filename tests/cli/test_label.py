@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from ragmeter import choose_sample, evaluate
-from ragmeter.cli.labelling import Session
-from ragmeter.people.labels import Sheet
-from ragmeter.store import RunFolder
+from ragmeter.analysis.people.labels import Sheet
+from ragmeter.cli.label_session import Session
+from ragmeter.runs.folder import RunFolder
+from tests.analysis.people.helpers import make_run
 from tests.command import PATIENCE
 from tests.conftest import Run
-from tests.people.helpers import make_run
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jcleared\r\nspoofed \u202edesrever\x9b31m"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Run
-from tests.reporting.helpers import keep, rows
+from tests.show.report.helpers import keep, rows
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from rich.cells import cell_len
 
 from ragmeter.cli.main import main
 from tests.conftest import Run
-from tests.runs import make_run
+from tests.make_runs import make_run
 
 
 @pytest.fixture

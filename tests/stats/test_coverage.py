@@ -18,7 +18,7 @@ from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.differences import newcombe_interval
 from ragmeter.stats.intervals import interval_of, wilson_interval
 from ragmeter.table import Scores
-from tests.runs import make_run
+from tests.make_runs import make_run
 
 pytestmark = pytest.mark.slow
 Found = tuple[float, float] | None

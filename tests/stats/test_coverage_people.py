@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from ragmeter import evaluate
-from ragmeter.people.calibration import calibrate
-from ragmeter.people.sampling import choose_sample
+from ragmeter.analysis.people.calibration import calibrate
+from ragmeter.analysis.people.sampling import choose_sample
 from ragmeter.stats.agreement import Estimate, cohens_kappa, confusion, rate, sensitivity_specificity
 from ragmeter.stats.corrected import labels_alone, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn

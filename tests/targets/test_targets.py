@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from ragmeter.effects.caller import Failure
-from ragmeter.endpoints import Endpoint
+from ragmeter.effects.wire import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.judges.prices import Price
 from ragmeter.targets.asking import Answers, Asked, Limits, ask
 from ragmeter.targets.http import HttpTarget, Paths
+from ragmeter.targets.json_path import Path as Into
 from ragmeter.targets.model import ModelTarget
-from ragmeter.targets.paths import Path as Into
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
 from tests.command import PATIENCE

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.gating import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.gate_options import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -24,7 +24,7 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
 
 if TYPE_CHECKING:
-    from ragmeter.gating import Gate
+    from ragmeter.analysis.gating import Gate
     from ragmeter.targets.port import Target
 
 _OPENAI = "openai:"
@@ -46,10 +46,10 @@ _OF_MODELS = ("base_url", "budget", "prices", "max_tokens")
 
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and say where it was written."""
-    from ragmeter.asking import ask_and_score, default_name, read_fallback
-    from ragmeter.cli import show
+    from ragmeter.engine.asking import ask_and_score, default_name, read_fallback
     from ragmeter.io.names import run_name
     from ragmeter.io.source import open_source
+    from ragmeter.show import terminal
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
@@ -57,7 +57,7 @@ def run(argv: Sequence[str]) -> int:
     named = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
     name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     gate = _gate(chosen, name)
-    with show.progress("asking", "questions") as advance:
+    with terminal.progress("asking", "questions") as advance:
         service = ask_and_score(
             chosen.dataset,
             target,
@@ -87,7 +87,7 @@ def run(argv: Sequence[str]) -> int:
         result = {**evaluation.summary, "effort": asked.effort, "paths_never_found": never, **as_json(verdict)}
         print(dumps(result, indent=2))
     else:
-        show.asked(evaluation, asked, never, chosen.output)
+        terminal.asked(evaluation, asked, never, chosen.output)
     return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.found))
 
 
@@ -180,8 +180,8 @@ def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
     """What the run has to reach, checked before anything is asked."""
     if not asks_for_gate(chosen):
         return None
-    from ragmeter.api import choose_metrics
-    from ragmeter.asking import read_fallback
+    from ragmeter.engine.asking import read_fallback
+    from ragmeter.engine.evaluation import choose_metrics
 
     metrics = choose_metrics(
         chosen.metrics,

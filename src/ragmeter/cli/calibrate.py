@@ -13,11 +13,11 @@ from ragmeter.io.write import RUNS, dumps
 from ragmeter.stats.confidence import percent
 
 if TYPE_CHECKING:
-    from ragmeter.cli.tables import Figures
+    from ragmeter.analysis.people.calibration import Calibration
     from ragmeter.io.source import Reading
-    from ragmeter.people.calibration import Calibration
+    from ragmeter.runs.folder import RunFolder
+    from ragmeter.show.terminal.tables import Figures
     from ragmeter.stats.agreement import Estimate
-    from ragmeter.store import RunFolder
 
 _DESCRIPTION = """\
 Compare a run's verdicts with people's labels: agreement, kappa, sensitivity and specificity; and estimate the accuracy
@@ -29,9 +29,9 @@ error. `ragmeter label` makes the file of labels.
 def run(argv: Sequence[str]) -> int:
     """Calibrate, keep what was found beside the run, and print it."""
     chosen = _parser().parse_args(list(argv))
+    from ragmeter.analysis.people.calibration import calibrate
     from ragmeter.io.source import Reading
-    from ragmeter.people.calibration import calibrate
-    from ragmeter.stored import find_run
+    from ragmeter.runs.stored import find_run
 
     folder = find_run(chosen.run, chosen.output_dir)
     delimiter = "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter
@@ -59,9 +59,9 @@ def run(argv: Sequence[str]) -> int:
 
 def _recalibrate(chosen: argparse.Namespace, folder: RunFolder, reading: Reading) -> int:
     """Bend the offline judge's chances by the labels; the exit code is 1 where that is not shown to help."""
-    from ragmeter.cli.show import console, printable
-    from ragmeter.formatting import interval, number
-    from ragmeter.people.offline import recalibrate
+    from ragmeter.analysis.people.offline import recalibrate
+    from ragmeter.show.numbers import interval, number
+    from ragmeter.show.terminal import console, printable
 
     for name in ("metric", "threshold"):
         if getattr(chosen, name) is not None:
@@ -129,7 +129,7 @@ def _parser() -> Parser:
 
 
 def _show(found: Calibration, written: Sequence[Path]) -> None:
-    from ragmeter.cli.show import console, printable
+    from ragmeter.show.terminal import console, printable
 
     out = console()
     out.print(_confusion(found))
@@ -156,14 +156,14 @@ def _show(found: Calibration, written: Sequence[Path]) -> None:
 
 
 def _table(*titles: str) -> Figures:
-    from ragmeter.cli.tables import Column, Figures
+    from ragmeter.show.terminal.tables import Column, Figures
 
     return Figures([Column(titles[0], figures=False), *map(Column, titles[1:])])
 
 
 def _confusion(found: Calibration) -> Figures:
     """How often judge and people said what."""
-    from ragmeter.cli.show import printable
+    from ragmeter.show.terminal import printable
 
     judge = found.judge
     limit = "" if found.threshold is None else f", threshold {found.threshold:g}"
@@ -197,15 +197,15 @@ def _accuracy(found: Calibration) -> Figures:
 
 
 def _cells(each: Estimate) -> tuple[str, str, str]:
-    from ragmeter.formatting import interval, number
+    from ragmeter.show.numbers import interval, number
 
     return number(each.value), interval(each.interval), f"{each.n:,}"
 
 
 def _people(found: Calibration) -> list[str]:
     """How far people agree among themselves."""
-    from ragmeter.cli.show import printable
-    from ragmeter.formatting import interval, number
+    from ragmeter.show.numbers import interval, number
+    from ragmeter.show.terminal import printable
 
     between = found.between_people
     assert between is not None  # noqa: S101 - asked for only then

@@ -27,8 +27,8 @@ def run(argv: Sequence[str]) -> int:
     """Compare, and print what was found."""
     chosen = _parser().parse_args(list(argv))
 
-    from ragmeter.cli.show_compare import show_comparison
-    from ragmeter.comparing import compare
+    from ragmeter.analysis.comparing import compare
+    from ragmeter.show.terminal.comparison import show_comparison
 
     found = compare(
         chosen.runs,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.cli.gating import as_json, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.gate_options import as_json, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -23,7 +23,7 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
-    from ragmeter.evaluators.crag.cascade import Cascade
+    from ragmeter.compat.crag.cascade import Cascade
 
 _WORKERS = 8
 _DESCRIPTIONS = {
@@ -178,10 +178,11 @@ def _shared_options(parser: Parser, what: str) -> None:
 
 
 def _generate(chosen: argparse.Namespace) -> int:
-    from ragmeter.cli import show, show_crag
-    from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
-    from ragmeter.evaluators.crag.truncation import load_tokenizer
+    from ragmeter.compat.crag.evaluator import CRAGEvaluator
+    from ragmeter.compat.crag.truncation import load_tokenizer
     from ragmeter.registry import import_object
+    from ragmeter.show import terminal
+    from ragmeter.show.terminal import crag as show_crag
 
     check_numbers(chosen)
     _check_output(chosen)
@@ -192,7 +193,7 @@ def _generate(chosen: argparse.Namespace) -> int:
     ):  # a class, or a function that makes one
         with errors_of(chosen.agent):
             agent = found()
-    with show.progress("answering", "turns") as advance:
+    with terminal.progress("answering", "turns") as advance:
         evaluator = CRAGEvaluator(
             chosen.dataset,
             agent,
@@ -229,11 +230,12 @@ def _generate(chosen: argparse.Namespace) -> int:
 
 
 def _evaluate(chosen: argparse.Namespace) -> int:
-    from ragmeter.cli import show, show_crag
-    from ragmeter.evaluators.crag.evaluator import CRAGEvaluator
-    from ragmeter.evaluators.crag.files import CONVERSATION, JOURNAL, MEASURES
+    from ragmeter.compat.crag.evaluator import CRAGEvaluator
+    from ragmeter.compat.crag.files import CONVERSATION, JOURNAL, MEASURES
     from ragmeter.judges.judge import LLMJudge
-    from ragmeter.store import RunFolder
+    from ragmeter.runs.folder import RunFolder
+    from ragmeter.show import terminal
+    from ragmeter.show.terminal import crag as show_crag
 
     check_numbers(chosen)
     check_writable(chosen.output_dir)
@@ -271,7 +273,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         else:
             show_crag.estimated(estimate)
         return 0
-    with show.progress("judging", "turns", len(turns)) as advance:
+    with terminal.progress("judging", "turns", len(turns)) as advance:
         evaluator.progress = advance
         rows, scores = evaluator.evaluate_agent_responses(turns)
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
@@ -300,10 +302,10 @@ def _refuse_idle(chosen: argparse.Namespace) -> None:
 
 def _cascade(chosen: argparse.Namespace, turns: Sequence[Mapping[str, Any]]) -> Cascade | None:
     """How the offline judge and the model share the work, if they do."""
-    from ragmeter.evaluators.crag.cascade import Cascade
-    from ragmeter.evaluators.crag.evaluation import group
-    from ragmeter.people.labels import read_labels
-    from ragmeter.people.matching import random_labels
+    from ragmeter.analysis.people.labels import read_labels
+    from ragmeter.analysis.people.matching import random_labels
+    from ragmeter.compat.crag.cascade import Cascade
+    from ragmeter.compat.crag.evaluation import group
 
     if chosen.judge != "cascade":
         return Cascade(calibration=chosen.offline_calibration) if chosen.judge == "offline" else None

@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ragmeter import evaluators
-from ragmeter.cli.gating import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
+from ragmeter import compat
+from ragmeter.cli.gate_options import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
     Parser,
     class_options,
@@ -34,7 +34,7 @@ def run(argv: Sequence[str]) -> int:
     """Evaluate, print what was found, and say where it was written."""
     asked, _ = _parser(add_help=False).parse_known_args(list(argv))
     names = [name for group in asked.evaluator for part in group for name in part.split(",") if name]
-    kinds = [evaluators.find(name) for name in names]
+    kinds = [compat.find(name) for name in names]
     parser = _parser(add_help=True)
     of_evaluators: set[str] = set()
     keywords = {kind: class_options(parser, kind, of_evaluators) for kind in kinds}
@@ -76,7 +76,7 @@ def _parser(*, add_help: bool) -> Parser:
         nargs="+",
         action="append",
         default=[],
-        help=f"{', '.join(evaluators.BUILTIN)}, or the dotted path of a class of yours; "
+        help=f"{', '.join(compat.BUILTIN)}, or the dotted path of a class of yours; "
         "with --help, shows the options of that evaluator",
     )
     what.add_argument(
@@ -148,8 +148,8 @@ def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, An
 
 
 def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argparse.Namespace) -> int:
-    from ragmeter.api import run_evaluators
-    from ragmeter.cli import show
+    from ragmeter.compat.files import run_evaluators
+    from ragmeter.show import terminal
 
     instances = []
     for kind, keywords in kinds:
@@ -181,22 +181,22 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
             )
         )
         return 0
-    out = show.console()
+    out = terminal.console()
     for each in written:
-        out.print(show.evaluation_table(each.result))
+        out.print(terminal.evaluation_table(each.result))
         for path in each.files:
-            out.print(show.printable(f"written: {path}"), soft_wrap=True)
+            out.print(terminal.printable(f"written: {path}"), soft_wrap=True)
         out.print()
-    for line in show.unmatched(written[0].join):
+    for line in terminal.unmatched(written[0].join):
         out.print(line, style="red", soft_wrap=True)
     return 0
 
 
 def _run_metrics(chosen: argparse.Namespace) -> int:
-    from ragmeter.api import choose_metrics, evaluate
-    from ragmeter.cli import show
+    from ragmeter.engine.evaluation import choose_metrics, evaluate
     from ragmeter.io.names import plain_name, run_name
     from ragmeter.io.source import stem
+    from ragmeter.show import terminal
 
     _keep_freed_memory()
     folder = chosen.output_dir or RUNS
@@ -205,7 +205,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     gate = None
     if asks_for_gate(chosen):
         gate = read_gate(chosen, folder, choose_metrics(chosen.metrics, **_settings(chosen)), folder / name)
-    with show.progress("scoring") as advance:
+    with terminal.progress("scoring") as advance:
         found = evaluate(
             chosen.results,
             chosen.reference,
@@ -227,15 +227,15 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         embeddings = {"embeddings": list(found.embeddings)} if found.embeddings else {}
         print(dumps({**found.summary, **embeddings, "folder": str(found.folder.path), **as_json(verdict)}, indent=2))
         return tell(verdict, json=True)
-    out = show.console()
-    out.print(show.summary_table(found.summary["metrics"]))
+    out = terminal.console()
+    out.print(terminal.summary_table(found.summary["metrics"]))
     left_out = [
         f"column left out of rows.parquet, it appears late: {each}" for each in found.summary["columns_left_out"]
     ]
-    for line in show.numbers(found.summary["numbers"]):
+    for line in terminal.numbers(found.summary["numbers"]):
         out.print(line, soft_wrap=True)
-    cut = show.truncated(found.embeddings)
-    for line in (*show.unmatched(found.summary["join"]), *show.causes(found.summary["metrics"]), *cut, *left_out):
+    unmatched, causes = terminal.unmatched(found.summary["join"]), terminal.causes(found.summary["metrics"])
+    for line in (*unmatched, *causes, *terminal.truncated(found.embeddings), *left_out):
         out.print(line, style="red", soft_wrap=True)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True)
@@ -255,20 +255,20 @@ def _settings(chosen: argparse.Namespace) -> dict[str, Any]:
 
 def _add_metrics(chosen: argparse.Namespace) -> int:
     """Metrics for a run that is there already; what it has is not computed again."""
-    from ragmeter.api import add_metrics, choose_metrics
-    from ragmeter.cli import show
+    from ragmeter.engine.evaluation import add_metrics, choose_metrics
     from ragmeter.io.names import run_name
+    from ragmeter.show import terminal
 
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)
     if not (folder / chosen.run).exists():
-        from ragmeter.store import unknown_run
+        from ragmeter.runs.folder import unknown_run
 
         error = unknown_run(chosen.run, folder)
         raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
     gate = None
     if asks_for_gate(chosen):
-        from ragmeter.stored import StoredRun, find_run
+        from ragmeter.runs.stored import StoredRun, find_run
 
         held = StoredRun(find_run(folder / chosen.run, folder)).measures.values()
         gate = read_gate(
@@ -289,9 +289,9 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     if chosen.json:
         print(dumps({**found.summary, "folder": str(found.folder.path), **as_json(verdict)}, indent=2))
         return tell(verdict, json=True)
-    out = show.console()
-    out.print(show.summary_table(found.summary["metrics"]))
-    for line in (*show.causes(found.summary["metrics"]), *show.truncated(found.embeddings)):
+    out = terminal.console()
+    out.print(terminal.summary_table(found.summary["metrics"]))
+    for line in (*terminal.causes(found.summary["metrics"]), *terminal.truncated(found.embeddings)):
         out.print(line, style="red", soft_wrap=True)
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/", soft_wrap=True)
     return tell(verdict, json=False)

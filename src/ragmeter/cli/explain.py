@@ -39,7 +39,7 @@ def run(argv: Sequence[str]) -> int:
     )
     json_option(parser)
     chosen = parser.parse_args(list(argv))
-    from ragmeter.explaining import explain
+    from ragmeter.analysis.explaining import explain
 
     found = explain(
         chosen.run,
@@ -59,9 +59,9 @@ def run(argv: Sequence[str]) -> int:
 def _show(qid: str, found: Explanation) -> None:
     from rich.text import Text
 
-    from ragmeter.cli.show import console, printable
-    from ragmeter.cli.tables import Column, Figures
-    from ragmeter.formatting import number
+    from ragmeter.show.numbers import number
+    from ragmeter.show.terminal import console, printable
+    from ragmeter.show.terminal.tables import Column, Figures
 
     out = console()
     verdict = "right" if found.correct else "wrong"

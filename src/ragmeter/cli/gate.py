@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragmeter.cli.gating import FAILED, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.gate_options import FAILED, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import command_parser, json_option
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
@@ -34,13 +34,14 @@ def run(argv: Sequence[str]) -> int:
             "say what the run has to reach",
             hint="for example --fail-under token_f1=0.6, or --no-worse-than main:token_f1:0.02",
         )
-    from ragmeter.cli import show
-    from ragmeter.stored import find_run
+    from ragmeter.runs.stored import find_run
+    from ragmeter.show import terminal
 
     verdict = pass_gate(gate, chosen, find_run(chosen.run, chosen.output_dir))
     assert verdict is not None  # noqa: S101 - there is a gate
     if chosen.json:
         print(dumps(verdict.as_dict(), indent=2))
     else:
-        show.console().print(show.summary_table({name: each.as_dict() for name, each in verdict.metrics.items()}))
+        metrics = {name: summary.as_dict() for name, summary in verdict.metrics.items()}
+        terminal.console().print(terminal.summary_table(metrics))
     return tell(verdict, json=chosen.json)

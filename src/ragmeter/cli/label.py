@@ -13,8 +13,8 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
 
 if TYPE_CHECKING:
-    from ragmeter.people.labels import Sheet
-    from ragmeter.store import RunFolder
+    from ragmeter.analysis.people.labels import Sheet
+    from ragmeter.runs.folder import RunFolder
 
 _WAYS = ("random", "stratified", "disagreement")
 _OF_SAMPLES = ("n", "by", "strata", "metric", "seed")
@@ -31,22 +31,22 @@ to talk anybody into it. `ragmeter calibrate` says what the labels are worth.
 def run(argv: Sequence[str]) -> int:
     """Choose the rows, or take those of a file that was begun; then label."""
     chosen = _parser().parse_args(list(argv))
-    from ragmeter.cli import show
-    from ragmeter.stored import find_run
+    from ragmeter.runs.stored import find_run
+    from ragmeter.show import terminal
 
     folder = find_run(chosen.run, chosen.output_dir)
     begun = chosen.output.exists()
     sheet = _begun(folder, chosen) if begun else _new(folder, chosen)
-    out = show.console()
+    out = terminal.console()
     if chosen.blank or not (sys.stdin.isatty() and sys.stdout.isatty()):
         if begun:
             done = sum(bool(row["label"]) for row in sheet.rows)
             out.print(f"there already, labelled: {done:,} of {len(sheet.rows):,} rows", soft_wrap=True)
         else:
             out.print(f"to be labelled: {len(sheet.rows):,} rows, in the column `label`", soft_wrap=True)
-        out.print(show.printable(f"{'kept' if begun else 'written'}: {chosen.output}"), soft_wrap=True)
+        out.print(terminal.printable(f"{'kept' if begun else 'written'}: {chosen.output}"), soft_wrap=True)
         return 0
-    from ragmeter.cli.labelling import Session
+    from ragmeter.cli.label_session import Session
 
     return Session(folder, sheet, chosen.rater, contexts=chosen.contexts, scores=chosen.show_scores).run()
 
@@ -78,8 +78,8 @@ def _parser() -> Parser:
 
 
 def _new(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
-    from ragmeter.people.labels import Sheet
-    from ragmeter.people.sampling import choose_sample
+    from ragmeter.analysis.people.labels import Sheet
+    from ragmeter.analysis.people.sampling import choose_sample
 
     if chosen.output.suffix.lower() not in (".csv", ".tsv"):
         raise UsageError(f"labels go into a .csv or .tsv file, not {chosen.output}")
@@ -98,10 +98,10 @@ def _new(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
 
 def _begun(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
     """A file that is there already: of this run and this person, and of the sample that is asked for."""
-    from ragmeter.people.labels import Sheet, read_labels
-    from ragmeter.people.matching import match
-    from ragmeter.people.runs import Answers, read_columns
-    from ragmeter.people.sampling import choose_sample
+    from ragmeter.analysis.people.labels import Sheet, read_labels
+    from ragmeter.analysis.people.matching import match
+    from ragmeter.analysis.people.runs import Answers, read_columns
+    from ragmeter.analysis.people.sampling import choose_sample
 
     sheet = Sheet.read(chosen.output)
     match(read_labels(chosen.output), read_columns(folder, ["qid"])["qid"], Answers(folder))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmeter import registry
+from ragmeter.analysis.listing import MetricInfo, list_metrics
 from ragmeter.cli.options import Parser
 from ragmeter.definition import Metric
 from ragmeter.io.write import dumps
-from ragmeter.listing import MetricInfo, list_metrics
 
 
 def run(argv: Sequence[str]) -> int:
@@ -49,7 +49,7 @@ def _list(metrics: Sequence[MetricInfo]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from ragmeter.cli.show import ARROWS, console
+    from ragmeter.show.terminal import ARROWS, console
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("metric", no_wrap=True)
@@ -64,7 +64,7 @@ def _list(metrics: Sequence[MetricInfo]) -> None:
 def _page(metric: Metric) -> None:
     from rich.markdown import Markdown
 
-    from ragmeter.cli.show import console
+    from ragmeter.show.terminal import console
 
     out = console()
     out.print(metric.name, style="bold")

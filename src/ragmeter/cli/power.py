@@ -26,10 +26,10 @@ def run(argv: Sequence[str]) -> int:
     """Plan, and print."""
     chosen = _parser().parse_args(list(argv))
 
-    from ragmeter.cli.show_power import show_plan
-    from ragmeter.planning import plan, plan_from_pilot
+    from ragmeter.analysis.power import plan, plan_from_pilot
+    from ragmeter.runs.stored import StoredRun, find_run
+    from ragmeter.show.terminal.power import show_plan
     from ragmeter.stats.power import Variances
-    from ragmeter.stored import StoredRun, find_run
 
     settings = {
         "differences": chosen.difference,

@@ -8,7 +8,7 @@ from pathlib import Path
 from ragmeter.cli.options import Parser, command_parser, json_option
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, dumps
-from ragmeter.reporting import MAX_ROWS
+from ragmeter.show.report import MAX_ROWS
 
 _DESCRIPTION = """\
 Show a run, or several beside each other, on one page: a file of its own that needs no network and no server.
@@ -20,8 +20,8 @@ kept beside a release, or printed.
 
 def run(argv: Sequence[str]) -> int:
     """Write the page and what else was asked for, and say where."""
-    from ragmeter.cli import show
-    from ragmeter.reporting.report import report
+    from ragmeter.show import terminal
+    from ragmeter.show.report.report import report
 
     chosen = _parser().parse_args(list(argv))
     if chosen.max_rows < 1:
@@ -40,7 +40,7 @@ def run(argv: Sequence[str]) -> int:
         files = [str(each) for each in found.files]
         print(dumps({"page": str(found.page), "files": files, "rows": found.rows, "rows_shown": found.rows_shown}))
         return 0
-    out = show.console()
+    out = terminal.console()
     if found.rows_shown < found.rows:
         out.print(
             f"the page has {found.rows_shown:,} of {found.rows:,} rows, those that failed and the worst first; "
@@ -53,9 +53,9 @@ def run(argv: Sequence[str]) -> int:
         if chosen.figures is not None and path.parent == chosen.figures and path not in (chosen.markdown, chosen.latex):
             drawn += 1
         else:
-            out.print(show.printable(f"written: {path}"), soft_wrap=True)
+            out.print(terminal.printable(f"written: {path}"), soft_wrap=True)
     if drawn:
-        out.print(show.printable(f"written: {drawn} figures in {chosen.figures}/"), soft_wrap=True)
+        out.print(terminal.printable(f"written: {drawn} figures in {chosen.figures}/"), soft_wrap=True)
     return 0
 
 

@@ -31,8 +31,8 @@ def run(argv: Sequence[str]) -> int:
     json_option(parser)
     chosen = parser.parse_args(list(argv))
 
-    from ragmeter.cli import show
-    from ragmeter.slicing import summarise_run
+    from ragmeter.analysis.slicing import summarise_run
+    from ragmeter.show import terminal
     from ragmeter.stats.intervals import SMALL
 
     found = summarise_run(
@@ -45,15 +45,15 @@ def run(argv: Sequence[str]) -> int:
     if chosen.json:
         print(dumps(found.as_dict(), indent=2))
         return 0
-    out = show.console()
+    out = terminal.console()
     metrics = {name: each.as_dict() for name, each in found.metrics.items()}
-    out.print(show.summary_table(metrics))
+    out.print(terminal.summary_table(metrics))
     for name in dict.fromkeys(each.column for each in found.slices):
-        out.print(show.slice_table(name, [each for each in found.slices if each.column == name]))
-    for line in show.causes(metrics):
+        out.print(terminal.slice_table(name, [each for each in found.slices if each.column == name]))
+    for line in terminal.causes(metrics):
         out.print(line, style="red", soft_wrap=True)
     if any(each.small for each in found.slices):
         out.print(f"few: fewer than {SMALL} rows scored; such an interval is rough", soft_wrap=True)
     cluster = f", clustered by {found.statistics.cluster}" if found.statistics.cluster else ""
-    out.print(show.printable(f"rows: {found.n_rows:,}{cluster}"), soft_wrap=True)
+    out.print(terminal.printable(f"rows: {found.n_rows:,}{cluster}"), soft_wrap=True)
     return 0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.cli.gating import as_json, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.gate_options import as_json, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -43,12 +43,12 @@ _AVERAGE = "average_score"
 
 def run(argv: Sequence[str]) -> int:
     """Ask the page, score, and write the CSV file."""
-    from ragmeter.api import choose_metrics
-    from ragmeter.asking import ask_and_score
-    from ragmeter.cli import show
-    from ragmeter.evaluators.web import write_scored
+    from ragmeter.compat.web import write_scored
+    from ragmeter.engine.asking import ask_and_score
+    from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.io.names import plain_name, run_name
     from ragmeter.io.source import open_source
+    from ragmeter.show import terminal
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
@@ -59,7 +59,7 @@ def run(argv: Sequence[str]) -> int:
     metrics = choose_metrics(chosen.metrics, language=chosen.language)
     gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
     total = sum(1 for _ in open_source(chosen.input).records())
-    with show.progress("asking", "questions", total) as advance:
+    with terminal.progress("asking", "questions", total) as advance:
         service = ask_and_score(
             chosen.input,
             target,
@@ -86,12 +86,12 @@ def run(argv: Sequence[str]) -> int:
         summary = service.evaluation.summary
         print(dumps({**summary, "answer_selector": target.found_selector, **as_json(verdict)}, indent=2))
     else:
-        show.asked(service.evaluation, service.asked, [], chosen.output)
+        terminal.asked(service.evaluation, service.asked, [], chosen.output)
         if target.found_box:
-            box = show.printable(target.found_box)
+            box = terminal.printable(target.found_box)
             print(f"questions were typed into {box}; to fix that: --input-selector {shlex.quote(box)}")
         if chosen.answer_selector is None and target.found_selector:
-            found = show.printable(target.found_selector)
+            found = terminal.printable(target.found_selector)
             print(f"the answer was read from {found}; to fix that: --answer-selector {shlex.quote(found)}")
         if kept:
             which = "pages" if chosen.evidence == "always" else "pages that failed"

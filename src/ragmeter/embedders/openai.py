@@ -11,8 +11,8 @@ from ragmeter.effects.caller import Caller, Failure, TryAgain
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.loop import Stoppable, each, run
 from ragmeter.effects.pace import Pace, Retries
+from ragmeter.effects.wire import OPENAI, Endpoint, Wire
 from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
-from ragmeter.endpoints import OPENAI, Endpoint, Wire
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.write import dumps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,10 @@ class Data:
                 stacklevel=3,
             )
         return data
+
+    def join_counts(self) -> dict[str, int]:
+        """How many rows found their partner; nothing where there is one file alone."""
+        return {} if self.reference is None else asdict(self.counts)
 
     def _is_one_file(self) -> bool:
         """Whether results and reference are one file, or two with the same content."""

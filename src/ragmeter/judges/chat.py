@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from ragmeter.effects.caller import TryAgain
 from ragmeter.effects.journal import Reply
-from ragmeter.endpoints import Endpoint
+from ragmeter.effects.wire import Endpoint
 from ragmeter.hints import parameter
 from ragmeter.io.write import dumps
 from ragmeter.judges.prices import Price

@@ -16,7 +16,7 @@ from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.loop import Stoppable, run
 from ragmeter.effects.pace import Pace, Retries
-from ragmeter.endpoints import Endpoint
+from ragmeter.effects.wire import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.prices import Price, price_of, read_prices

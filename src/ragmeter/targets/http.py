@@ -14,13 +14,13 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
-from ragmeter.endpoints import Response, Secret, Wire, check_address, public
+from ragmeter.effects.wire import Response, Secret, Wire, check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
-from ragmeter.targets.paths import FIELDS, REQUEST_EXAMPLE, Path, fill
+from ragmeter.targets.json_path import FIELDS, REQUEST_EXAMPLE, Path, fill
 from ragmeter.targets.port import Answer, Question, Unseen, contexts_of, failed, ids_of
 
 METHODS = ("POST", "GET", "PUT")

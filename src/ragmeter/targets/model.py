@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
-from ragmeter.endpoints import Endpoint
+from ragmeter.effects.wire import Endpoint
 from ragmeter.io.write import dumps
 from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.prices import Price

@@ -43,7 +43,7 @@ def open_target(target: Any, *, timeout: float = 60.0, **options: Any) -> Target
 
 def _address(url: str, timeout: float, options: Mapping[str, Any]) -> Target:
     from ragmeter.targets.http import HttpTarget, Paths
-    from ragmeter.targets.paths import Path, read_request
+    from ragmeter.targets.json_path import Path, read_request
 
     request = options.get("request")
     headers = options.get("headers", ())
@@ -60,7 +60,7 @@ def _address(url: str, timeout: float, options: Mapping[str, Any]) -> Target:
 
 
 def _model(name: str, timeout: float, options: Mapping[str, Any]) -> Target:
-    from ragmeter.endpoints import Endpoint
+    from ragmeter.effects.wire import Endpoint
     from ragmeter.judges.prices import price_of, read_prices
     from ragmeter.targets.model import ModelTarget
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.endpoints import public
+from ragmeter.effects.wire import public
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.cells import whole

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
-from ragmeter.endpoints import check_address, public
+from ragmeter.effects.wire import check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.hints import parameter
 from ragmeter.io.cells import whole

@@ -1,0 +1,1 @@
+"""Questions asked of runs: compare, gate, power, label, calibrate, explain."""

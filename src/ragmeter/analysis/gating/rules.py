@@ -1,0 +1,235 @@
+"""What a run has to reach: rules as they are written, `token_f1=0.6` or `runs/main:accuracy:0.02`, read and checked."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragmeter import naming
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.hints import by_caller, parameter
+from ragmeter.io.write import RUNS
+from ragmeter.runs.folder import RunFolder
+from ragmeter.runs.stored import find_run
+from ragmeter.table import OTHER_NAMES
+
+if TYPE_CHECKING:
+    from ragmeter.table import Measure
+
+FAIL_UNDER, FAIL_OVER, NO_WORSE_THAN, MAX_FAILED = "fail_under", "fail_over", "no_worse_than", "max_failed"
+MEAN, INTERVAL = "mean", "interval"
+#: The share of rows that may have no score. A gate that passes because the hard rows failed is worth nothing.
+MOST_FAILED = 0.05
+
+#: `token_f1=0.6` or several of them, or a mapping from names to values.
+Bounds = str | Iterable[str] | Mapping[str, float]
+#: `main:accuracy:0.02` or several of them, or for each baseline, any kind of run, a mapping from names to margins.
+Margins = str | Iterable[str] | Mapping[Any, Mapping[str, float]]
+
+_MARGIN = re.compile(
+    r"""(?P<baseline>.+)
+        :(?P<metric>[^\W\d][\w.]*(?:@\d+)?(?:\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\])?)
+        :(?P<margin>[^:]*)""",
+    re.DOTALL | re.VERBOSE,
+)
+_EXAMPLES = {
+    FAIL_UNDER: "METRIC=VALUE, for example token_f1=0.6",
+    FAIL_OVER: "METRIC=VALUE, for example latency_ms=2000",
+    NO_WORSE_THAN: "BASELINE:METRIC:MARGIN, for example main:token_f1:0.02",
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that is asked of a run: a bound for a metric's mean, or a margin to another run, the baseline.
+
+    `folder` is the baseline's, where it was not given by its name or path.
+    """
+
+    kind: str
+    metric: str
+    value: float
+    baseline: str | None = None
+    folder: RunFolder | None = None
+
+    def __str__(self) -> str:
+        beside = "" if self.baseline is None else f"{self.baseline}:"
+        return f"{option(self.kind)} {beside}{self.metric}{'=' if self.baseline is None else ':'}{self.value:.12g}"
+
+    @property
+    def named(self) -> str:
+        """The rule for an error: as it is written on the command line, or in Python."""
+        return by_caller(str(self), keyword(self.kind, self.metric, self.value, self.baseline))
+
+
+def option(kind: str) -> str:
+    """How a kind of rule is called on the command line."""
+    return "--" + kind.replace("_", "-")
+
+
+def keyword(kind: str, metric: str, value: float, baseline: str | None = None) -> str:
+    """A rule as it is written in Python: `fail_under={"token_f1": 0.6}`."""
+    quoted = [json.dumps(name, ensure_ascii=False) for name in (metric, baseline or "")]
+    bound = f"{{{quoted[0]}: {value:.12g}}}"
+    return f"{kind}={bound}" if baseline is None else f"{kind}={{{quoted[1]}: {bound}}}"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """All that is asked of a run. `max_failed` is the share of rows that may have no score; None: the usual one.
+
+    `on` says what a bound is held against: the mean, or the end of its interval that is nearer.
+    """
+
+    rules: tuple[Rule, ...]
+    max_failed: float | None = None
+    on: str = MEAN
+    output_dir: Path = RUNS
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        fail_under: Bounds | None = None,
+        fail_over: Bounds | None = None,
+        no_worse_than: Margins | None = None,
+        max_failed: float | None = None,
+        on: str = MEAN,
+        output_dir: str | Path = RUNS,
+    ) -> Gate:
+        """Read the rules as they are written; an error says what is wrong with one."""
+        rules = [*_bounds(FAIL_UNDER, fail_under), *_bounds(FAIL_OVER, fail_over), *_margins(no_worse_than)]
+        if max_failed is not None and not 0 <= max_failed <= 1:
+            raise UsageError(f"{parameter(MAX_FAILED)} is a share between 0 and 1, and is {max_failed:g}")
+        if on not in (MEAN, INTERVAL):
+            raise UsageError(f"a gate is on the {MEAN} or on the {INTERVAL}, not on {on!r}")
+        if not rules and max_failed is None:
+            raise UsageError(
+                "nothing is asked of the run, so the gate has nothing to check",
+                hint=f"give {parameter(FAIL_UNDER)}, {parameter(FAIL_OVER)}, {parameter(NO_WORSE_THAN)} or "
+                f"{parameter(MAX_FAILED)}",
+            )
+        return cls(tuple(dict.fromkeys(rules)), max_failed, on, Path(output_dir))
+
+    @property
+    def most_failed(self) -> float:
+        """The share of rows that may have no score."""
+        return MOST_FAILED if self.max_failed is None else self.max_failed
+
+    def on_run(self, run: str, measures: Mapping[str, Measure]) -> Gate:
+        """The same gate with each metric by the full name that this run has it by, if it makes sense there."""
+        return replace(self, rules=tuple(_on_measure(rule, run, measures) for rule in self.rules))
+
+
+def _on_measure(rule: Rule, run: str, measures: Mapping[str, Measure]) -> Rule:
+    other = OTHER_NAMES.get(rule.metric, rule.metric)
+    found = naming.matching(rule.metric, measures) or naming.matching(other, measures)
+    if not found:
+        raise UnknownNameError("metric", rule.metric, measures, hint=f"{run} has {', '.join(measures)}")
+    if len(found) > 1:
+        raise UsageError(f"{rule.named}: {rule.metric} could be {' or '.join(found)}", hint="write the name in full")
+    measure = measures[found[0]]
+    _check_direction(rule, measure)
+    _check_size(rule, measure)
+    return replace(rule, metric=measure.name)
+
+
+def _check_direction(rule: Rule, measure: Measure) -> None:
+    wrong = {FAIL_UNDER: ("lower", FAIL_OVER), FAIL_OVER: ("higher", FAIL_UNDER), NO_WORSE_THAN: ("none", "")}
+    direction, instead = wrong[rule.kind]
+    if measure.direction != direction:
+        return
+    if rule.kind == NO_WORSE_THAN:
+        raise UsageError(
+            f"{rule.named}: of {measure.name} neither more nor less is worse", hint="choose another metric"
+        )
+    raise UsageError(
+        f"{rule.named}: for {measure.name} {direction} is better",
+        hint=f"write {replace(rule, kind=instead, metric=measure.name).named}",
+    )
+
+
+def _check_size(rule: Rule, measure: Measure) -> None:
+    """A value that the metric can't have is a slip: 60 for 0.6."""
+    low, high = measure.bounds
+    if rule.kind == NO_WORSE_THAN:
+        low, high = 0.0, high - low
+    if low <= rule.value <= high:
+        return
+    if rule.kind == NO_WORSE_THAN and rule.value < 0:
+        raise UsageError(f"{rule.named}: a margin is 0 or more", hint="0.02 allows a loss of two points")
+    span = f"between {measure.bounds[0]:g} and {measure.bounds[1]:g}" if math.isfinite(high) else f"from {low:g} on"
+    points = f"; {rule.value:g} points are {rule.value / 100:g}" if measure.bounds == (0.0, 1.0) else ""
+    raise UsageError(f"{rule.named}: {measure.name} lies {span}{points}")
+
+
+def _bounds(kind: str, given: Bounds | None) -> Iterator[Rule]:
+    if isinstance(given, Mapping):
+        for metric, value in given.items():
+            yield Rule(kind, _metric(kind, metric), _number(kind, f"{metric}={value}", value))
+        return
+    for text in _texts(kind, given):
+        metric, equals, value = text.rpartition("=")
+        if not equals:
+            raise _unreadable(kind, text)
+        number = _number(kind, text, value)
+        yield Rule(kind, _metric(kind, metric, text), number)
+
+
+def _margins(given: Margins | None) -> Iterator[Rule]:
+    if isinstance(given, Mapping):
+        for baseline, margins in given.items():
+            if not isinstance(margins, Mapping):
+                raise UsageError(
+                    f"no_worse_than: {baseline!r} has {margins!r}", hint='write {"main": {"token_f1": 0.02}}'
+                )
+            folder = None if isinstance(baseline, str | PathLike) else find_run(baseline)
+            name = str(baseline) if folder is None else folder.name
+            for metric, margin in margins.items():
+                size = _number(NO_WORSE_THAN, f"{name}:{metric}:{margin}", margin)
+                yield Rule(NO_WORSE_THAN, _metric(NO_WORSE_THAN, metric), size, name, folder)
+        return
+    for text in _texts(NO_WORSE_THAN, given):
+        # From the right: a path may have colons, and so may a metric's settings.
+        match = _MARGIN.fullmatch(text.strip())
+        if match is None:
+            raise _unreadable(NO_WORSE_THAN, text)
+        margin = _number(NO_WORSE_THAN, text, match["margin"])
+        yield Rule(NO_WORSE_THAN, match["metric"], margin, match["baseline"])
+
+
+def _texts(kind: str, given: str | Iterable[str] | None) -> list[str]:
+    if given is not None and not isinstance(given, Iterable):
+        raise UsageError(f"{kind} can't be {given!r}", hint=f"write it as {_EXAMPLES[kind]}")
+    texts = [] if given is None else [given] if isinstance(given, str) else list(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise UsageError(f"{kind} can't be {text!r}", hint=f"write it as {_EXAMPLES[kind]}")
+    return texts
+
+
+def _metric(kind: str, text: str, given: str = "") -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise _unreadable(kind, given or text)
+    naming.parse(text)  # says what is wrong with it
+    return text.strip()
+
+
+def _number(kind: str, text: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise _unreadable(kind, text) from None
+    if not math.isfinite(number) or isinstance(value, bool):
+        raise UsageError(f"{parameter(kind)} {text}: {value} is no value to hold a mean against")
+    return number
+
+
+def _unreadable(kind: str, text: str) -> UsageError:
+    return UsageError(f"can't read {parameter(kind)} {text}", hint=f"write it as {_EXAMPLES[kind]}")

@@ -1,0 +1,107 @@
+"""What a gate says of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from ragmeter.analysis.gating.rules import MAX_FAILED, keyword
+from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table, summary_records
+from ragmeter.stats.intervals import Interval
+from ragmeter.stats.summary import MetricSummary
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule held against a run: what was asked, what was found, and the reason in words.
+
+    `metric` may be several, with commas, where the same is to be said of them. `value` and `interval` are what was
+    found: a mean, a difference to the baseline, or a share of rows.
+    """
+
+    rule: str
+    kind: str
+    metric: str
+    passed: bool
+    reason: str
+    required: float
+    value: float | None
+    interval: Interval | None
+    level: float | None
+    n: int
+    baseline: str | None = None
+
+    @property
+    def asked(self) -> str:
+        """The rule as it is written in Python; `rule` has it as on the command line."""
+        if self.kind != MAX_FAILED:
+            return keyword(self.kind, self.metric, self.required, self.baseline)
+        beside = "" if self.baseline is None else f" beside {self.baseline}"
+        return f"{self.kind}={self.required:g} for {self.metric}{beside}"
+
+
+@dataclass(frozen=True)
+class Verdict(Tabular):
+    """Every check, the run's figures, and a sentence for each baseline that it was compared with.
+
+    It is true if the run has passed, so that `assert gate(...)` does what it says; it is a sequence of its checks.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("checks", "metrics")
+
+    run: str
+    checks: list[Check]
+    metrics: dict[str, MetricSummary]
+    sentences: list[str]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check has."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failed(self) -> list[Check]:
+        """The checks that have not passed."""
+        return [check for check in self.checks if not check.passed]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"run": self.run, "passed": self.passed, **{k: v for k, v in asdict(self).items() if k != "run"}}
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __len__(self) -> int:
+        return len(self.checks)
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+    def __repr__(self) -> str:
+        said = [f"{'passed' if check.passed else 'FAILED'}: {check.reason}" for check in self.checks]
+        return "\n".join([f"<Verdict on {self.run}: {'passed' if self.passed else 'failed'}>", *said])
+
+    def _repr_html_(self) -> str:
+        rows = [("passed" if check.passed else "FAILED", check.asked, check.reason) for check in self.checks]
+        heading = f"{self.run}: the gate {'passed' if self.passed else 'FAILED'}"
+        return (
+            html_lines(heading)
+            + html_table(("", "asked", "found"), rows, texts=(0, 1, 2))
+            + html_lines(*self.sentences)
+        )
+
+    def _table(self, name: str) -> Any:
+        if name == "metrics":
+            return arrow_table(summary_records(self.metrics))
+        hidden = ("interval", "rule")
+        return arrow_table(
+            [
+                {
+                    "asked": check.asked,
+                    **{k: v for k, v in vars(check).items() if k not in hidden},
+                    **ends(check.interval),
+                }
+                for check in self.checks
+            ]
+        )

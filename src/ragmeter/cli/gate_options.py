@@ -1,0 +1,160 @@
+"""The gate's options, which the commands share that score a run, and what is printed and written of its verdict."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragmeter.errors import OutputError, UsageError
+from ragmeter.io.write import check_writable, replacing
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.gating import Gate, Verdict
+    from ragmeter.definition import Metric
+    from ragmeter.runs.folder import RunFolder
+    from ragmeter.table import Measure
+
+#: The exit code when a check has failed.
+FAILED = 1
+#: Where GitHub shows what is appended to the file that this names.
+_STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+_OPTIONS = ("fail_under", "fail_over", "no_worse_than", "max_failed", "gate_on", "junit", "markdown")
+
+
+def gate_options(parser: argparse.ArgumentParser) -> None:
+    """What the run has to reach."""
+    group = parser.add_argument_group(
+        "gate", f"what the run has to reach, or else the exit code is {FAILED}; may be given several times"
+    )
+    add = group.add_argument
+    add("--fail-under", metavar="METRIC=VALUE", action="append", help="the least that a mean may be: token_f1=0.6")
+    add("--fail-over", metavar="METRIC=VALUE", action="append", help="the most that a mean may be: latency_ms=2000")
+    add(
+        "--no-worse-than",
+        metavar="RUN:METRIC:MARGIN",
+        action="append",
+        help="another run on the same questions: main:token_f1:0.02 passes if the 95%% interval of the difference "
+        "rules out that this run is worse by more than 0.02",
+    )
+    add(
+        "--max-failed",
+        metavar="SHARE",
+        type=float,
+        help="the share of rows that may have no score, of the metrics named above or else of all; default: 0.05",
+    )
+    add(
+        "--gate-on",
+        choices=("mean", "interval"),
+        help="whether --fail-under and --fail-over are for the mean, or for the whole interval; default: mean",
+    )
+    add("--junit", metavar="FILE", type=Path, help="the checks as JUnit XML")
+    add(
+        "--markdown",
+        metavar="FILE",
+        type=Path,
+        help=f"the checks and figures as Markdown; the file that ${_STEP_SUMMARY} names is appended to",
+    )
+
+
+def asks_for_gate(chosen: argparse.Namespace) -> bool:
+    """Whether any of the options was given."""
+    return any(getattr(chosen, name) is not None for name in _OPTIONS)
+
+
+def read_gate(
+    chosen: argparse.Namespace, output_dir: Path, metrics: Iterable[Metric | Measure] = (), run: Path | None = None
+) -> Gate | None:
+    """The gate that the options ask for; None if they ask for none.
+
+    `metrics` are those that the run will have, and `run` is where it will be: what makes no sense for them is said
+    before anything is scored or asked.
+    """
+    if not asks_for_gate(chosen):
+        return None
+    from ragmeter.analysis.gating import Gate
+    from ragmeter.analysis.gating.deciding import check_baselines, usual_measures
+    from ragmeter.table import Measure
+
+    gate = Gate.of(
+        fail_under=chosen.fail_under,
+        fail_over=chosen.fail_over,
+        no_worse_than=chosen.no_worse_than,
+        max_failed=chosen.max_failed,
+        on=chosen.gate_on or "mean",
+        output_dir=output_dir,
+    )
+    for name in ("junit", "markdown"):
+        path: Path | None = getattr(chosen, name)
+        if path is not None:
+            check_writable(path.parent, f"--{name}")
+            if path.is_dir():
+                raise UsageError(f"--{name} {path} is a folder", hint="name a file")
+    held = {each.name: Measure(each.name, each.binary, each.direction, each.bounds) for each in metrics}
+    if held:
+        check_baselines(gate.on_run("the run", {**held, **usual_measures()}), run)
+    return gate
+
+
+def pass_gate(gate: Gate | None, chosen: argparse.Namespace, folder: RunFolder) -> Verdict | None:
+    """Hold the run against the gate, if there is one, and write the verdict where the options say."""
+    if gate is None:
+        return None
+    from ragmeter.analysis.gating import decide
+    from ragmeter.analysis.gating.junit import junit
+    from ragmeter.analysis.gating.markdown import markdown
+
+    verdict = decide(gate, folder)
+    if chosen.junit is not None:
+        _write(chosen.junit, junit(verdict))
+    if chosen.markdown is not None:
+        _write(chosen.markdown, markdown(verdict).encode("utf-8", "replace"))
+    return verdict
+
+
+def as_json(verdict: Verdict | None) -> dict[str, Any]:
+    """The verdict as a part of what a command prints for scripts."""
+    if verdict is None:
+        return {}
+    found = verdict.as_dict()
+    return {"gate": {name: found[name] for name in ("passed", "checks", "sentences")}}
+
+
+def tell(verdict: Verdict | None, *, json: bool) -> int:
+    """Print what passed, and on standard error what failed; the exit code."""
+    if verdict is None:
+        return 0
+    from ragmeter.show.terminal import console, printable
+
+    if not json:
+        out = console()
+        for check in verdict.checks:
+            if check.passed:
+                out.sentence(f"passed: {check.reason}", "green")
+        for sentence in verdict.sentences:
+            out.sentence(sentence)
+    if verdict.passed:
+        return 0
+    sys.stdout.flush()
+    reasons = "".join(f"  {printable(check.rule)}\n    {printable(check.reason)}\n" for check in verdict.failed)
+    print(
+        f"ragmeter: the gate failed, {len(verdict.failed):,} of {len(verdict.checks):,} checks:\n{reasons}",
+        end="",
+        file=sys.stderr,
+    )
+    return FAILED
+
+
+def _write(path: Path, content: bytes) -> None:
+    if os.environ.get(_STEP_SUMMARY) == str(path):
+        try:
+            with path.open("ab") as file:
+                file.write(content)
+        except OSError as error:
+            raise OutputError(f"can't write {path}: {error.strerror or error}") from error
+        return
+    with replacing(path) as (temporary,):
+        temporary.write_bytes(content)

@@ -1,6 +1,0 @@
-"""Runs side by side: is B better than A, by how much, how sure is that, and where."""
-
-from ragmeter.comparing.comparison import Comparison, MetricDifference, Mover, Pair, SliceDifference
-from ragmeter.comparing.runs import compare
-
-__all__ = ["Comparison", "MetricDifference", "Mover", "Pair", "SliceDifference", "compare"]

@@ -1,0 +1,198 @@
+"""What every evaluator takes and returns, and the ground on which ours stand.
+
+An evaluator is any class with `evaluate(rag_results, references) -> EvaluationResult`. Ours are lists of metrics with
+the columns and the file formats of the tools that people know.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+from typing import Any, ClassVar, Protocol
+
+from ragmeter.compat.objects import EvaluationResult, QAPair, RAGResult
+from ragmeter.definition import Metric
+from ragmeter.engine.scoring import score_batches
+from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import column_option
+from ragmeter.io.cells import as_list
+from ragmeter.io.data import Data
+from ragmeter.registry import get
+from ragmeter.table import SCORED
+
+Number = int | float
+
+_FIELDS = (
+    "qid", "question", "answer", "contexts", "retrieved", "reference", "relevant", "latency_ms", "system_name", "error",
+)  # fmt: skip
+
+
+class Evaluator(Protocol):
+    """The one method that makes a class an evaluator."""
+
+    def evaluate(self, rag_results: list[RAGResult], references: list[QAPair]) -> EvaluationResult:
+        """Score the results against the references."""
+
+
+class MetricEvaluator(ABC):
+    """An evaluator that is a list of metrics."""
+
+    #: Columns whose scores are counts, and are written without a point.
+    whole: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def metrics(self) -> dict[str, Metric]:
+        """The metric behind each score column, in the order of the columns."""
+
+    def row(self, columns: Mapping[str, Any], scores: dict[str, Number | None]) -> dict[str, Any]:
+        """One row of the row file."""
+        return {"qid": columns["qid"], "evaluator_name": type(self).__name__, "is_aggregated": False, **scores}
+
+    @abstractmethod
+    def aggregate(self, scores: Mapping[str, Sequence[Number]]) -> dict[str, Number | None]:
+        """The aggregated metrics, from the scores of the rows that have one."""
+
+    def evaluate(self, rag_results: Sequence[RAGResult], references: Sequence[QAPair]) -> EvaluationResult:
+        """Score the results against the references, paired by qid, or in their order where no row has one.
+
+        Several results may have one qid: each is scored against the reference of that qid.
+        """
+        started = time.perf_counter()
+        data = Data.open(*_as_rows(rag_results, references), repeated=True)
+        metrics = self.metrics()
+        rows: list[dict[str, Any]] = []
+        held: dict[str, list[Number]] = {column: [] for column in metrics}
+        not_scored: Counter[str] = Counter()
+        for scored in score_batches(data.batches(list(metrics.values())), list(metrics.values())):
+            names = list(scored.batch.columns)
+            lists = [
+                [_number(value, column in self.whole) for value in scored.scores[metric.name][0].tolist()]
+                for column, metric in metrics.items()
+            ]
+            for values, *scores in zip(zip(*scored.batch.columns.values(), strict=True), *lists, strict=True):
+                rows.append(self.row(dict(zip(names, values, strict=True)), dict(zip(metrics, scores, strict=True))))
+            for column, values_of_column in zip(metrics, lists, strict=True):
+                held[column].extend(value for value in values_of_column if value is not None)
+            outcomes = scored.scores[next(iter(metrics.values())).name][1]
+            not_scored.update(outcome for outcome in outcomes if outcome != SCORED)
+        elapsed = (time.perf_counter() - started) * 1000
+        return EvaluationResult(
+            evaluator_name=type(self).__name__,
+            metrics={**self.aggregate(held), "processing_time_ms": elapsed},
+            rows=rows,
+            sample_count=len(rows) - not_scored.total(),
+            system_name=_system_name(rag_results),
+            not_scored=dict(not_scored),
+        )
+
+
+def read_objects(
+    data: Data, metrics: Sequence[Metric], *, gold_context: bool = True
+) -> tuple[list[RAGResult], list[QAPair]]:
+    """The files as the objects that an evaluator takes, once it is sure that they have what the metrics need.
+
+    Without `gold_context` the references' own contexts, which may be long, are not read.
+    """
+    results: list[RAGResult] = []
+    references: dict[str, QAPair] = {}
+    for batch in data.batches(metrics):
+        absent = {name: _absent(name, len(batch)) for name in _FIELDS}
+        rows = zip(*(batch.columns.get(name) or absent[name] for name in _FIELDS), strict=True)
+        others = [name for name in batch.columns if name not in _FIELDS]
+        extras = list(zip(*(batch.columns[name] for name in others), strict=True)) or [()] * len(batch)
+        failed = batch.causes or [None] * len(batch)
+        for row, extra, cause in zip(rows, extras, failed, strict=True):
+            qid, question, answer, contexts, retrieved, reference, relevant, latency, system, error = row
+            metadata = dict(zip(others, extra, strict=True))
+            if cause is None:
+                results.append(
+                    RAGResult(question, answer, contexts or [], retrieved, latency, qid, system, metadata, error)
+                )
+            if reference is None and (relevant is None or "relevant" not in batch.columns):
+                continue
+            gold = reference[0] if reference and len(reference) == 1 else reference
+            texts = as_list(metadata.get("context"), strict=False) if gold_context else None
+            pair = QAPair(question, gold, texts or [], relevant, qid, metadata)
+            first = references.setdefault(qid, pair)
+            if (first.answer, first.document_ids) != (pair.answer, pair.document_ids):
+                raise InputError(
+                    f"the qid {qid!r} has two references that differ",
+                    file=data.results.name,
+                    hint="give it one; if another column tells the questions apart, add "
+                    + column_option("qid", "ITS_NAME"),
+                )
+    return results, list(references.values())
+
+
+def _absent(name: str, rows: int) -> list[Any]:
+    """A column that the files don't have: no documents, or nothing."""
+    return [[] for _ in range(rows)] if name in ("retrieved", "relevant") else [None] * rows
+
+
+def average(values: Sequence[Number]) -> float | None:
+    """The mean; of nothing, nothing."""
+    return fmean(values) if values else None
+
+
+def four_figures(name: str, values: Sequence[Number]) -> dict[str, Number | None]:
+    """Average, minimum, maximum and median, as the seed's aggregated file has them."""
+    return {
+        f"avg_{name}": average(values),
+        f"min_{name}": min(values, default=None),
+        f"max_{name}": max(values, default=None),
+        f"median_{name}": median(values) if values else None,
+    }
+
+
+def metric(name: str, **settings: Any) -> Metric:
+    """A metric with those settings that are not None."""
+    given = {key: value for key, value in settings.items() if value is not None}
+    return get(name).with_settings(**given) if given else get(name)
+
+
+def _number(value: float, whole: bool) -> Number | None:
+    if value != value:
+        return None
+    return int(value) if whole else value
+
+
+def _system_name(results: Sequence[RAGResult]) -> str:
+    names = {getattr(result, "system_name", None) for result in results} - {None, ""}
+    return names.pop() if len(names) == 1 else ""  # type: ignore[return-value]
+
+
+def _as_rows(
+    results: Sequence[RAGResult], references: Sequence[QAPair]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The two lists as rows of the table. Without any qid they are paired in order, and must be equally long."""
+    if not results or not references:
+        raise UsageError(f"nothing to evaluate: {len(results)} results and {len(references)} references")
+    numbered = all(item.qid is None for item in results) and all(item.qid is None for item in references)
+    if numbered and len(results) != len(references):
+        raise UsageError(
+            f"{len(results)} results and {len(references)} references, and no qid to pair them by",
+            hint="give each RAGResult and QAPair a qid",
+        )
+    given = [
+        {
+            "qid": str(place) if numbered else result.qid,
+            "question": result.question,
+            "answer": result.answer,
+            "retrieved": result.doc_ids,
+            "error": getattr(result, "error", None),  # another tool's class may have none
+        }
+        for place, result in enumerate(results, 1)
+    ]
+    gold = [
+        {
+            "qid": str(place) if numbered else pair.qid,
+            "question": pair.question,
+            "reference": pair.answer,
+            "relevant": pair.document_ids,
+        }
+        for place, pair in enumerate(references, 1)
+    ]
+    return given, gold

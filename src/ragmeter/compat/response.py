@@ -1,0 +1,41 @@
+"""Five scores of an answer's text, and their average."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.compat.base import MetricEvaluator, Number, average, metric
+from ragmeter.definition import Metric
+
+_STEMMED = ("cosine_similarity", "rouge_l_score", "meteor_score", "average_score")
+_COLUMNS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score", "average_score")
+
+
+class ResponseEvaluator(MetricEvaluator):
+    """TF-IDF cosine, ROUGE-L, exact match, token F1, METEOR and their average.
+
+    Args:
+        language: the language whose stemmer is used, by code or name.
+    """
+
+    def __init__(self, language: str = "es") -> None:
+        self.language = language
+
+    def metrics(self) -> dict[str, Metric]:
+        """The five scores and their average."""
+        return {name: metric(name, language=self.language) if name in _STEMMED else metric(name) for name in _COLUMNS}
+
+    def row(self, columns: Mapping[str, Any], scores: dict[str, Number | None]) -> dict[str, Any]:
+        """Question, reference and answer, then the scores."""
+        references = columns.get("reference") or []
+        return {
+            "query": columns.get("question"),
+            "ground_truth": references[0] if len(references) == 1 else list(references) or None,
+            "actual_response": columns.get("answer"),
+            **scores,
+        }
+
+    def aggregate(self, scores: Mapping[str, Sequence[Number]]) -> dict[str, Number | None]:
+        """Their averages; that of the average keeps its name."""
+        return {name if name == "average_score" else f"avg_{name}": average(values) for name, values in scores.items()}

@@ -1,0 +1,293 @@
+"""Ask a live system the questions of a dataset, and score its answers: `ragmeter ask`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from ragmeter.definition import Metric
+from ragmeter.effects.caller import Failure
+from ragmeter.effects.rounds import Reuse
+from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run
+from ragmeter.engine.scoring import score_batch
+from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import by_caller, option, parameter
+from ragmeter.io.columns import Typed, missing_column
+from ragmeter.io.data import file_signature
+from ragmeter.io.join import rows_of
+from ragmeter.io.names import plain_name, run_name
+from ragmeter.io.source import Source, open_source, stem
+from ragmeter.io.write import RUNS, check_writable, dumps, replacing
+from ragmeter.runs.folder import NewRun, outcome_column
+from ragmeter.show.progress import Progress, progress_bar
+from ragmeter.show.tabular import html_lines
+from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch
+from ragmeter.targets.asking import Answers, Asked, Limits, ask
+from ragmeter.targets.opening import open_target
+from ragmeter.targets.port import Answer, Question, Target
+
+_WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
+_OF_MEANING = ("semantic_similarity", "satisfaction_score")  # the metrics that embed
+_ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Service(Evaluation):
+    """What `ask_and_score` returns: an evaluation, and what asking took."""
+
+    asked: Asked = field(kw_only=True)
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, asked: Asked) -> Self:
+        """An evaluation of answers that were just asked for."""
+        return cls(**{each.name: getattr(evaluation, each.name) for each in fields(evaluation)}, asked=asked)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The same, for those who want nothing but the evaluation."""
+        return self
+
+    def _repr_html_(self) -> str:
+        failed = sum(self.asked.causes().values())
+        unanswered = f", without an answer: {failed:,}" if failed else ""
+        return super()._repr_html_() + html_lines(f"questions: {len(self.asked.found):,}{unanswered}")
+
+
+def ask_and_score(
+    dataset: Any,
+    target: Target | Callable[..., Any] | object,
+    *,
+    metrics: str | Iterable[MetricLike],
+    columns: Mapping[str, str] | None = None,
+    run: str | None = None,
+    output_dir: str | Path = RUNS,
+    output: str | Path | None = None,
+    workers: int = 4,
+    timeout: float = 60.0,
+    retries: int = 3,
+    max_calls: int | None = None,
+    budget: float | None = None,
+    resume: bool = False,
+    retry_failed: bool = False,
+    language: str | None = None,
+    fallback: str | None = None,
+    embedding_model: str | None = None,
+    embedding_base_url: str | None = None,
+    embedding_prefix: str | None = None,
+    progress: Progress = None,
+) -> Service:
+    """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
+
+    `target` is a function of the question, an object with `query(question)`, an address (`http://...`), a model
+    (`openai:NAME`), a dotted path (`mypkg.rag:pipeline`), or what `open_target()` made of one of these. `output` is a
+    `results.json`. `workers` questions are under way at once; each may take `timeout` seconds. `progress=True` shows a
+    bar in a notebook or a terminal; a function is called with each number of questions that was asked.
+
+    A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
+    again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
+    `retry_failed` asks only for its rows that failed. How many answers are from when is printed.
+    """
+    chosen = choose_metrics(
+        metrics,
+        language=language,
+        fallback=fallback,
+        model=embedding_model,
+        base_url=embedding_base_url,
+        prefix=embedding_prefix,
+    )
+    asked_of = open_target(target, timeout=timeout)
+    _check_budget(budget, asked_of)
+    source = open_source(dataset, what="dataset")
+    batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
+    questions = [question for batch in batches for question in _questions(batch, source)]
+    _check_needs(batches[0], chosen, source)
+    reuse = Reuse(resume, retry_failed)
+    name = run_name(run or default_name(source, asked_of), Path(output_dir), latest=reuse.wanted)
+    _check_places(source, Path(output_dir) / name, None if output is None else Path(output))
+    _rehearse(batches[0], chosen)
+    limits = Limits(workers, retries, max_calls, budget)
+    with Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers:
+        with progress_bar(progress, "asking", "questions", len(questions)) as advance:
+            asked = ask(asked_of, questions, limits, answers, advance)
+        if asked.notice:
+            print(f"{name}: {asked.notice}", file=sys.stderr)
+        inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
+        evaluation = keep_run(
+            Path(output_dir) / name,
+            _answered(batches, iter(asked.found), {needed for metric in chosen for needed in metric.needs}),
+            chosen,
+            manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort},
+            summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice},
+        )
+        if output is not None:
+            write_results(Path(output), evaluation)
+        answers.finish()
+    return Service.of(evaluation, asked)
+
+
+def default_name(source: Source, target: Target) -> str:
+    """A name that the same dataset and the same target have again, so that the same command goes on after a crash."""
+    beginning = stem(source.path) if source.path else source.name
+    return f"{plain_name(beginning)}-{hashlib.sha256(target.name.encode()).hexdigest()[:8]}"
+
+
+def _check_budget(budget: float | None, target: Target) -> None:
+    if budget is not None and getattr(target, "price", None) is None:
+        raise UsageError(
+            "the target's price is not known, so a budget can't be kept",
+            hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "
+            f"{option('max_calls')}",
+        )
+
+
+def _questions(batch: Batch, source: Source) -> Iterator[Question]:
+    if "question" not in batch.columns:
+        raise missing_column("question", "ask", list(batch.columns), source.name)
+    rows = len(batch)
+    sessions = batch.columns.get("session_id") or [None] * rows
+    turns = batch.columns.get("turn_idx") or [None] * rows
+    for place, (qid, text, session, turn) in enumerate(
+        zip(batch.columns["qid"], batch.columns["question"], sessions, turns, strict=True)
+    ):
+        line = batch.lines[place] if len(batch.lines) else None
+        if text is None or not text.strip():
+            raise InputError("the row has no question", file=source.name, line=line)
+        if turn is not None and not _WHOLE.fullmatch(str(turn)):
+            raise InputError(f"turn_idx is {turn!r}, and should be a whole number", file=source.name, line=line)
+        yield Question(qid, text, session or None, turn=0 if turn is None else int(float(turn)))
+
+
+def _check_needs(batch: Batch, metrics: Sequence[Metric], source: Source) -> None:
+    """What a metric needs and the target does not bring must be in the dataset: said before anything is asked."""
+    for metric in metrics:
+        for needed in metric.needs:
+            if needed not in _ANSWERED and needed not in batch.columns:
+                raise missing_column(needed, metric.name, list(batch.columns), source.name)
+
+
+def _check_places(source: Source, run: Path, output: Path | None) -> None:
+    """Refuse places that can't be written to before anybody is asked, and an output that would replace the dataset."""
+    check_writable(run.parent)
+    with NewRun(run):
+        pass  # it would refuse a folder that is no run
+    if output is None:
+        return
+    check_writable(output.parent, option("output"))
+    if output.is_dir():
+        raise UsageError(f"{parameter('output')} {output} is a folder", hint="name a file, for example results.json")
+    if source.path is not None and output.exists() and output.samefile(source.path):
+        raise UsageError(
+            f"{parameter('output')} is the dataset itself, which it would replace", hint="choose another name"
+        )
+
+
+def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
+    """Score the first row as if it had been answered: what a metric lacks, a model for one, is better known before."""
+    row = {name: column[:1] for name, column in batch.columns.items()}
+    gold = (row.get("reference") or [[]])[0] or ["x"]
+    answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
+    score_batch(Batch({**row, **answered}), metrics)
+
+
+def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:
+    """The dataset's rows with what the target answered. A column that a metric needs is there, if need be empty."""
+    everything = list(found)
+    names = [
+        name
+        for name in _ANSWERED
+        if name == "answer" or name in needed or any(getattr(row, name, None) is not None for row in everything)
+    ]
+    left = iter(everything)
+    for batch in batches:
+        rows = [next(left) for _ in range(len(batch))]
+        kept = {name: [getattr(row, name, None) for row in rows] for name in names}
+        errors = [row.cause if isinstance(row, Failure) else None for row in rows]
+        causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
+        yield Batch({**batch.columns, **kept, "error": errors}, batch.lines, causes)
+
+
+def write_results(path: Path, evaluation: Evaluation) -> None:
+    """`results.json`: how many questions, each metric's mean with its n, and every question with its answer and scores.
+
+    A metric's key is its name without settings, so that it stays the same with another embedding model; of several with
+    the same one, the first has it. `metric_names` has the names in full.
+    """
+    rows = evaluation.rows.to_pylist()
+    names: dict[str, str] = {}
+    for name in evaluation.metrics:
+        short = name.partition("[")[0]
+        names[name if short in names else short] = name
+    summaries = {key: evaluation.metrics[name] for key, name in names.items()}
+    document = {
+        "total_questions": len(rows),
+        "metrics": {key: summary.mean for key, summary in summaries.items()},
+        "n_scored": {key: summary.n_scored for key, summary in summaries.items()},
+        "n_not_scored": {key: summary.n_not_scored for key, summary in summaries.items()},
+        "metric_names": names,
+        **_embedding(evaluation, names),
+        "results": [_result(row, names) for row in rows],
+        "summary": evaluation.summary,
+    }
+    with replacing(path) as (temporary,):
+        temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, Any]:
+    """The embedding model, and what stood in front of the texts; lists where metrics have different ones."""
+    described = evaluation.folder.manifest()["metrics"] if evaluation.folder else []
+    settings = {metric["name"]: metric["settings"] for metric in described}
+    models = [settings[name]["model"] for key, name in names.items() if key.partition("[")[0] in _OF_MEANING]
+    prefixes = [model["prefix"] for model in evaluation.embeddings]
+    values = {"embedding_model": list(dict.fromkeys(models)), "embedding_prefix": list(dict.fromkeys(prefixes))}
+    return {key: several if len(several) > 1 else next(iter(several), None) for key, several in values.items()}
+
+
+def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    references = row.get("reference") or []
+    outcomes = {key: row.get(outcome_column(name)) for key, name in names.items()}
+    return {
+        "question": row.get("question"),
+        "ground_truth": references[0] if len(references) == 1 else references or None,
+        "generated_answer": row.get("answer"),
+        "similarity": _finite(row, names.get("semantic_similarity")),
+        "satisfaction": _finite(row, names.get("satisfaction_score")),
+        "qid": row.get("qid"),
+        "retrieved": row.get("retrieved"),
+        "latency_ms": row.get("latency_ms"),
+        "error": row.get("error"),
+        "scores": {key: _finite(row, name) for key, name in names.items()},
+        "not_scored": {key: outcome for key, outcome in outcomes.items() if outcome != SCORED},
+    }
+
+
+def _finite(row: Mapping[str, Any], column: str | None) -> float | None:
+    value = row.get(column) if column else None
+    return None if value is None or value != value else float(value)
+
+
+def read_fallback(path: str | Path) -> str:
+    """Fallback phrases from a file: one a line, or in TOML a list for each language. All of them count."""
+    import tomllib
+
+    name = str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        if Path(path).suffix.lower() == ".toml":
+            table = tomllib.loads(text)
+            phrases = [phrase for held in table.values() for phrase in ([held] if isinstance(held, str) else held)]
+        else:
+            phrases = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", file=name) from None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"can't be read: {error}", file=name) from None
+    if not phrases or not all(isinstance(phrase, str) and phrase.strip() for phrase in phrases):
+        raise InputError("there should be phrases in it", file=name, hint='one a line, or in TOML: en = ["no results"]')
+    if any("|" in phrase for phrase in phrases):
+        raise UsageError("a fallback phrase can't hold a |")
+    return "|".join(phrase.strip() for phrase in phrases)

@@ -1,0 +1,333 @@
+"""What a notebook calls, and what the command line is made of."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow.parquet as pq
+
+import ragmeter
+from ragmeter import naming, registry
+from ragmeter.definition import Metric
+from ragmeter.effects.loop import rare_collections
+from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.extending import extend
+from ragmeter.engine.scoring import score_batches, watched
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.hints import option
+from ragmeter.io.data import Data
+from ragmeter.io.names import run_name
+from ragmeter.io.source import Reading, stem
+from ragmeter.io.write import RUNS, check_writable
+from ragmeter.metrics.normalize import Language
+from ragmeter.registry import BaseScorer
+from ragmeter.runs.folder import ROWS, NewRun, RowsWriter, RunFolder, writing
+from ragmeter.runs.stored import RunLike, TemporaryRun, find_run
+from ragmeter.show import numbers
+from ragmeter.show.progress import Progress, progress_bar
+from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
+from ragmeter.stats.confidence import AUTO, Confidence
+from ragmeter.stats.summary import MetricSummary
+from ragmeter.table import Batch
+
+MetricLike = str | Metric | type[BaseScorer] | BaseScorer
+#: What an evaluation is called that was not kept, and whose data come from no file.
+UNNAMED = "this evaluation"
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(Tabular, Mapping[str, MetricSummary]):
+    """What `evaluate()` returns: a mapping from metrics to their summaries, the rows, and the folder if it was kept.
+
+    `len()` and iteration are over metrics; `rows` and `to_pandas()` have the rows. `embeddings` says for each
+    embedding model that was used how many texts it got, and how many it had to cut; `manifest` is the signature.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("rows", "metrics")
+
+    metrics: dict[str, MetricSummary]
+    summary: dict[str, Any]
+    folder: RunFolder | None
+    table: Any = None
+    embeddings: Sequence[Mapping[str, Any]] = ()
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The run's; one that was not kept goes by the name of its file."""
+        return str(self.manifest.get("run", UNNAMED)) if self.folder is None else self.folder.name
+
+    @property
+    def rows(self) -> Any:
+        """Every row with its scores and outcomes, as an Arrow table; read from the folder if the run was kept."""
+        return self.table if self.folder is None else self.run_folder().rows()
+
+    def run_folder(self) -> RunFolder:
+        """The run's folder; of a run that was not kept, a temporary one that is there as long as it is used."""
+        if self.folder is None:
+            return self._temporary
+        kept = RunFolder.at(self.folder.path)
+        metrics = kept.metrics()
+        same = kept.manifest().get("created") == self.manifest.get("created")
+        if not same or any(metrics.get(name) != each for name, each in self.summary["metrics"].items()):
+            raise UsageError(
+                f"the run {kept.name} was replaced by a later one of the same name, so these results are gone",
+                hint=f"give each run a name of its own with {option('run')}",
+            )
+        return self.folder
+
+    @cached_property
+    def _temporary(self) -> TemporaryRun:
+        return TemporaryRun.write(self.name[:100], self.table, self.manifest, self.summary)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the temporary folder, which is this object's own: a copy makes another."""
+        return {name: value for name, value in vars(self).items() if name != "_temporary"}
+
+    def __getitem__(self, metric: str) -> MetricSummary:
+        """A metric's summary by its name; what `language` and the like added to it may be left out."""
+        return self.metrics[naming.one_of(metric, self.metrics, "this evaluation")]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        """How many metrics there are; `summary["n_rows"]` says how many rows."""
+        return len(self.metrics)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        lines = [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
+        return "\n".join([f"<{type(self).__name__}, rows: {self.summary['n_rows']}>", *lines])
+
+    def _repr_html_(self) -> str:
+        return html_lines(f"{self.name}, rows: {self.summary['n_rows']:,}") + summaries_html(self.metrics)
+
+    def _table(self, name: str) -> Any:
+        return self.rows if name == "rows" else arrow_table(summary_records(self.metrics))
+
+
+def evaluate(
+    results: Any,
+    reference: Any = None,
+    *,
+    metrics: str | Iterable[MetricLike],
+    language: str | None = None,
+    doc_id_pattern: str | None = None,
+    embedding_model: str | None = None,
+    embedding_base_url: str | None = None,
+    embedding_prefix: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
+    quotes: bool = True,
+    delimiter: str | None = None,
+    interval: str = AUTO,
+    cluster: str | None = AUTO,
+    level: float = 0.95,
+    seed: int = 0,
+    run: str | None = None,
+    output_dir: str | Path = RUNS,
+    progress: Progress = None,
+) -> Evaluation:
+    """Score results against references and summarise the scores.
+
+    `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
+    them alone may hold both the answers and the references. `columns` maps the table's names to yours:
+    `{"answer": "generated_answer"}`. `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of
+    meaning, see `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson",
+    "bootstrap" or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all
+    are apart, and "auto" takes conversations of several turns and questions that were asked several times. With `run`,
+    the run is kept as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when.
+    `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
+    """
+    confidence = Confidence(interval, cluster, level, seed)
+    chosen = choose_metrics(
+        metrics,
+        language=language,
+        doc_id=doc_id_pattern,
+        model=embedding_model,
+        base_url=embedding_base_url,
+        prefix=embedding_prefix,
+    )
+    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
+    if run is not None:
+        run = run_name(run, Path(output_dir))
+        check_writable(Path(output_dir))
+    with progress_bar(progress, "scoring", total=data.results.n_rows) as advance:
+        batches = watched(data.batches(chosen), advance)
+        if run is None:
+            return _score_in_memory(data, batches, chosen, confidence)
+        return keep_run(
+            Path(output_dir) / run,
+            batches,
+            chosen,
+            manifest=lambda: {"inputs": data.signature(), "columns": data.mapping},
+            summary=lambda: {"join": data.join_counts()},
+            confidence=confidence,
+        )
+
+
+def _score_in_memory(
+    data: Data, batches: Iterable[Batch], metrics: Sequence[Metric], confidence: Confidence
+) -> Evaluation:
+    """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
+    with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
+        path = Path(scratch) / ROWS
+        with Embedders() as embedders:
+            found, summary = _score(batches, metrics, path, confidence)
+        table = pq.read_table(path)
+    name = UNNAMED if data.results.path is None else stem(data.results.path)
+    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"]}
+    manifest = _manifest(metrics, name, more)
+    return Evaluation(found, {**summary, "join": data.join_counts()}, None, table, embedders.used(), manifest)
+
+
+def add_metrics(
+    run: RunLike,
+    metrics: str | Iterable[MetricLike],
+    *,
+    language: str | None = None,
+    doc_id_pattern: str | None = None,
+    embedding_model: str | None = None,
+    embedding_base_url: str | None = None,
+    embedding_prefix: str | None = None,
+    output_dir: str | Path = RUNS,
+    **settings: Any,
+) -> Evaluation:
+    """Add metrics to a run; those that it has already are not computed again.
+
+    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. A run that was kept is extended
+    where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. The other
+    keywords are those of `evaluate()`; `settings` are any that one of the metrics has.
+    """
+    named = {
+        "doc_id": doc_id_pattern,
+        "model": embedding_model,
+        "base_url": embedding_base_url,
+        "prefix": embedding_prefix,
+    }
+    chosen = choose_metrics(metrics, language=language, **(named | settings))
+    for name in settings:
+        if not any(name in metric.defaults for metric in chosen):
+            known = sorted({setting for metric in chosen for setting in metric.defaults})
+            raise UnknownNameError("keyword", name, known, hint="it is no setting of any of these metrics")
+    folder = find_run(run, output_dir)
+    kept = not isinstance(folder, TemporaryRun)
+    if not kept:
+        folder = TemporaryRun.write(folder.name, folder.rows(), folder.manifest(), folder.summary())
+    with Embedders() as embedders:
+        extended = extend(folder, chosen, _described(chosen), embedders.used)
+    summary = extended.summary()
+    found = {name: MetricSummary.of(each) for name, each in summary["metrics"].items()}
+    table = None if kept else extended.rows()
+    return Evaluation(found, summary, extended if kept else None, table, embedders.used(), extended.manifest())
+
+
+def choose_metrics(
+    metrics: str | Iterable[MetricLike], *, language: str | None = None, **settings: Any
+) -> list[Metric]:
+    """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
+    language = None if language in (None, "none") else Language.parse(language)
+    return registry.get_all(metrics, language=language, **settings)
+
+
+Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+
+
+def keep_run(
+    path: Path,
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    *,
+    manifest: Details,
+    summary: Details,
+    confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
+) -> Evaluation:
+    """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
+    with NewRun(path) as new:
+        with Embedders() as embedders:
+            found, scored = _score(batches, metrics, new.folder / ROWS, confidence)
+        more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
+        more[0]["statistics"] = scored["statistics"]
+        if used := embedders.used():
+            more[0]["embeddings"] = used
+        signature = _manifest(metrics, path.name, more[0])
+        folder = new.finish(signature, {"run": path.name, **scored, **more[1]})
+        return Evaluation(found, folder.summary(), folder, embeddings=used, manifest=signature)
+
+
+def _score(
+    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, confidence: Confidence
+) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
+    writer = RowsWriter(path, metrics)
+    try:
+        with rare_collections():
+            for scored in score_batches(batches, metrics):
+                with writing(path):
+                    writer.write(scored)
+    except BaseException:
+        with suppress(Exception):  # what went wrong first is what matters
+            writer.close()
+        raise
+    with writing(path):
+        writer.close()
+    how, found = writer.summaries(confidence)
+    rows = next(iter(found.values())).n_total
+    summary: dict[str, Any] = {
+        "ragmeter": ragmeter.__version__,
+        "n_rows": rows,
+        "statistics": how.as_dict(),
+        "metrics": {name: each.as_dict() for name, each in found.items()},
+        "numbers": writer.numbers(),
+        "columns_left_out": writer.left_out,
+    }
+    return found, summary
+
+
+def _described(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+    return [
+        {"name": metric.name, "settings": metric.settings, "direction": metric.direction, "source": metric.source}
+        for metric in metrics
+    ]
+
+
+def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> dict[str, Any]:
+    """The signature: with this and the same inputs, anyone gets the same numbers."""
+    import numpy as np
+    import pyarrow as pa
+    import rapidfuzz
+    import regex
+    import Stemmer
+
+    return {
+        "run": run,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "ragmeter": ragmeter.__version__,
+        "metrics": _described(metrics),
+        **more,
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "pyarrow": pa.__version__,
+            "rapidfuzz": rapidfuzz.__version__,
+            "regex": regex.__version__,
+            "snowball": Stemmer.version(),
+        },
+    }
+
+
+def _short(summary: MetricSummary) -> str:
+    if summary.mean is None:
+        return f"nothing scored of {summary.n_total}"
+    between = f" [{numbers.interval(summary.interval)}]" if summary.interval else ""
+    return f"{numbers.number(summary.mean)}{between}, n = {numbers.scored(summary.n_scored, summary.n_total)}"

@@ -1,0 +1,166 @@
+"""Figures as files, PNG and SVG: means with intervals, distributions, slices. Drawn by matplotlib, an extra."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragmeter.errors import MissingExtraError
+from ragmeter.io.write import replacing
+from ragmeter.show.numbers import number
+from ragmeter.show.report.runs import ShownRun
+from ragmeter.show.report.shapes import axis_of_means, domain
+from ragmeter.show.report.slices import slices
+from ragmeter.show.report.words import one_line
+
+FORMATS = ("svg", "png")
+#: Okabe and Ito's colours, which people who see fewer colours can tell apart.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#8a8a8a")
+_LONGEST_NAME = 48
+_STYLE = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "svg.hashsalt": "ragmeter",  # the same figures are the same file
+    "figure.dpi": 100,
+}
+
+
+def write_figures(runs: Sequence[ShownRun], folder: Path) -> list[Path]:
+    """Every figure as SVG and as PNG; all of them, or none."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtraError("drawing figures", "figures") from None
+    paths: list[Path] = []
+    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a letter that the font does not have is drawn as a box
+        drawn = list(_figures(runs))
+        paths = [folder / f"{name}.{kind}" for name, _ in drawn for kind in FORMATS]
+        with replacing(*paths) as temporary:
+            for place, each in enumerate(temporary):
+                metadata = {"Date": None} if FORMATS[place % 2] == "svg" else {}
+                drawn[place // 2][1].savefig(
+                    each, format=FORMATS[place % 2], dpi=200, bbox_inches="tight", metadata=metadata
+                )
+    return paths
+
+
+def _figures(runs: Sequence[ShownRun]) -> Iterator[tuple[str, Any]]:
+    taken: set[str] = set()
+    yield _named("means", taken), _means(runs)
+    for name in dict.fromkeys(name for run in runs for name in run.row_metrics):
+        yield _named(f"distribution-{name}", taken), _distribution([r for r in runs if name in r.row_metrics], name)
+    for run in runs:
+        for part in slices(run):
+            of = f"-{run.name}" if len(runs) > 1 else ""
+            yield _named(f"slices{of}-{part['column']}", taken), _heat_map(run, part)
+
+
+def _named(name: str, taken: set[str]) -> str:
+    """A name for a file, whatever a metric or a column is called, and no name twice."""
+    base = re.sub(r"[^\w.@-]+", "_", name).strip("._")[:80] or "figure"
+    found, number = base, 2
+    while found.casefold() in taken:
+        found, number = f"{base}-{number}", number + 1
+    taken.add(found.casefold())
+    return found
+
+
+def _figure(width: float, height: float) -> tuple[Any, Any]:
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(width, height))
+    return drawn, drawn.subplots()
+
+
+def _text(axes: Any, what: str, text: str) -> None:
+    """A title or a label as it stands: a dollar sign begins no formula."""
+    getattr(axes, f"set_{what}")(_short(text), parse_math=False)
+
+
+def _short(text: str) -> str:
+    """A name that a figure has room for, of characters that a file of XML may hold."""
+    return text if len(text := one_line(text)) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
+
+
+def _ticks(axes: Any, which: str, places: Any, labels: Sequence[str], **more: Any) -> None:
+    """Labels at places of an axis, as they stand."""
+    axis = getattr(axes, f"{which}axis")
+    axis.set_ticks(places)
+    axis.set_ticklabels([_short(label) for label in labels], parse_math=False, **more)
+
+
+def _means(runs: Sequence[ShownRun]) -> Any:
+    """A panel for each metric, since each has its own axis: every run's mean as a dot, its interval as a line."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    drawn = Figure(figsize=(6.0, len(names) * (0.45 + 0.2 * len(runs))), layout="constrained")
+    panels = drawn.subplots(len(names), 1, squeeze=False)[:, 0]
+    for axes, name in zip(panels, names, strict=True):
+        having = [(place, run) for place, run in enumerate(runs) if name in run.metrics]
+        for place, run in having:
+            held = run.metrics[name]
+            if held["mean"] is None:
+                continue
+            low, high = held["interval"] or (held["mean"], held["mean"])
+            colour = COLOURS[place % len(COLOURS)]
+            axes.plot([low, high], [place, place], color=colour, linewidth=2, solid_capstyle="butt")
+            axes.plot(held["mean"], place, "o", color=colour, markersize=5)
+            said = f"{number(held['mean'])}, n = {held['n_scored']:,}"
+            axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=8)
+        _text(axes, "title", name)
+        _ticks(axes, "y", range(len(runs)), [run.name for run in runs])
+        axes.set_ylim(len(runs) - 0.4, -0.6)
+        axes.set_xlim(*axis_of_means([run.metrics[name] for _, run in having]))
+        axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    return drawn
+
+
+def _distribution(runs: Sequence[ShownRun], name: str) -> Any:
+    drawn, axes = _figure(4.5, 2.8)
+    ends = [domain(run, name) for run in runs]
+    bins = np.linspace(min(low for low, _ in ends), max(high for _, high in ends), 21)
+    for place, run in enumerate(runs):
+        values = run.scores[name][~np.isnan(run.scores[name])]
+        colour = COLOURS[place % len(COLOURS)]
+        if len(runs) == 1:
+            axes.hist(values, bins=bins, color=colour, edgecolor="white", linewidth=0.5)
+        else:
+            axes.hist(values, bins=bins, histtype="step", linewidth=1.5, color=colour, label="_")
+            axes.plot([], [], color=colour, linewidth=1.5, label=f"{place}")
+    if len(runs) > 1:
+        for text, run in zip(axes.legend(frameon=False, fontsize=8).get_texts(), runs, strict=True):
+            text.set_parse_math(False)
+            text.set_text(_short(run.name))
+    _text(axes, "xlabel", name)
+    counts = ", ".join(f"{run.metrics[name]['n_scored']:,}" for run in runs)
+    _text(axes, "ylabel", f"rows (n = {counts})" if len(runs) == 1 else "rows")
+    return drawn
+
+
+def _heat_map(run: ShownRun, part: dict[str, Any]) -> Any:
+    names, values = run.row_metrics, part["values"]
+    drawn, axes = _figure(1.6 + 1.0 * len(names), 0.8 + 0.42 * len(values))
+    apart = [[value["cells"][name]["apart"] or 0.0 for name in names] for value in values]
+    edges = np.arange(len(names) + 1) - 0.5, np.arange(len(values) + 1) - 0.5
+    axes.pcolormesh(*edges, apart, cmap="PuOr", vmin=-1, vmax=1, edgecolors="white")  # an image would not be sharp
+    axes.invert_yaxis()
+    for row, value in enumerate(values):
+        for column, name in enumerate(names):
+            cell = value["cells"][name]
+            said = f"{number(cell['mean'])}\nn = {cell['n']:,}" + (" (few)" if cell["few"] else "")
+            colour = "white" if abs(apart[row][column]) > 0.65 else "black"
+            axes.text(column, row, said, ha="center", va="center", fontsize=7, color=colour)
+    _ticks(axes, "x", range(len(names)), names, rotation=30, ha="right")
+    _ticks(axes, "y", range(len(values)), [value["value"] for value in values])
+    _text(axes, "title", f"{run.name} by {part['column']}")
+    return drawn

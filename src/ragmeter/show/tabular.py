@@ -1,0 +1,148 @@
+"""Results as frames and as tables: `to_pandas()`, `to_polars()`, and what a notebook shows."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragmeter.errors import MissingExtraError, UnknownNameError
+from ragmeter.show import numbers
+from ragmeter.stats.confidence import percent
+from ragmeter.stats.intervals import Interval
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ragmeter.stats.summary import MetricSummary
+
+#: Which way is better, beside a metric's name.
+ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
+#: Control characters, and those that turn the direction of the text that follows.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class Tabular(ABC):
+    """Something that has tables in it. `TABLES` are their names, the usual one first."""
+
+    TABLES: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def _table(self, name: str) -> pa.Table:
+        """One of the tables, as Arrow has it."""
+
+    @abstractmethod
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """One of the tables as a pandas frame; the first of `TABLES` unless named."""
+        chosen = self._chosen(table)
+        try:
+            import pandas  # noqa: F401 - Arrow makes the frame, and says less clearly that pandas is not there
+        except ImportError:
+            raise MissingExtraError("to_pandas()", package="pandas") from None
+        frame = chosen.to_pandas()
+        for field in chosen.schema:
+            if hasattr(field.type, "value_type") and not hasattr(field.type, "index_type"):
+                frame[field.name] = chosen[field.name].to_pylist()  # lists, where Arrow makes arrays of them
+        return frame
+
+    def to_polars(self, table: str | None = None) -> Any:
+        """One of the tables as a polars frame; the first of `TABLES` unless named."""
+        chosen = self._chosen(table)
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtraError("to_polars()", package="polars") from None
+        # A score that is not there is null, where Arrow has NaN: polars leaves out only nulls of a mean.
+        return polars.DataFrame(chosen).with_columns(polars.selectors.float().fill_nan(None))
+
+    def _chosen(self, table: str | None) -> pa.Table:
+        name = self.TABLES[0] if table is None else table
+        if name not in self.TABLES:
+            raise UnknownNameError("table", str(name), self.TABLES, hint=f"there are {', '.join(self.TABLES)}")
+        return self._table(name)
+
+
+def arrow_table(records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> pa.Table:
+    """Records as an Arrow table; `columns` are there even if there is no record."""
+    import pyarrow as pa
+
+    names = list(dict.fromkeys([*columns, *(name for record in records for name in record)]))
+    return pa.table({name: pa.array([record.get(name) for record in records]) for name in names})
+
+
+def ends(interval: Interval | None) -> dict[str, float | None]:
+    """An interval as two cells of a record."""
+    low, high = (None, None) if interval is None else interval
+    return {"low": low, "high": high}
+
+
+def summary_records(metrics: Mapping[str, MetricSummary]) -> list[dict[str, Any]]:
+    """A record for each metric: its mean with its interval, and what else its summary says."""
+    return [
+        {
+            "metric": name,
+            "direction": summary.direction,
+            "mean": summary.mean,
+            **ends(summary.interval),
+            "level": summary.level,
+            "n_scored": summary.n_scored,
+            "n_total": summary.n_total,
+            "median": summary.median,
+            "sd": summary.sd,
+            "min": summary.min,
+            "max": summary.max,
+            "interval_method": summary.interval_method,
+            "n_clusters": summary.n_clusters,
+        }
+        for name, summary in metrics.items()
+    ]
+
+
+def summaries_html(metrics: Mapping[str, MetricSummary]) -> str:
+    """A line for each metric: its mean, its interval and its n, and why rows have no score where some have none."""
+    level = next((summary.level for summary in metrics.values()), 0.95)
+    titles = ["metric", "mean", f"{percent(level)} interval", "n"]
+    rows = [
+        [
+            f"{name} {ARROWS[summary.direction]}",
+            numbers.number(summary.mean),
+            numbers.interval(summary.interval),
+            numbers.scored(summary.n_scored, summary.n_total),
+        ]
+        for name, summary in metrics.items()
+    ]
+    causes = [", ".join(f"{n:,} {cause}" for cause, n in summary.n_not_scored.items()) for summary in metrics.values()]
+    if any(causes):
+        titles.append("not scored")
+        rows = [[*row, cause] for row, cause in zip(rows, causes, strict=True)]
+    return html_table(titles, rows, texts=(0, 4))
+
+
+def html_text(text: object) -> str:
+    """A text as HTML shows it, whatever is in it."""
+    return escape(_CONTROL.sub("\ufffd", str(text)))
+
+
+def html_table(titles: Sequence[str], rows: Sequence[Sequence[object]], *, texts: Sequence[int] = (0,)) -> str:
+    """A table, with everything in it escaped. The columns at `texts` are aligned to the left, numbers to the right."""
+    align = ["left" if place in texts else "right" for place in range(len(titles))]
+    head = "".join(_cell("th", title, side) for title, side in zip(titles, align, strict=True))
+    body = "".join(
+        "<tr>" + "".join(_cell("td", cell, side) for cell, side in zip(row, align, strict=True)) + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def html_lines(*lines: str) -> str:
+    """A line of text for each, escaped; nothing for one that is empty."""
+    return "".join(f"<div>{html_text(line)}</div>" for line in lines if line)
+
+
+def _cell(tag: str, content: object, side: str) -> str:
+    return f'<{tag} style="text-align: {side}">{html_text(content)}</{tag}>'

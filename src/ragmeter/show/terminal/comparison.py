@@ -1,0 +1,112 @@
+"""A comparison, as a person reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from ragmeter.analysis.comparing import Comparison, MetricDifference, Mover, Pair
+from ragmeter.show import terminal
+from ragmeter.show.numbers import number, p_value, signed, signed_interval
+from ragmeter.show.terminal.tables import Column, Figures
+from ragmeter.stats.confidence import percent
+from ragmeter.stats.intervals import SMALL
+
+_STYLES = {"better": "bold green", "worse": "bold red", "different": "bold"}
+_LONGEST = 200
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """Each pair of runs: what it comes to, a table, what to mind, and the rows that moved most."""
+    out = terminal.console()
+    corrected = comparison.tests > 1
+    for pair in comparison.pairs:
+        out.sentence(pair.sentence, "bold")
+        out.print(comparison_table(pair, comparison.level, corrected=corrected))
+        out.sentence(f"A: {pair.a}, B: {pair.b}")
+        for line in _cautions(pair):
+            out.sentence(line, "red")
+        for each in pair.slices:
+            if each.turns:
+                out.sentence(each.sentence)
+        for line in _movers(pair):
+            out.sentence(line)
+        out.print()
+    cluster = f", clustered by {comparison.cluster}" if comparison.cluster else ""
+    correction = f"; p: corrected (Holm) over {comparison.tests:,} tests" if corrected else ""
+    out.sentence(f"test: {comparison.test}{cluster}{correction}; significant: p below {comparison.alpha:g}")
+
+
+def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:
+    """A row for each metric of two runs."""
+    table = Figures(
+        [
+            Column("metric", figures=False),
+            Column("A"),
+            Column("B"),
+            Column("B − A"),
+            Column(f"{percent(level)} interval"),
+            Column("Holm p" if corrected else "p"),
+            Column("better/\nworse", optional=True),
+        ]
+    )
+    for name, each in pair.metrics.items():
+        style = _STYLES.get(each.verdict, "")
+        table.add(
+            terminal.titled(name, each.direction),
+            number(each.mean_a),
+            number(each.mean_b),
+            Text(signed(each.difference), style=style),
+            signed_interval(each.interval),
+            Text(p_value(each.p_holm), style=style),
+            f"{each.better:,}/{each.worse:,}",
+        )
+    return table
+
+
+def _cautions(pair: Pair) -> Iterator[str]:
+    """What keeps these figures from meaning what they seem to mean."""
+    for run, alone in ((pair.a, pair.only_a), (pair.b, pair.only_b)):
+        if alone["count"]:
+            more = ", …" if alone["count"] > 5 else ""
+            yield f"rows only in {run}: {alone['count']:,} (qid {', '.join(map(str, alone['qids'][:5]))}{more})"
+    if pair.questions_differ:
+        yield f"another question under the same qid: {pair.questions_differ:,} of {pair.n_paired:,} pairs"
+    by_one: dict[tuple[int, int], list[str]] = {}
+    for name, each in pair.metrics.items():
+        by_one.setdefault((each.scored_only_a, each.scored_only_b), []).append(name)
+    for (in_a, in_b), names in by_one.items():
+        if in_a or in_b:
+            which = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
+            yield f"left out, scored by one run alone: {in_a:,} by {pair.a}, {in_b:,} by {pair.b} ({which})"
+    few = sorted({units for each in pair.metrics.values() if (units := _units(each)) < SMALL})
+    if few:
+        what = "clusters" if any(each.n_clusters is not None for each in pair.metrics.values()) else "rows"
+        yield f"few {what}: {few[0]:,}; such an interval is rough"
+    for name, where in pair.left_out.items():
+        yield f"not compared: {name}, {where}"
+
+
+def _units(each: MetricDifference) -> int:
+    return each.n if each.n_clusters is None else each.n_clusters
+
+
+def _movers(pair: Pair) -> Iterator[str]:
+    """The rows that moved most by any metric, each of them once."""
+    moved: dict[str, list[tuple[str, Mover]]] = {}
+    for name, each in pair.metrics.items():
+        for mover in each.movers:
+            moved.setdefault(mover.qid, []).append((name, mover))
+    for qid, found in moved.items():
+        by = ", ".join(f"{name} {number(mover.a)} → {number(mover.b)}" for name, mover in found)
+        first = found[0][1]
+        yield f"\nqid {qid}, {by}: {_short(first.question)}"
+        yield f"  reference: {_short(' | '.join(first.reference or []))}"
+        yield f"  A: {_short(first.answer_a)}"
+        yield f"  B: {_short(first.answer_b)}"
+
+
+def _short(text: str | None) -> str:
+    one_line = " ".join((text or "–").split())
+    return one_line if len(one_line) <= _LONGEST else one_line[: _LONGEST - 1] + "…"

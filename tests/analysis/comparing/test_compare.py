@@ -1,0 +1,395 @@
+"""Runs side by side: by hand, against scipy, and where things are missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ragmeter import choose_sample, compare, evaluate, gate
+from ragmeter.analysis.comparing import MetricDifference
+from ragmeter.analysis.comparing.words import Judging
+from ragmeter.analysis.power import plan_from_pilot
+from ragmeter.analysis.slicing import summarise_run
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.stats.paired import McNemar, randomisation_p
+from tests.make_runs import make_run
+
+NAN = float("nan")
+RANDOM = np.random.default_rng(12)
+A = RANDOM.random(200)
+B = np.clip(A + RANDOM.normal(0.05, 0.1, 200), 0, 1)
+
+
+def test_one_metric_whole(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B})
+    found = compare(["a", "b"], output_dir=tmp_path)
+    (pair,) = found.pairs
+    each = pair.metrics["score"]
+    d = B - A
+    assert (pair.a, pair.b, pair.n_paired, each.n) == ("a", "b", 200, 200)
+    assert each.difference == pytest.approx(d.mean(), abs=1e-12)
+    assert (each.mean_a, each.mean_b) == pytest.approx((A.mean(), B.mean()), abs=1e-12)
+    oracle = stats.ttest_rel(B, A).confidence_interval()
+    assert each.interval == pytest.approx((oracle.low, oracle.high), abs=1e-9)
+    assert each.p == randomisation_p(d)
+    assert each.p_holm == each.p_bh == each.p
+    assert each.effect_size == pytest.approx(d.mean() / d.std(ddof=1), abs=1e-12)
+    assert (each.better, each.worse, each.same) == (int((d > 0).sum()), int((d < 0).sum()), int((d == 0).sum()))
+    assert each.verdict == "better"
+    assert each.needed == pytest.approx((1.959964 + 0.841621) ** 2 * d.var(ddof=1) / 0.01**2, abs=1)
+    largest = int(np.abs(d).argmax())
+    assert each.movers[0].qid == str(largest)
+    assert [abs(mover.difference) for mover in each.movers] == sorted(np.abs(d))[::-1][:5]
+
+
+def test_right_and_wrong(tmp_path: Path) -> None:
+    right_a, right_b = np.repeat([1, 1, 0, 0], [40, 5, 20, 35]), np.repeat([1, 0, 1, 0], [40, 5, 20, 35])
+    make_run(tmp_path / "a", {"right": right_a})
+    make_run(tmp_path / "b", {"right": right_b})
+    for test in ("randomisation", "mcnemar"):
+        each = compare(["a", "b"], test=test, output_dir=tmp_path).pairs[0].metrics["right"]
+        assert each.p == pytest.approx(McNemar(5, 20).exact_p, rel=1e-12)
+        assert (each.interval_method, each.better, each.worse, each.same) == ("newcombe", 20, 5, 75)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "t"])
+def test_other_tests_agree(tmp_path: Path, test: str) -> None:
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": A + np.random.default_rng(7).normal(0.01, 0.1, 200)})
+    usual, other = (
+        compare(["a", "b"], test=each, output_dir=tmp_path).pairs[0].metrics["score"]
+        for each in ("randomisation", test)
+    )
+    assert other.test == test
+    assert other.p == pytest.approx(usual.p, abs=0.03)
+
+
+def test_lower_may_be_better(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"slowness": A})
+    make_run(tmp_path / "b", {"slowness": B})
+    each = compare(["a", "b"], output_dir=tmp_path).pairs[0].metrics["slowness"]
+    assert each.verdict == "worse"
+    assert each.worse > each.better
+
+
+def test_rows_are_paired_by_qid_whatever_their_order(tmp_path: Path) -> None:
+    order = np.random.default_rng(7).permutation(200)
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B[order]}, {"qid": [str(row) for row in order]})
+    each = compare(["a", "b"], output_dir=tmp_path).pairs[0].metrics["score"]
+    assert each.difference == pytest.approx((B - A).mean(), abs=1e-12)
+
+
+def test_rows_in_one_run_only_and_rows_that_one_run_has_not_scored(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"score": [0.1, 0.2, NAN, 0.4]}, {"qid": ["1", "2", "3", "4"]})
+    make_run(tmp_path / "b", {"score": [0.2, NAN, 0.5, 0.9]}, {"qid": ["1", "2", "3", "5"]})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    each = pair.metrics["score"]
+    assert (pair.only_a, pair.only_b) == ({"count": 1, "qids": ["4"]}, {"count": 1, "qids": ["5"]})
+    assert (pair.n_paired, each.n, each.scored_only_a, each.scored_only_b) == (3, 1, 1, 1)
+    assert (each.interval, each.p, each.verdict) == (None, None, "not significant")
+    assert each.sentence == "score: b is +0.1000 against a, too few questions for a test (n = 1)"
+
+
+def test_questions_that_were_asked_several_times(tmp_path: Path) -> None:
+    """The first goes with the first; and repeats of a question are one cluster, not so many questions."""
+    make_run(tmp_path / "a", {"score": [0.0, 0.2, 0.5, 0.7]}, {"qid": ["1", "1", "2", "3"]})
+    make_run(tmp_path / "b", {"score": [0.6, 0.1, 0.3, 0.9]}, {"qid": ["2", "1", "1", "3"]})
+    found = compare(["a", "b"], output_dir=tmp_path)
+    each = found.pairs[0].metrics["score"]
+    assert found.cluster == "qid"
+    assert (each.n, each.n_clusters) == (4, 3)
+    assert sorted(mover.difference for mover in each.movers) == pytest.approx([0.1, 0.1, 0.1, 0.2])
+
+
+def test_turns_of_a_conversation_belong_together(tmp_path: Path) -> None:
+    sessions = np.repeat(np.arange(50), 4).astype(str).tolist()
+    make_run(tmp_path / "a", {"score": A}, {"session_id": sessions})
+    make_run(tmp_path / "b", {"score": B}, {"session_id": sessions})
+    found = compare(["a", "b"], output_dir=tmp_path)
+    each = found.pairs[0].metrics["score"]
+    assert (found.cluster, each.n_clusters, each.interval_method) == ("session_id", 50, "student_t_clustered")
+    apart = compare(["a", "b"], cluster=None, output_dir=tmp_path)
+    assert (apart.cluster, apart.pairs[0].metrics["score"].n_clusters) == (None, None)
+    with pytest.raises(UsageError, match="McNemar's test takes rows for independent"):
+        compare(["a", "b"], test="mcnemar", output_dir=tmp_path)
+
+
+def test_one_cluster_is_refused(tmp_path: Path) -> None:
+    for name in "ab":
+        make_run(tmp_path / name, {"score": [0.1, 0.2]}, {"user": ["u", "u"]})
+    with pytest.raises(UsageError, match="fewer than two clusters"):
+        compare(["a", "b"], cluster="user", output_dir=tmp_path)
+    with pytest.raises(UnknownNameError, match="unknown column 'usr': did you mean user"):
+        compare(["a", "b"], cluster="usr", output_dir=tmp_path)
+
+
+def test_more_metrics_and_runs_are_corrected_together(tmp_path: Path) -> None:
+    random = np.random.default_rng(9)
+    for name in "abc":
+        make_run(tmp_path / name, {f"m{i}": random.random(100) for i in range(4)})
+    found = compare(["a", "b", "c"], output_dir=tmp_path)
+    assert [(pair.a, pair.b) for pair in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
+    every = [each for pair in found.pairs for each in pair.metrics.values()]
+    least = min(every, key=lambda each: each.p or 1)
+    assert least.p_holm == pytest.approx(min(1.0, 12 * (least.p or 1)))
+
+
+def test_slices_that_turn_around(tmp_path: Path) -> None:
+    kinds = ["usual"] * 160 + ["odd"] * 40
+    b = A + np.where(np.array(kinds) == "usual", 0.2, -0.2) + np.random.default_rng(7).normal(0, 0.05, 200)
+    make_run(tmp_path / "a", {"score": A}, {"kind": kinds, "text": [str(row) for row in range(200)]})
+    make_run(tmp_path / "b", {"score": b})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    assert pair.metrics["score"].verdict == "better"
+    assert [(each.column, each.value, each.turns, each.n) for each in pair.slices] == [
+        ("kind", "usual", False, 160),
+        ("kind", "odd", True, 40),
+    ]
+    odd = pair.slices[1]
+    assert odd.interval is not None
+    assert odd.sentence == (
+        f"the other way round where kind is odd: score {odd.difference:+.4f} "
+        f"(95%: {odd.interval[0]:+.4f} to {odd.interval[1]:+.4f}), significant after correction over 2 tests "
+        "(Holm p < 0.0001, n = 40)"
+    )
+    d = (b - A)[160:]
+    assert odd.p == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-9)
+    assert odd.p_adjusted == pytest.approx(odd.p * 2 if odd.p < pair.slices[0].p else odd.p, rel=1e-9)
+
+
+def test_two_columns_make_slices_too(tmp_path: Path) -> None:
+    columns = {"kind": ["x", "y"] * 100, "size": ["big"] * 100 + ["small"] * 100}
+    for name, values in (("a", A), ("b", B)):
+        make_run(tmp_path / name, {"score": values}, columns)
+    (pair,) = compare(["a", "b"], slices=["kind,size"], output_dir=tmp_path).pairs
+    assert [(each.value, each.n) for each in pair.slices] == [
+        ("x, big", 50), ("y, big", 50), ("x, small", 50), ("y, small", 50)
+    ]  # fmt: skip
+
+
+def test_movers_have_their_texts(tmp_path: Path) -> None:
+    for name, answers in (("a", ["Rome", "Paris"]), ("b", ["Rome", "I can't say"])):
+        rows = [{"qid": str(i), "question": f"q{i}", "answer": answer} for i, answer in enumerate(answers)]
+        gold = [{"qid": "0", "reference": "Rome"}, {"qid": "1", "reference": ["Paris", "Lutetia"]}]
+        evaluate(rows, gold, metrics="token_f1", run=name, output_dir=tmp_path)
+    (mover,) = compare(["a", "b"], output_dir=tmp_path).pairs[0].metrics["token_f1"].movers
+    assert (mover.qid, mover.question, mover.reference) == ("1", "q1", ["Paris", "Lutetia"])
+    assert (mover.a, mover.b, mover.answer_a, mover.answer_b) == (1.0, 0.0, "Paris", "I can't say")
+
+
+def test_other_questions_under_the_same_qid_are_counted(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"score": [0.1, 0.2]}, {"question": ["who?", "when?"]})
+    make_run(tmp_path / "b", {"score": [0.1, 0.2]}, {"question": ["who?", "where?"]})
+    assert compare(["a", "b"], output_dir=tmp_path).pairs[0].questions_differ == 1
+
+
+def test_what_can_not_be_compared(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"score": [0.1, 0.2]})
+    make_run(tmp_path / "b", {"other": [0.1, 0.2]})
+    make_run(tmp_path / "c", {"score": [0.1, 0.2]}, {"qid": ["x", "y"]})
+    with pytest.raises(UsageError, match="no metric in common"):
+        compare(["a", "b"], output_dir=tmp_path)
+    with pytest.raises(UsageError, match="no qid in common"):
+        compare(["a", "c"], output_dir=tmp_path)
+    with pytest.raises(UsageError, match="two runs or more"):
+        compare(["a"], output_dir=tmp_path)
+    with pytest.raises(UnknownNameError, match="unknown run 'd'") as caught:
+        compare(["a", "d"], output_dir=tmp_path)
+    assert "there are a, b, c" in caught.value.hint
+    with pytest.raises(UnknownNameError, match="unknown metric 'scor': did you mean score"):
+        compare(["a", "a"], metrics="scor", output_dir=tmp_path)
+    with pytest.raises(UsageError, match="unknown test"):
+        compare(["a", "c"], test="vibes", output_dir=tmp_path)
+
+
+def test_the_sentence(tmp_path: Path) -> None:
+    n, random = 1_000, np.random.default_rng(3)
+    right = (random.random(n) < 0.6).astype(float)
+    better = np.where(random.random(n) < 0.1, 1.0, right)
+    noise = random.random(n)
+    make_run(tmp_path / "old", {"right": right, "score": noise})
+    make_run(tmp_path / "new", {"right": better, "score": np.clip(noise + random.normal(0, 0.2, n), 0, 1)})
+    (pair,) = compare(["old", "new"], output_dir=tmp_path).pairs
+    right_or_wrong, score = pair.metrics["right"], pair.metrics["score"]
+    assert right_or_wrong.interval is not None
+    assert score.interval is not None
+    low, high = right_or_wrong.interval
+    assert right_or_wrong.sentence == (
+        f"right: new is {right_or_wrong.difference:+.4f} against old (95%: {low:+.4f} to {high:+.4f}), significantly "
+        "better after correction over 2 tests (Holm p < 0.0001, n = 1,000)"
+    )
+    low, high = score.interval
+    assert score.sentence == (
+        f"score: new is {score.difference:+.4f} against old (95%: {low:+.4f} to {high:+.4f}), "
+        f"not significant after correction over 2 tests (Holm p = {score.p_holm:.4f}, n = 1,000)"
+    )
+    needed = "To see a difference of 0.01, about 2,400 questions are needed"
+    assert pair.sentence == f"{right_or_wrong.sentence}. {score.sentence}. {needed}."
+
+
+def test_an_interval_without_zero_may_still_be_not_significant(tmp_path: Path) -> None:
+    """Seven questions, six of them better: p is 0.03 alone, and 0.06 where two metrics were looked at."""
+    gains = np.array([0.7, 0.6, 0.5, 0.4, 0.3, 0.25, -0.05])
+    make_run(tmp_path / "a", {"score": np.full(7, 0.3), "other": np.full(7, 0.3)})
+    make_run(tmp_path / "b", {"score": 0.3 + gains, "other": 0.3 + gains})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    each = pair.metrics["score"]
+    assert each.interval is not None
+    assert each.interval[0] > 0
+    assert each.p is not None
+    assert each.p < 0.05 < (each.p_holm or 0)
+    assert each.verdict == "not significant"
+    assert "not significant after correction over 2 tests (Holm p = 0.0625, n = 7)" in each.sentence
+    assert "better" not in pair.sentence
+    assert "evidence" not in pair.sentence
+    alone = compare(["a", "b"], metrics="score", output_dir=tmp_path).pairs[0].metrics["score"]
+    assert alone.sentence.endswith("significantly better (p = 0.0313, n = 7)")
+    strict = compare(["a", "b"], metrics="score", alpha=0.01, output_dir=tmp_path).pairs[0].metrics["score"]
+    assert strict.sentence.endswith("not significant at alpha 0.01 (p = 0.0313, n = 7)")
+
+
+@pytest.mark.parametrize("no_worse_than", [["a:score:0.05"], ["a:score:0.05", "a:other:0.05"], ["a:score:0.9"]])
+def test_the_gate_judges_as_the_comparison_does(tmp_path: Path, no_worse_than: list[str]) -> None:
+    """It said `better` where the comparison saw nothing, for it had looked at one metric alone."""
+    gains = np.array([0.7, 0.6, 0.5, 0.4, 0.3, 0.25, -0.05])
+    make_run(tmp_path / "a", {"score": np.full(7, 0.3), "other": np.full(7, 0.3)})
+    make_run(tmp_path / "b", {"score": 0.3 + gains, "other": 0.3 + gains})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    verdict = gate("b", no_worse_than=no_worse_than, output_dir=tmp_path)
+    assert verdict.passed, "the margin is held against the interval, whatever the judgement"
+    for check in verdict.checks[: len(no_worse_than)]:
+        assert check.reason.startswith(f"{pair.metrics[check.metric].sentence}: the interval rules out a loss of more")
+        assert "better" not in check.reason
+    assert verdict.sentences == [pair.sentence]
+
+
+def test_neither_way_is_better() -> None:
+    each = MetricDifference(
+        "none", 9, None, 1.0, 2.0, 1.0, (0.5, 1.5), "t", 0.001, 0.001, 0.001, "t", None, 0, 0, 0, 0, 0, None, None,
+        None, "not significant", [],
+    )  # fmt: skip
+    judging = Judging(0.95, 0.05, 1)
+    assert judging.verdict(each) == "different"
+    assert judging.sentence("docs", replace(each, verdict="different"), "a", "b") == (
+        "docs: b is +1.0000 against a (95%: +0.5000 to +1.5000), significantly different (p = 0.0010, n = 9)"
+    )
+
+
+def test_intervals_of_differences_stay_within_what_is_possible(tmp_path: Path) -> None:
+    kinds = {"kind": ["x", "y"] * 10}
+    make_run(tmp_path / "a", {"score": [0.0] * 19 + [1.0], "slow": [0.0, 900.0] * 10}, kinds)
+    make_run(tmp_path / "b", {"score": [1.0, 0.95] * 10, "slow": [800.0, 0.0] * 10}, kinds)
+    two = {
+        name: make_run(tmp_path / f"two-{name}", {"score": values}) for name, values in (("a", [0, 1]), ("b", [1, 1]))
+    }
+    assert compare(list(two.values())).pairs[0].metrics["score"].interval == (-1.0, 1.0)
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    for each in pair.slices:
+        if each.metric == "score":
+            assert each.interval is not None
+            assert -1 <= each.interval[0] <= each.interval[1] <= 1
+    slow = pair.metrics["slow"].interval
+    assert slow is not None
+    assert slow[0] < -200, "latencies have no upper end, so their differences have none"
+
+
+def test_the_same_run_twice_is_not_significant(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"right": np.ones(20), "score": A[:20]})
+    (pair,) = compare(["a", tmp_path / "a"], output_dir=tmp_path).pairs
+    assert {each.verdict for each in pair.metrics.values()} == {"not significant"}
+    assert "have the same mean (95%: 0.0000 to 0.0000), not significant" in pair.metrics["score"].sentence
+    assert pair.metrics["right"].interval is not None
+    assert pair.metrics["right"].interval[1] > 0.1  # twenty alike rows don't prove that the systems are alike
+
+
+def test_clusters_are_those_of_whichever_run_has_them(tmp_path: Path) -> None:
+    """A baseline that was kept without its session_id does not make turns independent."""
+    turns = {"session_id": [f"s{row // 10}" for row in range(200)]}
+    make_run(tmp_path / "plain", {"score": A})
+    make_run(tmp_path / "turns", {"score": B}, turns)
+    one, other = (
+        compare(runs, output_dir=tmp_path).pairs[0].metrics["score"]
+        for runs in (["plain", "turns"], ["turns", "plain"])
+    )
+    assert one.n_clusters == other.n_clusters == 20
+    assert one.interval is not None
+    assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+    made = compare(["plain", "plain", "turns"], output_dir=tmp_path).pairs
+    assert [pair.metrics["score"].n_clusters for pair in made] == [None, 20, 20]
+
+
+def test_what_a_system_made_is_no_slice(tmp_path: Path) -> None:
+    """Where the first was wrong the second looks better, and the other way round, even if they are alike."""
+    columns = {"kind": ["x", "y"] * 100, "note": [str(value > 0.5) for value in A]}
+    make_run(tmp_path / "a", {"score": A}, columns)
+    make_run(tmp_path / "b", {"score": B}, {**columns, "note": [str(value > 0.5) for value in B]})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    assert {each.column for each in pair.slices} == {"kind"}
+    (pair,) = compare(["a", "b"], slices=["note"], output_dir=tmp_path).pairs
+    assert {each.column for each in pair.slices} == {"note"}
+
+
+@pytest.mark.parametrize("asked", [{"draws": 0}, {"draws": -5}, {"seed": -1}, {"draws": 998}])
+def test_draws_and_seeds_that_are_none(tmp_path: Path, asked: dict[str, int]) -> None:
+    """Minus five draws made every p negative, and every verdict sure."""
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B})
+    with pytest.raises(UsageError):
+        compare(["a", "b"], output_dir=tmp_path, **asked)  # type: ignore[arg-type]
+
+
+def test_a_run_by_the_folder_that_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B})
+    monkeypatch.chdir(tmp_path / "a")
+    assert compare([".", "../b"]).runs == ["a", "b"]
+
+
+def test_a_sentence_names_no_more_than_can_be_read(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {f"m{number}": A for number in range(30)})
+    make_run(tmp_path / "b", {f"m{number}": B for number in range(30)})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    assert ". m7: b is +" in pair.sentence
+    assert "m8: " not in pair.sentence
+    assert "Significant as well: m8, m9, m10, m11, m12, m13, m14, m15 and 14 more." in pair.sentence
+
+
+def test_of_many_metrics_the_nearest_to_a_difference_is_told(tmp_path: Path) -> None:
+    random = np.random.default_rng(9)
+    for name in "ab":
+        make_run(tmp_path / name, {f"m{i}": random.random(100) for i in range(4)})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    nearest = min(pair.metrics.values(), key=lambda each: each.p_holm or 0)
+    start = "No significant difference on any of 4 metrics; the nearest to one: "
+    assert pair.sentence.startswith(f"{start}{nearest.sentence}. ")
+
+
+def test_conversations_scores_by_the_names_of_their_table(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"is_correct": A})
+    make_run(tmp_path / "b", {"is_correct": B})
+    assert list(compare(["a", "b"], metrics="accuracy", output_dir=tmp_path).pairs[0].metrics) == ["is_correct"]
+    assert list(summarise_run("a", metrics="accuracy", output_dir=tmp_path).metrics) == ["is_correct"]
+    assert plan_from_pilot(["a", "b"], "accuracy", output_dir=tmp_path).metric == "is_correct"
+    verdict = gate("b", fail_under={"accuracy": 0.1}, no_worse_than="a:accuracy:0.02", output_dir=tmp_path)
+    assert verdict.passed
+    assert {check.metric for check in verdict.checks} == {"is_correct"}
+    with pytest.raises(UnknownNameError, match="unknown metric 'missing'"):
+        gate("b", fail_under={"missing": 0.1}, output_dir=tmp_path)
+
+
+def test_one_text_where_several_may_stand(tmp_path: Path) -> None:
+    """A text is not its letters."""
+    make_run(tmp_path / "a", {"score": A}, {"kind": ["x", "y"] * 100, "answer": ["a"] * 200})
+    make_run(tmp_path / "b", {"score": B}, {"kind": ["x", "y"] * 100})
+    assert compare(["a", "b"], slices="kind", output_dir=tmp_path).pairs[0].slices
+    assert [each.column for each in summarise_run("a", slices="kind", output_dir=tmp_path).slices] == ["kind", "kind"]
+    drawn = choose_sample("a", 10, by="stratified", strata="kind", metrics="score", output_dir=tmp_path)
+    assert {row.stratum for row in drawn.rows} == {"x", "y"}
+    with pytest.raises(UsageError, match="two runs or more"):
+        compare("a", output_dir=tmp_path)

@@ -1,0 +1,102 @@
+"""The offline judge adapted to labels of one's own, or left alone."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragmeter import RunFolder, evaluate, get_metric
+from ragmeter.analysis.people.offline import Recalibration, recalibrate
+from ragmeter.errors import InputError, OutputError
+from tests.conftest import DATA, Run
+
+
+def rows() -> list[dict[str, Any]]:
+    """Real answers with a person's verdict each."""
+    with gzip.open(DATA / "evouna_people.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) | {"qid": str(number)} for number, line in enumerate(lines)]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    folder = tmp_path_factory.mktemp("runs")
+    kept = [{name: row[name] for name in ("qid", "question", "reference", "answer")} for row in rows()]
+    found = evaluate(kept, metrics="exact_match", run="chat", output_dir=folder)
+    assert found.folder is not None
+    return found.folder
+
+
+def labels(n: int, *, strict: bool = False) -> list[dict[str, Any]]:
+    """People's verdicts; strict people call every other right answer wrong."""
+    return [
+        {"qid": row["qid"], "label": int(bool(row["correct"]) and not (strict and int(row["qid"]) % 2))}
+        for row in rows()[:n]
+    ]
+
+
+def test_people_who_judge_otherwise_are_learnt_from(run: RunFolder, tmp_path: Path) -> None:
+    found = recalibrate(run, labels(200, strict=True))
+    assert found.helps
+    assert found.gain.log_loss_after < found.gain.log_loss_before
+    assert found.gain.calibration_error_after < found.gain.calibration_error_before
+    found.write(tmp_path / "mine.json")
+    bent = get_metric(f'offline_correct_probability[calibration="{tmp_path}/mine.json"]')
+    plain = get_metric("offline_correct_probability")
+    given: Any = (["who wrote it?"] * 2, [["Cervantes"]] * 2, ["Miguel de Cervantes", "Lope de Vega"])
+    assert bent(*given) == pytest.approx(found.curve(np.asarray(plain(*given))))
+    assert bent(*given)[0] < plain(*given)[0]
+
+
+def test_labels_that_were_not_drawn_at_random_are_warned_of(run: RunFolder) -> None:
+    assert recalibrate(run, labels(100)).warnings == ()
+    weighted = [{**row, "weight": 1 + place % 2} for place, row in enumerate(labels(100))]
+    assert "not drawn at random" in recalibrate(run, weighted).warnings[0]
+
+
+def test_what_would_make_it_worse_is_refused(run: RunFolder, tmp_path: Path) -> None:
+    """Verdicts by the judge's own chances, with luck: there is nothing to learn, and what is learnt is luck."""
+    random = np.random.default_rng(0)
+    held = rows()[:60]
+    chances = np.asarray(
+        get_metric("offline_correct_probability")(
+            [row["question"] for row in held], [row["reference"] for row in held], [row["answer"] for row in held]
+        )
+    )
+    refused = 0
+    for _ in range(10):
+        said = (random.random(60) < chances).astype(int).tolist()
+        found = recalibrate(run, [{"qid": row["qid"], "label": label} for row, label in zip(held, said, strict=True)])
+        if not found.helps:
+            refused += 1
+            with pytest.raises(OutputError, match="not shown"):
+                found.write(tmp_path / "worse.json")
+    assert refused >= 5
+    assert not (tmp_path / "worse.json").exists()
+
+
+def test_too_few_or_all_alike(run: RunFolder) -> None:
+    with pytest.raises(InputError, match=r"49 labels .* too few"):
+        recalibrate(run, labels(49))
+    with pytest.raises(InputError, match="all labels are the same"):
+        recalibrate(run, [{"qid": str(number), "label": 1} for number in range(60)])
+
+
+def test_on_the_command_line(run: RunFolder, ragmeter: Run, tmp_path: Path) -> None:
+    said = labels(200, strict=True)
+    text = "qid,label\n" + "".join(f"{row['qid']},{row['label']}\n" for row in said)
+    (tmp_path / "labels.csv").write_text(text, encoding="utf-8")
+    done = ragmeter("calibrate", run.path, "--offline-judge", "--labels", "labels.csv", "--output", "mine.json")
+    assert done.returncode == 0, done.stderr
+    assert "adapted" in done.stdout
+    assert "written: mine.json" in done.stdout
+    kept = json.loads((tmp_path / "mine.json").read_text(encoding="utf-8"))
+    assert kept["curve"]["kind"] == "platt"
+    assert isinstance(recalibrate(run, said), Recalibration)
+    done = ragmeter("calibrate", run.path, "--offline-judge", "--labels", "labels.csv", "--metric", "exact_match")
+    assert done.returncode == 2
+    assert "has no effect with --offline-judge" in done.stderr

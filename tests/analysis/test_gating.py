@@ -1,0 +1,466 @@
+"""The gate: rules as they are written, decisions worked out by hand, and texts that no reader misreads."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+import ragmeter
+from ragmeter.analysis.gating import Check, Gate, Rule, Verdict, gate
+from ragmeter.analysis.gating.junit import junit
+from ragmeter.analysis.gating.markdown import escaped, markdown
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.stats.summary import MetricSummary
+
+
+def rows(right: int, wrong: int, failed: int = 0, first: int = 0) -> list[dict[str, Any]]:
+    """So many answers that are right, that are wrong, and that are not there."""
+    answers = ["yes"] * right + ["no"] * wrong + [None] * failed
+    return [
+        {"qid": str(first + number), "question": f"q{first + number}", "reference": "yes", "answer": answer}
+        for number, answer in enumerate(answers)
+    ]
+
+
+def timed(latencies: Sequence[float | None]) -> list[dict[str, Any]]:
+    return [
+        {"qid": str(number), "reference": "yes", "answer": "yes", "latency_ms": latency}
+        for number, latency in enumerate(latencies)
+    ]
+
+
+def keep(folder: Path, run: str, held: list[dict[str, Any]], metrics: str = "exact_match") -> ragmeter.Evaluation:
+    return ragmeter.evaluate(held, metrics=metrics, run=run, output_dir=folder)
+
+
+# Rules
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "value"),
+    [
+        ("token_f1=0.6", "token_f1", 0.6),
+        ("ndcg@10=.5", "ndcg@10", 0.5),
+        ("rouge_l_score[language=es]=0.6", "rouge_l_score[language=es]", 0.6),
+        ('semantic_similarity[model="a=b",x=h:1]=1', 'semantic_similarity[model="a=b",x=h:1]', 1),
+        (" token_f1 = 1e-2 ", "token_f1", 0.01),
+    ],
+)
+def test_bounds_are_read_from_the_right(text: str, metric: str, value: float) -> None:
+    assert Gate.of(fail_under=text).rules == (Rule("fail_under", metric, value),)
+    assert Gate.of(fail_over={metric: value}).rules == (Rule("fail_over", metric, value),)
+
+
+@pytest.mark.parametrize(
+    ("text", "baseline", "metric", "margin"),
+    [
+        ("main:accuracy:0.02", "main", "accuracy", 0.02),
+        ("runs/main:accuracy:0.02", "runs/main", "accuracy", 0.02),
+        (r"C:\runs\main:ndcg@10:0", r"C:\runs\main", "ndcg@10", 0),
+        ("a:b:is_correct:1", "a:b", "is_correct", 1),
+        ("m:semantic_similarity[model=openai:x]:0.1", "m", "semantic_similarity[model=openai:x]", 0.1),
+        ('m:semantic_similarity[model="]:a:b"]:0.1', "m", 'semantic_similarity[model="]:a:b"]', 0.1),
+        ("runs/[old]:token_f1:0.1", "runs/[old]", "token_f1", 0.1),
+    ],
+)
+def test_margins_are_read_from_the_right(text: str, baseline: str, metric: str, margin: float) -> None:
+    rule = Rule("no_worse_than", metric, margin, baseline)
+    assert Gate.of(no_worse_than=[text]).rules == (rule,)
+    assert Gate.of(no_worse_than={baseline: {metric: margin}}).rules == (rule,)
+
+
+#: With a cut-off, `@10`, the setting `k` is taken: names of one letter are left out.
+_NAMES = st.from_regex(r"[a-z][a-z_0-9]{0,8}(@[1-9][0-9]?)?(\[[a-z]{2,4}=[a-z0-9:/.]{1,8}\])?", fullmatch=True)
+_VALUES = st.integers(0, 10**8).map(lambda number: number / 1000)
+
+
+@given(baseline=st.text(min_size=1).filter(lambda text: text == text.strip()), metric=_NAMES, value=_VALUES)
+def test_a_rule_reads_back_as_it_is_printed(baseline: str, metric: str, value: float) -> None:
+    margin = Rule("no_worse_than", metric, value, baseline)
+    bound = Rule("fail_under", metric, value)
+    read = Gate.of(
+        no_worse_than=str(margin).removeprefix("--no-worse-than "), fail_under=str(bound).removeprefix("--fail-under ")
+    )
+    assert read.rules == (bound, margin)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"fail_under": "token_f1"}, "METRIC=VALUE"),
+        ({"fail_under": "=0.6"}, "can't read fail_under =0.6"),
+        ({"fail_under": "token_f1="}, "METRIC=VALUE"),
+        ({"fail_under": "rouge_l_score[language=es]"}, "METRIC=VALUE"),
+        ({"fail_under": "token_f1=high"}, "METRIC=VALUE"),
+        ({"fail_under": "token_f1=nan"}, "no value"),
+        ({"fail_under": "token_f1=inf"}, "no value"),
+        ({"fail_under": "token f1=0.6"}, "not a metric's name"),
+        ({"fail_under": {"token_f1": None}}, "METRIC=VALUE"),
+        ({"fail_under": {"token_f1": True}}, "no value"),
+        ({"fail_under": [0.6]}, "METRIC=VALUE"),
+        ({"fail_under": 0.6}, "METRIC=VALUE"),
+        ({"fail_over": {3: 0.6}}, "METRIC=VALUE"),
+        ({"no_worse_than": 0.02}, "BASELINE:METRIC:MARGIN"),
+        ({"no_worse_than": "accuracy:0.02"}, "BASELINE:METRIC:MARGIN"),
+        ({"no_worse_than": "main:accuracy"}, "BASELINE:METRIC:MARGIN"),
+        ({"no_worse_than": "main::0.02"}, "BASELINE:METRIC:MARGIN"),
+        ({"no_worse_than": "main:accuracy:x"}, "BASELINE:METRIC:MARGIN"),
+        ({"no_worse_than": {"main": 0.02}}, '{"main": {"token_f1": 0.02}}'),
+        ({"max_failed": 1.5}, "between 0 and 1"),
+        ({"max_failed": math.nan}, "between 0 and 1"),
+        ({"fail_under": "token_f1=0.6", "on": "median"}, "median"),
+        ({}, "nothing to check"),
+    ],
+)
+def test_what_can_t_be_read_is_said(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        Gate.of(**asked)
+
+
+def test_the_same_rule_twice_is_one() -> None:
+    assert len(Gate.of(fail_under=["token_f1=0.6", "token_f1=0.60"]).rules) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "said"),
+    [
+        ({"fail_under": "latency_ms=10"}, UsageError, 'write fail_over={"latency_ms": 10}'),
+        ({"fail_over": "exact_match=0.5"}, UsageError, 'write fail_under={"exact_match": 0.5}'),
+        ({"fail_under": "exact_match=60"}, UsageError, "60 points are 0.6"),
+        ({"fail_over": "latency_ms=-1"}, UsageError, "from 0 on"),
+        ({"no_worse_than": "other:exact_match:2"}, UsageError, "2 points are 0.02"),
+        ({"no_worse_than": "other:exact_match:-0.1"}, UsageError, "a margin is 0 or more"),
+        ({"fail_under": "exact_mach=0.5"}, UnknownNameError, "did you mean exact_match"),
+        ({"fail_under": "rouge_l_score=0.5"}, UsageError, "language=en] or rouge_l_score[language=es]"),
+        ({"no_worse_than": "othr:exact_match:0.1"}, UnknownNameError, "did you mean other"),
+        ({"no_worse_than": "other:rouge_l_score[language=en]:0.1"}, UsageError, "other has no rouge_l_score"),
+        ({"no_worse_than": "this:exact_match:0.1"}, UsageError, "the run itself"),
+    ],
+)
+def test_what_makes_no_sense_for_a_run_is_said(
+    tmp_path: Path, asked: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    held = [{**row, "latency_ms": 5.0} for row in rows(3, 1)]
+    keep(tmp_path, "this", held, "exact_match,rouge_l_score[language=en],rouge_l_score[language=es]")
+    keep(tmp_path, "other", held)
+    with pytest.raises(error, match=re.escape(said)):
+        gate("this", output_dir=tmp_path, **asked)
+
+
+# Decisions
+
+
+def test_a_mean_against_a_bound(tmp_path: Path) -> None:
+    keep(tmp_path, "r", rows(6, 4))
+    low, high = 0.3127, 0.8318  # Wilson's interval of 6 in 10
+    verdict = gate("r", fail_under={"exact_match": 0.6}, output_dir=tmp_path)
+    check = verdict.checks[0]
+    assert verdict.passed, "just what was asked for will do"
+    assert (check.kind, check.metric, check.value, check.required, check.n) == (
+        "fail_under",
+        "exact_match",
+        0.6,
+        0.6,
+        10,
+    )
+    assert check.interval == pytest.approx((low, high), abs=1e-4)
+    assert check.reason == (
+        "exact_match is 0.6000 (95%: 0.3127 to 0.8318), n = 10 (few): at least 0.6 is asked for; "
+        "a true mean below that can't be ruled out"
+    )
+    failed = gate("r", fail_under={"exact_match": 0.61}, output_dir=tmp_path)
+    assert not failed.passed
+    assert failed.failed == [failed.checks[0]]
+    assert failed.checks[0].reason.endswith("n = 10 (few): at least 0.61 is asked for")
+
+
+def test_the_whole_interval_against_a_bound(tmp_path: Path) -> None:
+    keep(tmp_path, "r", rows(6, 4))
+    for bound, passed in ((0.31, True), (0.32, False), (0.6, False)):
+        verdict = gate("r", fail_under={"exact_match": bound}, gate_on="interval", output_dir=tmp_path)
+        assert verdict.passed is passed
+        assert verdict.checks[0].reason.endswith(f"at least {bound} is asked for, by the whole interval")
+
+
+def test_lower_is_better_has_a_bound_above(tmp_path: Path) -> None:
+    """1, 2, 3: mean 2, standard deviation 1, and a t of 4.3027 for two degrees of freedom."""
+    keep(tmp_path, "r", timed([1, 2, 3]))
+    assert gate("r", fail_over="latency_ms=2", output_dir=tmp_path).passed
+    assert not gate("r", fail_over="latency_ms=1.9", output_dir=tmp_path).passed
+    half = 4.302652729911275 / math.sqrt(3)
+    check = gate("r", fail_over="latency_ms=4.4", gate_on="interval", output_dir=tmp_path).checks[0]
+    assert not check.passed
+    assert check.interval == pytest.approx((0, 2 + half)), "no latency is below 0"
+    assert gate("r", fail_over="latency_ms=4.5", gate_on="interval", output_dir=tmp_path).passed
+
+
+def test_one_row_has_no_interval_to_pass_by(tmp_path: Path) -> None:
+    keep(tmp_path, "r", timed([1]))
+    check = gate("r", fail_over="latency_ms=5", gate_on="interval", output_dir=tmp_path).checks[0]
+    assert (check.passed, check.interval) == (False, None)
+    assert "no interval" in check.reason
+    assert gate("r", fail_over="latency_ms=5", output_dir=tmp_path).passed
+
+
+def test_nothing_scored_never_passes(tmp_path: Path) -> None:
+    keep(tmp_path, "r", rows(0, 0, failed=3))
+    for most in (None, 1.0):
+        verdict = gate("r", fail_under={"exact_match": 0}, max_failed=most, output_dir=tmp_path)
+        assert not verdict.passed
+        assert verdict.checks[0].reason == "exact_match: nothing was scored (3 no_answer)"
+        assert verdict.checks[0].value is None
+
+
+def test_rows_that_failed_are_no_way_to_pass(tmp_path: Path) -> None:
+    keep(tmp_path, "five", rows(95, 0, failed=5))
+    keep(tmp_path, "six", rows(94, 0, failed=6))
+    assert gate("five", fail_under={"exact_match": 0.9}, output_dir=tmp_path).passed
+    verdict = gate("six", fail_under={"exact_match": 0.9}, output_dir=tmp_path)
+    assert [check.passed for check in verdict.checks] == [True, False]
+    assert verdict.checks[1].reason == (
+        "exact_match: 6 of 100 rows have no score (6 no_answer): at most 5% may have none"
+    )
+    assert (verdict.checks[1].value, verdict.checks[1].n) == (0.06, 100)
+    assert gate("six", fail_under={"exact_match": 0.9}, max_failed=0.06, output_dir=tmp_path).passed
+    assert not gate("five", max_failed=0, output_dir=tmp_path).passed, "alone it is for every metric"
+
+
+def test_metrics_with_the_same_failures_are_one_check(tmp_path: Path) -> None:
+    keep(tmp_path, "r", rows(3, 0, failed=1), "exact_match,token_f1")
+    verdict = gate("r", fail_under={"exact_match": 0.5, "token_f1": 0.5}, output_dir=tmp_path)
+    assert [check.metric for check in verdict.checks] == ["exact_match", "token_f1", "exact_match, token_f1"]
+
+
+def test_a_short_name_finds_the_full_one(tmp_path: Path) -> None:
+    keep(tmp_path, "r", rows(3, 1), "rouge_l_score[language=en]")
+    assert (
+        gate("r", fail_under={"rouge_l_score": 0.5}, output_dir=tmp_path).checks[0].metric
+        == "rouge_l_score[language=en]"
+    )
+
+
+# No worse than a baseline
+
+
+def test_the_interval_of_the_difference_against_a_margin(tmp_path: Path) -> None:
+    """Slower by 1, 2, 3: 2 on average, up to 2 + 4.3027 / sqrt(3) = 4.484."""
+    keep(tmp_path, "main", timed([10, 10, 10]))
+    keep(tmp_path, "new", timed([11, 12, 13]))
+    failed = gate("new", no_worse_than="main:latency_ms:4.4", output_dir=tmp_path)
+    assert not failed.passed
+    check = failed.checks[0]
+    assert check.value == 2
+    assert check.interval == pytest.approx((2 - 2.4841377, 2 + 2.4841377))
+    assert check.baseline == "main"
+    assert check.reason == (
+        "latency_ms: new is +2.0000 against main (95%: -0.4841 to +4.4841), not significant after correction over 2 "
+        "tests (Holm p = 0.5000, n = 3): the interval does not rule out a loss of more than 4.4; few rows, so it is "
+        "rough"
+    )
+    passed = gate("new", no_worse_than="main:latency_ms:4.5", output_dir=tmp_path)
+    assert passed.passed
+    assert passed.checks[0].reason.endswith("the interval rules out a loss of more than 4.5; few rows, so it is rough")
+    assert gate("main", no_worse_than="new:latency_ms:0.5", output_dir=tmp_path).passed, "faster is better"
+    sure = gate("new", no_worse_than={"main": {"latency_ms": 0}}, output_dir=tmp_path)
+    assert "the interval does not rule out a loss of more than 0;" in sure.checks[0].reason
+    keep(tmp_path, "far", timed([20, 21, 22]))
+    far = gate("far", no_worse_than={"main": {"latency_ms": 5}}, output_dir=tmp_path)
+    assert far.checks[0].reason.endswith("the whole interval is a loss of more than 5; few rows, so it is rough")
+
+
+def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
+    """One question in a hundred lost is within two points; that it is not chance takes more questions."""
+    before, after = rows(90, 10), rows(90, 10)
+    for number, answer in ((0, "no"), (1, "no"), (2, "no"), (95, "yes"), (96, "yes")):
+        after[number]["answer"] = answer
+    keep(tmp_path, "main", before)
+    keep(tmp_path, "new", after)
+    verdict = gate("new", no_worse_than="main:exact_match:0.02", output_dir=tmp_path)
+    check = verdict.checks[0]
+    assert check.value == pytest.approx(-0.01)
+    assert check.interval is not None
+    assert check.value is not None
+    assert check.interval[0] < -0.02 < check.value
+    assert not check.passed
+    found = re.fullmatch(
+        r"exact_match: new is -0\.0100 against main \(95%: -[\d.]+ to \+[\d.]+\), not significant \(p = 1\.0000, "
+        r"n = 100\): the interval does not rule out a loss of more than 0\.02; if they are alike, about ([\d,]+) "
+        r"questions would show it",
+        check.reason,
+    )
+    assert found is not None, check.reason
+    # Five differences of 1 and -1: a variance of (5 - 1/100) / 99, (1.96 + 0.8416)² times that over 0.02².
+    assert int(found[1].replace(",", "")) == pytest.approx(7.849 * 0.0504 / 0.0004, rel=0.02)
+    assert verdict.sentences == [ragmeter.compare([tmp_path / "main", tmp_path / "new"]).pairs[0].sentence]
+    assert gate("new", no_worse_than="main:exact_match:0.1", output_dir=tmp_path).passed
+    one = gate("new", no_worse_than="main:exact_match:0.01", output_dir=tmp_path)
+    assert "does not rule out a loss of more than 0.01;" in one.checks[0].reason
+
+
+def test_the_same_answers_pass_where_scores_are_not_rates(tmp_path: Path) -> None:
+    keep(tmp_path, "main", rows(3, 1), "token_f1")
+    keep(tmp_path, "new", rows(3, 1), "token_f1")
+    check = gate("new", no_worse_than="main:token_f1:0", output_dir=tmp_path).checks[0]
+    assert check.passed
+    assert "have the same mean" in check.reason
+
+
+def test_questions_left_out_are_no_way_to_be_no_worse(tmp_path: Path) -> None:
+    """The baseline has 100 questions; the run answers 90 of them, leaves out 6, and fails in 4."""
+    keep(tmp_path, "main", rows(100, 0), "token_f1")
+    keep(tmp_path, "new", rows(90, 0, failed=4), "token_f1")
+    verdict = gate("new", no_worse_than="main:token_f1:0.02", output_dir=tmp_path)
+    assert [check.passed for check in verdict.checks] == [True, True, False]
+    assert verdict.checks[1].reason.startswith("token_f1: 4 of 94 rows have no score")
+    assert verdict.checks[2].reason == (
+        "token_f1: 10 of 100 questions that main has a score for have no score (6 not in the run, 4 not scored): "
+        "at most 5% may have none"
+    )
+    assert gate("new", no_worse_than="main:token_f1:0.02", max_failed=0.1, output_dir=tmp_path).passed
+
+
+def test_another_number_of_repeats_leaves_no_question_out(tmp_path: Path) -> None:
+    folder = keep(tmp_path, "main", rows(9, 1), "token_f1").folder
+    assert folder is not None
+    once = folder.rows()
+    pq.write_table(pa.concat_tables([once, once]), folder.path / "rows.parquet")
+    keep(tmp_path, "new", rows(9, 1), "token_f1")
+    verdict = gate("new", no_worse_than="main:token_f1:0.5", output_dir=tmp_path)
+    assert verdict.passed
+    assert "0 of 10 questions" in verdict.checks[-1].reason
+
+
+def test_conversations_are_what_is_few(tmp_path: Path) -> None:
+    held = [{**row, "session_id": str(number // 10)} for number, row in enumerate(rows(30, 10))]
+    keep(tmp_path, "main", held, "token_f1")
+    keep(tmp_path, "new", held, "token_f1")
+    check = gate("new", no_worse_than="main:token_f1:0.5", output_dir=tmp_path).checks[0]
+    assert "n = 40 in 4 clusters): " in check.reason
+    assert check.reason.endswith("; few clusters, so it is rough")
+
+
+def test_questions_worded_otherwise_are_said(tmp_path: Path) -> None:
+    changed = rows(4, 0)
+    changed[0]["question"] = "another"
+    keep(tmp_path, "main", rows(4, 0), "token_f1")
+    keep(tmp_path, "new", changed, "token_f1")
+    check = gate("new", no_worse_than="main:token_f1:0.5", output_dir=tmp_path).checks[0]
+    assert check.reason.endswith("(and 1 of the questions are worded otherwise in main)")
+
+
+def test_nothing_scored_in_both(tmp_path: Path) -> None:
+    keep(tmp_path, "main", rows(3, 0), "token_f1")
+    keep(tmp_path, "new", rows(0, 0, failed=3), "token_f1")
+    check = gate("new", no_worse_than="main:token_f1:0.5", max_failed=1, output_dir=tmp_path).checks[0]
+    assert (check.passed, check.value) == (False, None)
+    assert check.reason == "token_f1: no question has a score in both main and new"
+
+
+def test_runs_by_folder_path_and_evaluation(tmp_path: Path) -> None:
+    kept = keep(tmp_path, "main", rows(3, 1), "token_f1")
+    fresh = ragmeter.evaluate(rows(3, 1), metrics="token_f1")
+    assert fresh.folder is None
+    for run in (fresh, kept, kept.folder, tmp_path / "main", str(tmp_path / "main")):
+        assert run is not None
+        verdict = ragmeter.gate(run, fail_under={"token_f1": 0.75})
+        assert verdict.passed
+        assert verdict.checks[0].n == 4
+    beside = ragmeter.gate(fresh, no_worse_than={str(tmp_path / "main"): {"token_f1": 0.01}})
+    assert beside.passed
+    assert beside.run == "this evaluation"
+
+
+def test_a_verdict_for_scripts_and_for_a_notebook(tmp_path: Path) -> None:
+    keep(tmp_path, "r", rows(3, 1))
+    verdict = gate("r", fail_under={"exact_match": 0.9}, output_dir=tmp_path)
+    found = verdict.as_dict()
+    assert (found["run"], found["passed"]) == ("r", False)
+    assert [check["passed"] for check in found["checks"]] == [False, True]
+    assert found["metrics"]["exact_match"]["n_scored"] == 4
+    assert repr(verdict).startswith("<Verdict on r: failed>\nFAILED: exact_match is 0.7500")
+
+
+# Files
+
+
+def verdict_of(text: str) -> Verdict:
+    """A verdict with the same text in every place that data or a user can reach."""
+    check = Check(text, "fail_under", text, False, text, 0.5, 0.4, None, None, 1)
+    fine = Check("rule", "max_failed", "m", True, text, 0.5, 0.4, (0.1, 0.2), 0.95, 1)
+    summary = MetricSummary(0.4, None, 0.4, 0.4, 0.4, None, "t", "higher", (0, 1), 3, 1, {text: 2})
+    return Verdict(text, [check, fine], {text: summary}, [text])
+
+
+_HOSTILE = st.text(st.characters(codec=None) | st.sampled_from("|`<>&*_[]()!#~\\@\n\r\t\0\x1b\ufffe\ud800$:/"))
+
+
+@given(_HOSTILE)
+def test_junit_is_xml_whatever_the_texts(text: str) -> None:
+    suites = Xml.fromstring(junit(verdict_of(text)))  # noqa: S314 - our own document
+    suite = suites[0]
+    expected = "".join(
+        char
+        if char in "\t\n\r" or (char >= " " and char not in "\ufffe\uffff" and not "\ud800" <= char <= "\udfff")
+        else "\ufffd"
+        for char in text
+    )
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    assert suite.get("name") == f"ragmeter gate {expected}"
+    failed, passed = suite
+    assert failed.get("name") == expected
+    failure = failed[0]
+    assert (failure.tag, failure.get("message"), failure.get("type")) == ("failure", expected, "fail_under")
+    assert len(failed) == len(passed) == 1
+    assert (passed[0].tag, passed[0].text or "") == ("system-out", expected.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def shown(text: str) -> str:
+    """What a reader of Markdown sees, space left aside."""
+    rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
+    return re.sub(r"\s+", "", html.unescape(re.sub(r"<[^>]+>", "", rendered)))
+
+
+@given(_HOSTILE)
+def test_markdown_shows_every_text_as_it_stands(text: str) -> None:
+    table = f"| a | b |\n| --- | --- |\n| {escaped(text)} | end |\n"
+    rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(table)
+    assert set(re.findall(r"<(\w+)", rendered)) == {"table", "thead", "tbody", "tr", "th", "td"}
+    assert rendered.count("<td>") == 2
+    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", " ", text)
+    assert shown(table).replace("\u200b", "") == re.sub(r"\s+", "", f"ab{plain}end").replace("\u200b", "")
+
+
+def test_markdown_calls_nobody_and_links_nowhere() -> None:
+    quiet = escaped("@everyone ndcg@10 see https://evil.example or www.evil.example")
+    assert quiet == "@\u200beveryone ndcg@10 see https:\u200b//evil.example or www.\u200bevil.example"
+
+
+def test_markdown_as_a_whole(tmp_path: Path) -> None:
+    keep(tmp_path, "r_1", rows(3, 0, failed=1))
+    text = markdown(gate("r_1", fail_under={"exact_match": 0.9}, output_dir=tmp_path))
+    assert text.splitlines() == [
+        "## ❌ Gate failed: r\\_1",
+        "",
+        "|  | asked | found |",
+        "| :-: | --- | --- |",
+        "| ✅ | --fail-under exact\\_match=0.9 | exact\\_match is 1.0000 \\(95%: 0.4385 to 1.0000\\), "
+        "n = 3 of 4 \\(few\\): at least 0.9 is asked for; a true mean below that can't be ruled out |",
+        "| ❌ | --max-failed 0.05 for exact\\_match | exact\\_match: 1 of 4 rows have no score \\(1 no\\_answer\\): "
+        "at most 5% may have none |",
+        "",
+        "| metric | mean | interval | n | not scored |",
+        "| --- | --: | --: | --: | --- |",
+        "| exact\\_match ↑ | 1.0000 | 0.4385 to 1.0000 (95%) | 3 of 4 | 1 no\\_answer |",
+    ]

@@ -1,0 +1,76 @@
+"""`list_metrics()`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ragmeter import evaluate, list_metrics
+from ragmeter.analysis.listing import MetricInfo, MetricList
+from ragmeter.cli.main import main
+from ragmeter.registry import known
+
+
+def test_all_of_them() -> None:
+    found = list_metrics()
+    assert found.names == [metric.name for metric in known()]
+    assert len(found) == len(list(found)) > 20
+    assert all(metric.summary and metric.needs for metric in found)
+    assert found[0] in found
+    names: list[object] = ["token_f1", "no_such_metric"]
+    assert [name in found for name in names] == [True, False]
+    assert isinstance(found[:2], MetricList)
+    assert len(found[:2]) == 2
+
+
+@pytest.mark.parametrize(
+    ("found", "inside", "outside"),
+    [
+        (list_metrics("ROUGE"), "rouge_l_score", "token_f1"),
+        (list_metrics("levenshtein"), "edit_distance", "token_f1"),
+        (list_metrics(needs="retrieved"), "ndcg", "token_f1"),
+        (list_metrics(needs=["reference", "question"]), "offline_correct", "token_f1"),
+        (list_metrics(columns=["reference", "answer"]), "token_f1", "ndcg"),
+        (list_metrics("recall", columns=["reference", "answer"]), "token_recall", "context_recall"),
+    ],
+)
+def test_some_of_them(found: MetricList, inside: str, outside: str) -> None:
+    assert inside in found.names
+    assert outside not in found.names
+    assert len(found) < len(list_metrics())
+
+
+def test_what_can_be_computed_can_be_computed() -> None:
+    built_in = {metric.name for metric in known() if metric.source.startswith("ragmeter.")} - {"semantic_similarity"}
+    names = [name for name in list_metrics(columns=["reference", "answer"]).names if name in built_in]
+    assert len(names) > 10
+    assert list(evaluate([{"answer": "a", "reference": "a b"}], metrics=names)) == names
+
+
+def test_one_of_them() -> None:
+    (ndcg,) = (metric for metric in list_metrics() if metric.name == "ndcg")
+    assert isinstance(ndcg, MetricInfo)
+    assert (ndcg.title, ndcg.direction, ndcg.range, ndcg.binary) == ("ndcg[@k]", "higher", (0.0, 1.0), False)
+    assert ndcg.needs == ("relevant", "retrieved")
+    assert list(ndcg.settings) == ["k", "doc_id"]
+
+
+def test_in_a_terminal_and_in_a_notebook() -> None:
+    found = list_metrics("edit distance")
+    lines = repr(found).splitlines()
+    assert lines[0].startswith("normalized_distance ↓ Edit distance as a share")
+    assert lines[-1] == "<1 metrics; ↑ higher is better, ↓ lower is better>"
+    assert "normalized_distance" in found._repr_html_()
+    assert repr(list_metrics("nothing is like this")).startswith("<0 metrics")
+    frame = list_metrics("ndcg").to_pandas()
+    assert frame.loc[0, ["name", "low", "high"]].tolist() == ["ndcg", 0.0, 1.0]
+    assert frame.loc[0, "needs"] == ["relevant", "retrieved"]
+    assert list_metrics("nothing is like this").to_polars().columns == list(frame.columns)
+
+
+def test_the_command_lists_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [metric["name"] for metric in found] == list_metrics().names
+    assert found[0] == json.loads(json.dumps(list_metrics()[0].as_dict()))

@@ -1,0 +1,327 @@
+"""The page in a real browser: what it shows, that it can be worked with, and that no text of a run does any harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragmeter
+from ragmeter.show.numbers import number, p_value, signed, signed_interval
+from ragmeter.show.report.exports import plain
+from tests.browser import chromium, missing
+from tests.command import PATIENCE
+from tests.conftest import load_rows
+from tests.show.report.helpers import PAYLOAD, PAYLOADS, keep, keep_hostile, rows
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
+WATCH = """
+window.violations = [];
+document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));
+"""
+
+
+class Opened:
+    """A page that was opened, and everything that it should not have done."""
+
+    def __init__(self, browser: Any, path: Path, **context: Any) -> None:
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context})
+        self.context.set_default_timeout(PATIENCE * 1000)
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("dialog", self._refuse)
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error {error}"))
+        self.page.on("console", lambda said: self.wrong.extend([said.text] * (said.type in ("error", "warning"))))
+        self.page.on("request", lambda sent: self.wrong.extend([sent.url] * (not sent.url.startswith("file:"))))
+        self.page.on("popup", lambda page: self.wrong.append("a new window"))
+        self.page.add_init_script(WATCH)
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html[data-ready=yes]")
+
+    def _refuse(self, dialog: Any) -> None:
+        self.wrong.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def text(self, selector: str) -> str:
+        return str(self.page.locator(selector).first.inner_text())
+
+    def wait_for_status(self, text: str) -> None:
+        """Until the line above the rows says so."""
+        self.page.locator(f"#status:text-is('{text}')").wait_for()
+
+    def check(self) -> None:
+        """Nothing was asked, nothing was run, nothing was refused, and nothing sticks out at the side."""
+        assert self.page.evaluate("window.violations") == []
+        assert self.page.evaluate("window.hit") is None
+        assert self.page.evaluate("document.querySelectorAll('img, iframe, object, link').length") == 0
+        assert self.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert self.wrong == []
+        self.context.close()
+
+
+@pytest.fixture(scope="module")
+def browser(browser_address: str) -> Iterator[Any]:
+    with chromium(browser_address) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("small")
+    keep(folder)
+    return ragmeter.report("small", folder / "report.html", output_dir=folder).page
+
+
+@pytest.fixture(scope="module")
+def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three systems on the same real questions."""
+    folder = tmp_path_factory.mktemp("systems")
+    names = sorted({row["system"] for row in load_rows("evouna.jsonl")})[:3]
+    for name in names:
+        held = [{**row, "kind": row["question"].split()[0]} for row in load_rows("evouna.jsonl", system=name)]
+        keep(folder, name, [{**row, "qid": row["question"]} for row in held], "token_f1,exact_match")
+    return ragmeter.report(names, folder / "report.html", output_dir=folder).page
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+def test_a_payload_in_every_field_is_shown_and_does_nothing(
+    browser: Any, tmp_path: Path, width: int, scheme: str
+) -> None:
+    names = [keep_hostile(tmp_path).name, keep_hostile(tmp_path, PAYLOADS[3], seed=1).name]
+    path = ragmeter.report(names, tmp_path / "report.html", output_dir=tmp_path, title=PAYLOAD).page
+    opened = Opened(browser, path, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = opened.page
+    for part in ("title", "comparison", "distributions", "relations", "slices", "conversations", "signature"):
+        assert PAYLOADS[0] in page.locator(f"#{part}").inner_text(), part
+    for each in page.locator("main details").all():
+        each.evaluate("(node) => { node.open = true; }")
+    page.select_option("#run", "1")
+    assert page.title().startswith(PAYLOADS[0])
+    page.select_option("#slice", index=1)
+    page.select_option("#slice-value", index=1)
+    page.fill("#search", "onerror")
+    opened.wait_for_status("5 of 10 rows")
+    for row in range(page.locator(".open").count()):
+        page.locator(".open").nth(row).click()
+        shown = page.locator("#detail").inner_text()
+        for title in ("Question", "References", "Answer", "Judge", "Retrieved, by rank", "Contexts", "Other columns"):
+            assert title in shown
+        assert PAYLOADS[0] in shown
+        page.keyboard.press("Escape")
+    opened.check()
+
+
+def test_the_figures_and_the_failures_stand_first(browser: Any, small: Path) -> None:
+    opened = Opened(browser, small)
+    assert opened.text("h1") == "small"
+    assert "8 rows, 3 metrics" in opened.text(".lead")
+    assert "1 not scored: no_answer, the row has no answer (token_f1, exact_match)" in opened.text(".note.bad")
+    cards = opened.page.locator(".metric").all_inner_texts()
+    assert [card.split()[0] for card in cards] == ["token_f1", "exact_match", "recall@2"]
+    assert "0.5714" in cards[1]  # four of the seven that have an answer
+    assert "95%: 0.2505 to 0.8418" in cards[1]
+    assert "7 of 8 scored" in cards[1]
+    assert "fewer than 30 rows" in cards[1]
+    assert "8 of 8 scored" in cards[2]
+    assert opened.page.locator("#comparison").is_hidden()
+    assert opened.page.locator("#conversations").is_hidden()
+    assert "sha256" in opened.text("#signature") or "python" in opened.text("#signature")
+    opened.check()
+
+
+def test_slices_show_their_n_and_mark_small_ones(browser: Any, small: Path) -> None:
+    opened = Opened(browser, small)
+    cells = opened.page.locator(".heat tbody tr").all_inner_texts()
+    assert cells[0].split() == [
+        "music",
+        "4",
+        "rows",
+        "0.6667",
+        "n",
+        "=",
+        "3",
+        "(few)",
+        "0.6667",
+        "n",
+        "=",
+        "3",
+        "(few)",
+        "0.5000",
+        "n",
+        "=",
+        "4",
+        "(few)",
+    ]
+    assert "*" not in opened.text("#slices")
+    assert cells[-1].split()[:4] == ["all", "rows", "8", "rows"]
+    opened.check()
+
+
+def test_rows_are_searched_filtered_and_sorted(browser: Any, small: Path) -> None:
+    opened = Opened(browser, small)
+    page = opened.page
+
+    def shown() -> list[str]:
+        return [text.split()[2].rstrip("?") for text in page.locator(".rows tbody th").all_inner_texts()]
+
+    assert shown() == list("01234567")
+    page.fill("#search", "ENTIRELY d6")
+    opened.wait_for_status("1 of 8 rows")
+    assert shown() == ["6"]
+    page.fill("#search", "")
+    opened.wait_for_status("8 rows")
+    page.select_option("#only", "failed")
+    assert shown() == ["7"]
+    page.click("#reset")
+    page.select_option("#slice", "domain")
+    page.select_option("#slice-value", label="music")
+    assert shown() == ["1", "3", "5", "7"]
+    page.select_option("#metric", "token_f1")
+    page.fill("#high", "0.5")
+    assert shown() == ["5"]
+    page.click("#reset")
+    page.locator("th[data-key=token_f1] button").focus()
+    page.keyboard.press("Enter")
+    assert shown() == ["4", "5", "6", "0", "1", "2", "3", "7"]  # what has no score is last
+    assert page.get_attribute("th[data-key=token_f1]", "aria-sort") == "ascending"
+    page.keyboard.press("Enter")
+    assert shown() == ["0", "1", "2", "3", "4", "5", "6", "7"]
+    assert page.get_attribute("th[data-key=token_f1]", "aria-sort") == "descending"
+    opened.check()
+
+
+def test_a_row_opens_by_the_keyboard_and_marks_what_differs(browser: Any, small: Path) -> None:
+    opened = Opened(browser, small)
+    page = opened.page
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.locator(".open").nth(4).focus()
+    page.keyboard.press("Enter")
+    assert opened.text("#detail-title") == "Row q4"
+    assert page.locator("#detail ins").all_inner_texts() == ["something else entirely"]
+    assert page.locator("#detail del").all_inner_texts() == ["gold answer 4"]
+    assert page.locator("#detail .hit").count() == 0
+    page.keyboard.press("ArrowLeft")
+    assert opened.text("#detail-title") == "Row q3"
+    assert page.locator("#detail ins, #detail del").count() == 0
+    assert page.locator("#detail .hit").all_inner_texts() == ["d3::chunk-2✓ relevant", "d3✓ retrieved"]
+    assert "passage one of 3" in opened.text("#detail")
+    page.keyboard.press("Escape")
+    assert not page.locator("#detail").is_visible()
+    assert page.evaluate("document.activeElement.className") == "open"
+    opened.check()
+
+
+def test_runs_are_compared_and_chosen(browser: Any, systems: Path) -> None:
+    opened = Opened(browser, systems)
+    page = opened.page
+    pressed = page.locator(".pairs [aria-pressed=true]")
+    assert pressed.count() == 1
+    first = opened.text("#pair h3")
+    page.locator(".pairs button").last.click()
+    assert opened.text("#pair h3") != first
+    assert "paired randomisation test" in opened.text("#pair")
+    page.locator(".movers summary").click()
+    page.locator(".movers button").first.click()
+    assert "The same question in the other runs" in opened.text("#detail")
+    page.keyboard.press("Escape")
+    chosen = page.locator("#run option").nth(2).inner_text()
+    page.select_option("#run", "2")
+    assert chosen in opened.text("#rows-title")
+    opened.check()
+
+
+def test_the_page_says_what_the_command_says(browser: Any, tmp_path: Path) -> None:
+    """The same sentences, and every figure with the same digits, as in the terminal and in Markdown."""
+    kinds = [{**row, "kind": "odd" if i % 4 == 3 else "usual"} for i, row in enumerate(rows(80))]
+    keep(tmp_path, "old", kinds)
+    keep(tmp_path, "new", [{**row, "answer": "gold" if i % 2 else row["answer"]} for i, row in enumerate(kinds)])
+    made = ragmeter.report(["old", "new"], tmp_path / "r.html", output_dir=tmp_path, markdown=tmp_path / "r.md")
+    (pair,) = ragmeter.compare(["old", "new"], output_dir=tmp_path).pairs
+    opened = Opened(browser, made.page)
+    assert opened.text("#headline .verdict") == pair.sentence
+    opened.page.locator(".in-words summary").click()
+    assert opened.page.locator(".in-words li").all_inner_texts() == [each.sentence for each in pair.metrics.values()]
+    cells = opened.page.locator(".pair tbody tr").first.locator("td").all_inner_texts()
+    each = pair.metrics["token_f1"]
+    assert cells[0] == each.verdict
+    assert cells[1:3] == [signed(each.difference), signed_interval(each.interval)]
+    assert cells[4:6] == [number(each.mean_a), number(each.mean_b)]
+    assert cells[7] == p_value(each.p_holm)
+    turned = [each.sentence for each in pair.slices if each.turns]
+    assert opened.page.locator("#pair .note li").all_inner_texts() == turned
+    assert plain(pair.sentence) in (tmp_path / "r.md").read_text(encoding="utf-8")
+    opened.check()
+
+
+def test_light_and_dark_are_a_choice_and_print_is_light(browser: Any, small: Path) -> None:
+    opened = Opened(browser, small, color_scheme="dark")
+    page = opened.page
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.click("#theme")
+    light = page.evaluate(background)
+    assert dark != light
+    page.reload()
+    page.wait_for_selector("html[data-ready=yes]")
+    assert page.evaluate(background) == light
+    page.click("#theme")
+    assert page.evaluate(background) == dark
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--page').trim()") == "#f5f6f8"
+    assert not page.locator(".tools").is_visible()
+    assert page.locator(".histogram .column").last.is_visible()
+    opened.check()
+
+
+def test_conversations_are_shown_as_such(browser: Any, tmp_path: Path) -> None:
+    turns = [{**row, "session_id": f"talk {i // 3}", "turn_idx": str(2 - i % 3)} for i, row in enumerate(rows(6))]
+    keep(tmp_path, data=turns)
+    opened = Opened(browser, ragmeter.report("small", tmp_path / "r.html", output_dir=tmp_path).page)
+    assert "2 conversations, 6 turns" in opened.text("#conversations")
+    chats = opened.page.locator(".chat")
+    assert chats.locator("h3").all_inner_texts() == ["talk 0 3 turns", "talk 1 3 turns"]
+    asked = chats.first.locator(".user").all_inner_texts()
+    assert [text[-2] for text in asked] == ["2", "1", "0"]  # by turn_idx, not by the order of the file
+    opened.page.select_option("#chat-order", "token_f1")
+    assert "talk 1" in chats.first.locator("h3").inner_text()
+    assert "no_answer" in chats.first.inner_text()
+    opened.check()
+
+
+def test_what_is_left_out_is_said(browser: Any, tmp_path: Path) -> None:
+    keep(tmp_path)
+    made = ragmeter.report("small", tmp_path / "r.html", output_dir=tmp_path, max_rows=3)
+    assert (made.rows, made.rows_shown) == (8, 3)
+    opened = Opened(browser, made.page)
+    assert "3 of 8 rows are on this page: those that failed, then the worst" in opened.text("#rows-body")
+    assert [text[-2] for text in opened.page.locator(".rows tbody th").all_inner_texts()] == ["4", "5", "7"]
+    assert "8 rows, 3 metrics" in opened.text(".lead")  # the figures are of all rows
+    opened.check()
+
+
+def test_many_rows_are_packed_and_come_a_page_at_a_time(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragmeter.show.report.page._PLAIN", 100_000)
+    keep(tmp_path, data=rows(1000), metrics="token_f1")
+    made = ragmeter.report("small", tmp_path / "r.html", output_dir=tmp_path)
+    assert 'data-encoding="gzip"' in made.page.read_text(encoding="utf-8")
+    opened = Opened(browser, made.page)
+    page = opened.page
+    assert opened.text("#status") == "1,000 rows"
+    assert page.locator(".rows tbody tr").count() == 50
+    page.locator("#pages button", has_text="Last").click()
+    assert opened.text("#pages span") == "page 20 of 20"
+    assert "number 999" in page.locator(".rows tbody th").last.inner_text()
+    opened.check()
+
+
+def test_a_page_without_scripts_says_so(browser: Any, small: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(small.as_uri())
+    assert "scripts are switched off" in page.locator("main").inner_text()
+    context.close()
