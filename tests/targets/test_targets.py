@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from ragmeter.effects.caller import Failure
+from ragmeter.effects.calls import Limits
 from ragmeter.effects.wire import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.judges.prices import Price
-from ragmeter.targets.asking import Answers, Asked, Limits, ask
+from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.http import HttpTarget, Paths
 from ragmeter.targets.json_path import Path as Into
 from ragmeter.targets.model import ModelTarget

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ragmeter.effects.caller import Failure
-from ragmeter.targets.asking import Limits, ask
+from ragmeter.effects.calls import Limits
+from ragmeter.targets.asking import ask
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page, Visit
 from ragmeter.targets.web import Login, WebTarget

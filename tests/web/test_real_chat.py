@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from ragmeter.targets.asking import Limits, ask
+from ragmeter.effects.calls import Limits
+from ragmeter.targets.asking import ask
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Page
 from ragmeter.targets.web import WebTarget

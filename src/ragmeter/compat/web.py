@@ -8,11 +8,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from ragmeter.effects.caller import Failure
+from ragmeter.effects.calls import Limits
 from ragmeter.errors import UsageError
 from ragmeter.io.source import open_source
 from ragmeter.io.write import replacing, write_rows
 from ragmeter.registry import BaseScorer, get
-from ragmeter.targets.asking import Limits, ask
+from ragmeter.targets.asking import ask
 from ragmeter.targets.port import Question
 from ragmeter.targets.session import PageSession
 from ragmeter.targets.visit import Page

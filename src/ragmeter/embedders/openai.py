@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ragmeter.effects.caller import Caller, Failure, TryAgain
-from ragmeter.effects.journal import Journal, Reply
-from ragmeter.effects.loop import Stoppable, each, run
-from ragmeter.effects.pace import Pace, Retries
+from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.journal import Reply
+from ragmeter.effects.loop import each
+from ragmeter.effects.pace import Retries
 from ragmeter.effects.wire import OPENAI, Endpoint, Wire
 from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
 from ragmeter.errors import EndpointError, UsageError
@@ -52,24 +53,21 @@ class Server:
         parts = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
         found: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(parts)
 
-        async def work(handle: Stoppable) -> None:
-            with Journal(None) as journal:
-                caller = Caller(journal, Pace(_AT_ONCE), retries=self._retries)
-                handle.calls(caller.stop)
-                async with self.endpoint.wire(_FAILED) as wire:
+        async def work(caller: Caller) -> None:
+            async with self.endpoint.wire(_FAILED) as wire:
 
-                    async def one(place: int) -> None:
-                        async def send() -> Reply:
-                            found[place] = await self._ask(wire, parts[place])
-                            return Reply("")
+                async def one(place: int) -> None:
+                    async def send() -> Reply:
+                        found[place] = await self._ask(wire, parts[place])
+                        return Reply("")
 
-                        reply = await caller.attempt(send)
-                        if isinstance(reply, Failure):
-                            raise _lost(self.endpoint, reply)
+                    reply = await caller.attempt(send)
+                    if isinstance(reply, Failure):
+                        raise _lost(self.endpoint, reply)
 
-                    await each(range(len(parts)), one, _AT_ONCE)
+                await each(range(len(parts)), one, _AT_ONCE)
 
-        run(work)
+        run_calls(work, Limits(_AT_ONCE, self._retries))
         if len({part.shape[1] for part in found}) != 1:
             raise EndpointError(f"{self.endpoint.name} sent vectors of different lengths")
         return np.concatenate(found), np.zeros(len(texts), dtype=np.bool_)

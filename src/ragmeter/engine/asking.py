@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from ragmeter.definition import Metric
 from ragmeter.effects.caller import Failure
+from ragmeter.effects.calls import Limits
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run
 from ragmeter.engine.scoring import score_batch
@@ -27,7 +28,7 @@ from ragmeter.runs.folder import NewRun, outcome_column
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch
-from ragmeter.targets.asking import Answers, Asked, Limits, ask
+from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.effects.caller import Caller, Failure
+from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal, Reply
-from ragmeter.effects.loop import Stoppable, run
-from ragmeter.effects.pace import Pace, Retries
+from ragmeter.effects.pace import Retries
 from ragmeter.effects.wire import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.judges.chat import ChatClient
@@ -139,14 +139,11 @@ class LLMJudge:
             raise UsageError("a query, a ground truth and an answer are texts")
         self.endpoint.check()
 
-        async def work(stop: Stoppable) -> Judgement:
-            with Journal(None) as journal:
-                caller = Caller(journal, Pace(self.repeats), retries=self.retries)
-                stop.calls(caller.stop)
-                async with self.client() as client:
-                    return await self.judge(caller, client, query, ground_truth, agent_response)
+        async def work(caller: Caller) -> Judgement:
+            async with self.client() as client:
+                return await self.judge(caller, client, query, ground_truth, agent_response)
 
-        return run(work)
+        return run_calls(work, Limits(self.repeats, self.retries))
 
     async def judge(
         self, caller: Caller, client: ChatClient, query: str, ground_truth: str, agent_response: str

@@ -9,23 +9,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from ragmeter.effects.budget import Budget
 from ragmeter.effects.caller import STOPPED, Caller, Failure
+from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import Stoppable, each, run
-from ragmeter.effects.pace import Pace, Retries
+from ragmeter.effects.loop import each
 from ragmeter.effects.rounds import Reuse, Round, begin_round
 from ragmeter.targets.port import Answer, Question, Target
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How to ask: how many at once, how often again, and how much in all."""
-
-    workers: int = 4
-    retries: int = 3
-    max_calls: int | None = None
-    budget: float | None = None
 
 
 @dataclass
@@ -99,11 +88,7 @@ def ask(
             return ask(target, questions, limits, answers, advance)
     current = answers.round
 
-    async def work(stop: Stoppable) -> Asked:
-        budget = Budget(limits.budget, limits.max_calls)
-        caller = Caller(answers.journal, Pace(limits.workers), budget, Retries.of(limits.retries), current.key())
-        stop.calls(caller.stop)
-
+    async def work(caller: Caller) -> Asked:
         async def session(places: list[int]) -> None:
             so_far: list[tuple[str, str]] = []
             conversation: str | None = None
@@ -127,7 +112,7 @@ def ask(
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
         return Asked(found, effort, caller.usage.as_dict(), notice)
 
-    return run(work)
+    return run_calls(work, limits, answers.journal, current.key())
 
 
 async def _one(caller: Caller, target: Target, question: Question, current: Round) -> Answer | Failure:

@@ -21,11 +21,9 @@ from ragmeter.compat.crag.evaluation import Judged, group, judge_all
 from ragmeter.compat.crag.generation import Agent, Generation
 from ragmeter.compat.crag.progress import ProgressCallback, count_conversations, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
-from ragmeter.effects.budget import Budget
 from ragmeter.effects.caller import Caller
+from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import Stoppable, run
-from ragmeter.effects.pace import Pace, Retries
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.hints import by_caller, option
@@ -188,41 +186,39 @@ class CRAGEvaluator:
             self.shortened += kept != answer
             return kept
 
-        async def work(stop: Stoppable) -> list[dict[str, Any]]:
-            with Journal(self.journal if self.agent_name else None) as journal:
-                current = self._begin_round(journal, agent)
-                caller = Caller(
-                    journal,
-                    Pace(self.agent_workers),
-                    Budget(calls=self.max_calls),
-                    Retries.of(self.retries),
-                    "" if current is None else current.key(),
-                )
-                stop.calls(caller.stop)
+        def generate(journal: Journal) -> list[dict[str, Any]]:
+            current = self._begin_round(journal, agent)
+
+            async def work(caller: Caller) -> list[dict[str, Any]]:
                 generation = Generation(agent, caller, shorten, current)
-                try:
-                    answered = await generation.run(
-                        conversations(self.dataset, self.num_conversations, self.load_image),
-                        self._batch_size,
-                        self.agent_workers,
-                        self.progress,
-                        finished,
-                    )
-                finally:  # an agent that remembers has changed, however it ended
-                    if current is not None:
-                        journal.let_go(current.number, self._identity(agent).as_json())
+                answered = await generation.run(
+                    conversations(self.dataset, self.num_conversations, self.load_image),
+                    self._batch_size,
+                    self.agent_workers,
+                    self.progress,
+                    finished,
+                )
                 self.effort = asdict(caller.effort)
-                turns = [turn for progress in answered for turn in progress.turns()]
+                return [turn for progress in answered for turn in progress.turns()]
+
+            limits = Limits(self.agent_workers, self.retries, self.max_calls)
+            try:
+                turns = run_calls(work, limits, journal, "" if current is None else current.key())
+            finally:  # an agent that remembers has changed, however it ended
                 if current is not None:
-                    notice = current.reused(journal, caller.effort.from_journal, len(turns), "the agent")
-                    if notice:
-                        print(notice, file=sys.stderr)
-                return turns
+                    journal.let_go(current.number, self._identity(agent).as_json())
+            if current is not None:
+                notice = current.reused(journal, self.effort["from_journal"], len(turns), "the agent")
+                if notice:
+                    print(notice, file=sys.stderr)
+            return turns
 
         watched = progress_callback is not None or self.show_progress
         total = count_conversations(self.dataset, self.num_conversations) if watched else 0
-        with tracking("answering", "conversations", total, progress_callback, shown=self.show_progress) as finished:
-            self.all_turn_data = run(work)
+        kept_in = self.journal if self.agent_name else None
+        shown = tracking("answering", "conversations", total, progress_callback, shown=self.show_progress)
+        with shown as finished, Journal(kept_in) as journal:
+            self.all_turn_data = generate(journal)
         if not self.all_turn_data:
             raise UsageError("the dataset has no conversations")
         if finish:
@@ -299,21 +295,19 @@ class CRAGEvaluator:
             self.progress(turns)
             advance(turns)
 
-        async def work(stop: Stoppable) -> tuple[dict[str, Any], dict[str, Any]]:
-            with Journal(self.journal) as journal:
-                budget = Budget(self.budget, self.max_calls)
-                caller = Caller(journal, Pace(self.num_workers), budget, judge.retries, judged.scope(judge.spec))
-                stop.calls(caller.stop)
-                async with judge.client() as client:
-                    await judge_all(judged, judge, caller, client, both)
-                effort = {
-                    **asdict(caller.effort),
-                    "latency_ms": caller.usage.latency(),
-                    "parameters_the_server_refused": sorted(client.dropped),
-                }
-                return caller.usage.as_dict(), effort
+        async def work(caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
+            async with judge.client() as client:
+                await judge_all(judged, judge, caller, client, both)
+            effort = {
+                **asdict(caller.effort),
+                "latency_ms": caller.usage.latency(),
+                "parameters_the_server_refused": sorted(client.dropped),
+            }
+            return caller.usage.as_dict(), effort
 
-        return run(work)
+        limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget)
+        with Journal(self.journal) as journal:
+            return run_calls(work, limits, journal, judged.scope(judge.spec))
 
     def estimate(self, turn_data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What judging these turns would take: about how many calls, tokens and dollars. Asks nothing."""

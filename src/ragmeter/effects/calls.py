@@ -1,0 +1,49 @@
+"""Many calls within limits: journal, pace, budget, retries and Ctrl-C, put together in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ragmeter.effects.budget import Budget
+from ragmeter.effects.caller import Caller
+from ragmeter.effects.journal import Journal
+from ragmeter.effects.loop import Stoppable, run
+from ragmeter.effects.pace import Pace, Retries
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many calls at once, how often again after a failure, how many in all, and the most dollars to spend."""
+
+    workers: int = 4
+    retries: int | Retries = 3
+    max_calls: int | None = None
+    budget: float | None = None
+
+
+def run_calls(
+    work: Callable[[Caller], Coroutine[Any, Any, Result]],
+    limits: Limits,
+    journal: Journal | None = None,
+    scope: str = "",
+) -> Result:
+    """Run `work` with a caller that keeps the limits. Without a journal, no reply outlives the call.
+
+    `scope` names the run that the budget is kept for: what the journal says was spent on it before counts. Ctrl-C lets
+    calls under way end and begins no other.
+    """
+    if journal is None:
+        with Journal(None) as in_memory:
+            return run_calls(work, limits, in_memory, scope)
+    retries = limits.retries if isinstance(limits.retries, Retries) else Retries.of(limits.retries)
+
+    async def main(stop: Stoppable) -> Result:
+        caller = Caller(journal, Pace(limits.workers), Budget(limits.budget, limits.max_calls), retries, scope)
+        stop.calls(caller.stop)
+        return await work(caller)
+
+    return run(main)
