@@ -47,7 +47,8 @@ def web(folder: Path, *, quick: bool) -> None:
 
 
 def _asked(page: object, workers: int, questions: int) -> float:
-    from ragmeter.targets.asking import Limits, ask
+    from ragmeter.effects.calls import Limits
+    from ragmeter.targets.asking import ask
     from ragmeter.targets.port import Answer, Question
     from ragmeter.targets.visit import Page
     from ragmeter.targets.web import WebTarget
