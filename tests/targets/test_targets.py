@@ -14,7 +14,7 @@ import pytest
 
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
-from ragmeter.effects.wire import Endpoint
+from ragmeter.effects.endpoint import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.judges.prices import Price
 from ragmeter.targets.asking import Answers, Asked, ask

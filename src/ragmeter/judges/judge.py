@@ -16,10 +16,10 @@ from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Retries
-from ragmeter.effects.wire import Endpoint
 from ragmeter.errors import UsageError
-from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.prices import Price, price_of, read_prices
+from ragmeter.judges.providers.port import ChatProvider
+from ragmeter.judges.providers.registry import endpoint_of, open_provider
 from ragmeter.judges.verdict import CORRECT, RESPONSE_FORMAT, Prompt, parse
 from ragmeter.table import REFUSED, SCORED, TIED, UNPARSABLE
 
@@ -105,14 +105,14 @@ class LLMJudge:
                 raise UsageError(f"{name} must be at least {least}, and is {value}")
         if not timeout > 0 or not temperature >= 0:
             raise UsageError("timeout must be above 0, and temperature not below")
-        self.endpoint = Endpoint.of(model_name, base_url, api_key, timeout)
+        self.endpoint = endpoint_of(model_name, base_url, api_key, timeout)
         self.prompt = Prompt() if prompt is None else Prompt.read(prompt)
         self.price: Price | None = price_of(model_name, None if prices is None else read_prices(prices))
         self.temperature, self.seed, self.max_tokens = float(temperature), seed, max_tokens
         self.repeats, self.tries = repeats, tries
         self.retries = Retries.of(retries)
         #: What the calls of this judge are filed under: everything but the texts.
-        self.spec = _digest(self.signature() | {"url": _digest(self.endpoint.base_url)})
+        self.spec = _digest(self.signature() | self.endpoint.digests())
 
     def __repr__(self) -> str:
         return f"LLMJudge(model_name={self.endpoint.model!r}, base_url={self.endpoint.name!r})"
@@ -120,8 +120,7 @@ class LLMJudge:
     def signature(self) -> dict[str, Any]:
         """Everything that a reply depends on besides the texts."""
         return {
-            "model": self.endpoint.model,
-            "endpoint": self.endpoint.name,
+            **self.endpoint.signature(),
             "temperature": self.temperature,
             "seed": self.seed,
             "max_tokens": self.max_tokens,
@@ -129,9 +128,9 @@ class LLMJudge:
             "prompt": self.prompt.hash,
         }
 
-    def client(self) -> ChatClient:
+    def client(self) -> ChatProvider:
         """The connection that `judge` asks through, to be opened as a context."""
-        return ChatClient(self.endpoint, self.price)
+        return open_provider(self.endpoint, self.price)
 
     def evaluate(self, query: str, ground_truth: str, agent_response: str) -> Judgement:
         """Judge one answer now. Nothing is kept of it; for many answers use CRAGEvaluator."""
@@ -146,7 +145,7 @@ class LLMJudge:
         return run_calls(work, Limits(self.repeats, self.retries))
 
     async def judge(
-        self, caller: Caller, client: ChatClient, query: str, ground_truth: str, agent_response: str
+        self, caller: Caller, client: ChatProvider, query: str, ground_truth: str, agent_response: str
     ) -> Judgement:
         """Judge one answer through a caller that paces, budgets and remembers."""
         values = _values(query, ground_truth, agent_response)
@@ -155,7 +154,7 @@ class LLMJudge:
         each = await asyncio.gather(*(self._repeat(caller, client, values, index) for index in range(self.repeats)))
         return _majority(each)
 
-    async def _repeat(self, caller: Caller, client: ChatClient, values: dict[str, str], repeat: int) -> Judgement:
+    async def _repeat(self, caller: Caller, client: ChatProvider, values: dict[str, str], repeat: int) -> Judgement:
         """One verdict; asked for again where the reply can't be read."""
         replies: list[str] = []
         cause = ""
@@ -220,7 +219,7 @@ def _values(query: str, ground_truth: str, agent_response: str) -> dict[str, str
     return {"query": query, "ground_truth": ground_truth, "agent_response": agent_response}
 
 
-async def _send(client: ChatClient, prompt: Prompt, values: dict[str, str], parameters: dict[str, Any]) -> Reply:
+async def _send(client: ChatProvider, prompt: Prompt, values: dict[str, str], parameters: dict[str, Any]) -> Reply:
     return await client.send(prompt.messages(values), parameters)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +12,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
-from ragmeter.effects.wire import Response, Secret, Wire, check_address, public
+from ragmeter.effects.secret import read_headers
+from ragmeter.effects.wire import Response, Wire, check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.cells import as_number, as_text, whole
@@ -28,7 +27,6 @@ DEFAULT_REQUEST = {"question": "{question}"}
 #: Where streamed pieces of an answer usually are.
 _PIECES = tuple(map(Path.parse, ("delta", "choices[0].delta.content", "token", "text", "answer", "content")))
 _ENOUGH = 5  # replies without an answer, and none with: then it is the path that is wrong
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _HINTS = {
     401: "the server wants to know who asks: "
     + by_caller(
@@ -65,7 +63,7 @@ class HttpTarget:
         *,
         request: Any = None,
         method: str = "POST",
-        headers: Sequence[str] = (),
+        headers: Sequence[str] | Mapping[str, str] = (),
         paths: Paths = Paths(),  # noqa: B008 - frozen
         timeout: float = 60.0,
     ) -> None:
@@ -82,12 +80,10 @@ class HttpTarget:
             raise UsageError("a GET request is an object, whose keys become the query")
         self.unseen = Unseen({path.text for name, path in vars(paths).items() if path and name != "answer"})
         self._without = 0
-        read = list(map(_header, headers))
-        self._headers = {header.name: header.value for header in read}
-        secrets = [value for header in read for value in header.secrets]
-        self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers, secrets=secrets)
+        self._headers = read_headers(headers)
+        self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers)
         # a header that is written out tells systems apart; a secret is the same system after it was changed
-        plain = sorted((header.name, header.value.reveal()) for header in read if not header.secrets)
+        plain = sorted((name, value.reveal()) for name, value in self._headers.items() if not value.from_environment)
         self.name = dumps([self.signature(), url, plain])
 
     async def __aenter__(self) -> Self:
@@ -274,25 +270,3 @@ def _flat(found: list[Any]) -> list[Any]:
     """What a path leads to, item by item: it may lead to a list, or to everything in it."""
     items = [item for each in found for item in (each if isinstance(each, list) else [each])]
     return [item for item in items if item or (item == 0 and item is not False)]
-
-
-@dataclass(frozen=True)
-class _Header:
-    name: str
-    value: Secret
-    secrets: tuple[Secret, ...]
-
-
-def _header(given: str) -> _Header:
-    """`Name: value`, with `$VARIABLE` taken from the environment."""
-    name, colon, value = given.partition(":")
-    if not colon or not re.fullmatch(r"[A-Za-z0-9_-]+", name.strip()):
-        raise UsageError(f"a header is 'Name: value', and {name.strip()!r} is none", hint="'X-Api-Key: $MY_KEY'")
-    used = [match[1] or match[2] for match in _VARIABLE.finditer(value)]
-    for variable in used:
-        if variable not in os.environ:
-            raise UsageError(f"the header {name.strip()} wants ${variable}, which is not set")
-    filled = _VARIABLE.sub(lambda match: os.environ[match[1] or match[2]], value).strip()
-    if not filled.isprintable():
-        raise UsageError(f"the header {name.strip()} has characters that no header has")
-    return _Header(name.strip(), Secret(filled), tuple(Secret(os.environ[variable]) for variable in used))

@@ -60,7 +60,7 @@ def _address(url: str, timeout: float, options: Mapping[str, Any]) -> Target:
 
 
 def _model(name: str, timeout: float, options: Mapping[str, Any]) -> Target:
-    from ragmeter.effects.wire import Endpoint
+    from ragmeter.effects.endpoint import Endpoint
     from ragmeter.judges.prices import price_of, read_prices
     from ragmeter.targets.model import ModelTarget
 

@@ -16,8 +16,8 @@ from typing import Any
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.loop import each
 from ragmeter.errors import InputError
-from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.judge import Judgement, LLMJudge
+from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.metrics.conversation import MISSED, Turn, counted
 from ragmeter.metrics.normalize import fold
 from ragmeter.metrics.refusals import is_miss
@@ -214,7 +214,7 @@ def _name(turns: list[JudgedTurn]) -> None:
 
 
 async def judge_all(
-    judged: Judged, judge: LLMJudge, caller: Caller, client: ChatClient, advance: Callable[[int], None]
+    judged: Judged, judge: LLMJudge, caller: Caller, client: ChatProvider, advance: Callable[[int], None]
 ) -> None:
     """Decide every turn, with the judge where it takes one; long conversations first, since they take the longest."""
 
