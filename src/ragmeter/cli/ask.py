@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
     from ragmeter.targets.port import Target
 
-_OPENAI = "openai:"
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
 _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
@@ -38,10 +37,6 @@ run: run the same command again after a crash or Ctrl-C, and only what is missin
 anew, since it is the system that changes. Rows with the same session_id are asked one after another, in the order of
 turn_idx.
 """
-#: Options that mean something for one kind of target only.
-_OF_HTTP = ("request", "method", "headers", "answer_path", "retrieved_path", "contexts_path", "latency_path",
-            "conversation_path", "delta_path")  # fmt: skip
-_OF_MODELS = ("base_url", "budget", "prices", "max_tokens")
 
 
 def run(argv: Sequence[str]) -> int:
@@ -80,7 +75,7 @@ def run(argv: Sequence[str]) -> int:
             embedding_prefix=chosen.embedding_prefix,
         )
     evaluation, asked = service.evaluation, service.asked
-    never = target.unseen.never() if hasattr(target, "unseen") else []
+    never = target.never_found()
     assert evaluation.folder is not None  # noqa: S101 - it was just made
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:
@@ -88,7 +83,7 @@ def run(argv: Sequence[str]) -> int:
         print(dumps(result, indent=2))
     else:
         terminal.asked(evaluation, asked, never, chosen.output)
-    return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.found))
+    return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.replies))
 
 
 def _parser() -> Parser:
@@ -166,14 +161,12 @@ def _model_options(parser: Parser) -> None:
 
 
 def _check(chosen: argparse.Namespace) -> None:
-    """Refuse what makes no sense, and options that would do nothing, before anything is asked."""
+    """Refuse what makes no sense before anything is asked; `open_target` refuses options without effect."""
+    from ragmeter.targets.opening import kind_of
+
     check_numbers(chosen)
-    address, model = "://" in chosen.target, chosen.target.startswith(_OPENAI)
-    for names, meant in ((_OF_HTTP, address), (_OF_MODELS, model)):
-        for name in names:
-            if getattr(chosen, name) is not None and not meant:
-                flag = name.removesuffix("s") if name == "headers" else name.replace("_", "-")
-                raise UsageError(f"--{flag} has no effect on {chosen.target}", hint="leave it out")
+    if chosen.budget is not None and "prices" not in kind_of(chosen.target).options:
+        raise UsageError(f"--budget has no effect on {chosen.target}", hint="leave it out")
 
 
 def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
@@ -195,7 +188,7 @@ def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
 
 
 def _target(chosen: argparse.Namespace) -> Target:
-    from ragmeter.targets.opening import ADDRESS_OPTIONS, MODEL_OPTIONS, open_target
+    from ragmeter.targets.opening import KINDS, open_target
 
-    options = {name: getattr(chosen, name) for name in (*ADDRESS_OPTIONS, *MODEL_OPTIONS)}
+    options = {name: getattr(chosen, name) for kind in KINDS for name in kind.options}
     return open_target(chosen.target, timeout=chosen.timeout, **options)

@@ -7,17 +7,16 @@ import time
 from typing import Any, Self
 
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.rounds import Identity
 from ragmeter.effects.wire import Endpoint
 from ragmeter.io.write import dumps
 from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.prices import Price
 from ragmeter.table import TARGET_ERROR
-from ragmeter.targets.port import Answer, Question, failed
+from ragmeter.targets.port import Answer, Question, Target, failed
 
 
-class ModelTarget:
-    """Asks a chat model the bare question. It retrieves nothing, and says so."""
+class ModelTarget(Target):
+    """Asks a chat model the bare question; `retrieved` is always empty."""
 
     def __init__(self, endpoint: Endpoint, price: Price | None = None, *, max_tokens: int = 1024) -> None:
         endpoint.check()
@@ -44,10 +43,6 @@ class ModelTarget:
             "max_tokens": self.max_tokens,
         }
 
-    def identity(self) -> Identity:
-        """What was named. Whether what stands behind it has changed, nobody can know."""
-        return Identity(self.name, self.signature(), certain=False)
-
     async def answer(self, question: Question) -> Reply:
         """The model's reply to the session so far and the question."""
         begun = time.perf_counter()
@@ -60,7 +55,7 @@ class ModelTarget:
         return Reply(answer.as_reply().body, reply.prompt_tokens, reply.completion_tokens, reply.cost)
 
     def worst(self, question: Question) -> float:
-        """The most that one question can cost: a token is never less than a byte."""
+        """The most that one question can cost: a token has at least one byte."""
         if self.price is None:
             return 0.0
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in question.messages())
