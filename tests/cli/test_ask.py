@@ -206,9 +206,10 @@ def test_phrases_of_ones_own(ragmeter: Run, tmp_path: Path, app: str) -> None:
     [
         (["--target", "nothing:at_all"], "no module 'nothing'"),
         (["--target", "json:nothing"], "unknown name in json"),
-        (["--target", "ftp://x"], "not an address"),
+        (["--target", "ftp://x"], "unknown kind of target 'ftp:'"),
+        (["--target", "opnai:gpt-4o", "--base-url", "http://x"], "did you mean openai:"),
         (["--target", "http://127.0.0.1:9/", "--request", "{question}"], "not JSON"),
-        (["--target", "http://127.0.0.1:9/", "--request", "{}"], "never shows {question}"),
+        (["--target", "http://127.0.0.1:9/", "--request", "{}"], "has no {question}"),
         (["--target", "http://127.0.0.1:9/", "--answer-path", "a["], "can't read the path"),
         (["--target", "http://127.0.0.1:9/", "--header", "X-Key: $NOT_SET"], "$NOT_SET, which is not set"),
         (["--target", "http://127.0.0.1:9/", "--base-url", "http://x"], "--base-url has no effect"),

@@ -55,12 +55,12 @@ def _header(line: str) -> tuple[str, Secret]:
     name, colon, value = line.partition(":")
     name = name.strip()
     if not colon or not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        raise UsageError(f"a header is 'Name: value', and {name!r} is none", hint="'X-Api-Key: $MY_KEY'")
+        raise UsageError(f"a header is written 'Name: value', got {name!r}", hint="'X-Api-Key: $MY_KEY'")
     variables = [match[1] or match[2] for match in _VARIABLE.finditer(value)]
     for variable in variables:
         if variable not in os.environ:
-            raise UsageError(f"the header {name} wants ${variable}, which is not set")
+            raise UsageError(f"the header {name} uses ${variable}, which is not set")
     filled = _VARIABLE.sub(lambda match: os.environ[match[1] or match[2]], value).strip()
     if not filled.isprintable():
-        raise UsageError(f"the header {name} has characters that no header has")
+        raise UsageError(f"the header {name} has characters that are not allowed in a header")
     return name, Secret(filled, [os.environ[variable] for variable in variables])

@@ -7,17 +7,16 @@ from typing import Any, Self
 
 from ragmeter.effects.endpoint import Endpoint
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.rounds import Identity
 from ragmeter.io.write import dumps
 from ragmeter.judges.prices import Price
 from ragmeter.judges.providers.port import ChatReply
 from ragmeter.judges.providers.registry import open_provider
 from ragmeter.table import TARGET_ERROR
-from ragmeter.targets.port import Answer, Question, failed
+from ragmeter.targets.port import Answer, Question, Target, failed
 
 
-class ModelTarget:
-    """Asks a chat model the bare question. It retrieves nothing, and says so."""
+class ModelTarget(Target):
+    """Asks a chat model the bare question; `retrieved` is always empty."""
 
     def __init__(self, endpoint: Endpoint, price: Price | None = None, *, max_tokens: int = 1024) -> None:
         endpoint.check()
@@ -43,10 +42,6 @@ class ModelTarget:
             "max_tokens": self.max_tokens,
         }
 
-    def identity(self) -> Identity:
-        """What was named. Whether what stands behind it has changed, nobody can know."""
-        return Identity(self.name, self.signature(), certain=False)
-
     async def answer(self, question: Question) -> Reply:
         """The model's reply to the session so far and the question."""
         begun = time.perf_counter()
@@ -59,7 +54,7 @@ class ModelTarget:
         return Reply(answer.as_reply().body, reply.prompt_tokens, reply.completion_tokens, reply.cost)
 
     def worst(self, question: Question) -> float:
-        """The most that one question can cost: a token is never less than a byte."""
+        """The most that one question can cost: a token has at least one byte."""
         if self.price is None:
             return 0.0
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in question.messages())

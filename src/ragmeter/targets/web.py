@@ -13,14 +13,13 @@ from urllib.parse import urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.rounds import Identity
 from ragmeter.effects.wire import check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.hints import parameter
 from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
 from ragmeter.targets.browser import launch, playwright_api
-from ragmeter.targets.port import Question
+from ragmeter.targets.port import Question, Target
 from ragmeter.targets.visit import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit, first_line
 
 Result = TypeVar("Result")
@@ -50,7 +49,7 @@ class Login:
         return options
 
 
-class WebTarget:
+class WebTarget(Target):
     """Drives pages in isolated contexts of one browser. A session keeps its page, and so its conversation."""
 
     def __init__(
@@ -91,10 +90,6 @@ class WebTarget:
     def signature(self) -> dict[str, Any]:
         """The page and how it is used; not how to get in."""
         return {"kind": "web", **vars(self.page), "url": public(self.page.url)}
-
-    def identity(self) -> Identity:
-        """What was named. Whether what stands behind it has changed, nobody can know."""
-        return Identity(self.name, self.signature(), certain=False)
 
     async def __aenter__(self) -> Self:
         api = playwright_api()
