@@ -11,6 +11,7 @@ __all__ = [
     "CRAGEvaluator",
     "Calibration",
     "Cascade",
+    "ChatReply",
     "Comparison",
     "ContextRecall",
     "CosineScorer",
@@ -22,6 +23,7 @@ __all__ = [
     "ExactMatchScorer",
     "F1Scorer",
     "Failed",
+    "FakeProvider",
     "LLMJudge",
     "MeteorScorer",
     "Metric",
@@ -58,6 +60,7 @@ _HOMES = {
     "CRAGEvaluator": "ragmeter.compat.crag.evaluator",
     "Calibration": "ragmeter.analysis.people.calibration",
     "Cascade": "ragmeter.compat.crag.cascade",
+    "ChatReply": "ragmeter.judges.providers.port",
     "Comparison": "ragmeter.analysis.comparing",
     "ContextRecall": "ragmeter.compat.context_recall",
     "CosineScorer": "ragmeter.compat.web",
@@ -69,6 +72,7 @@ _HOMES = {
     "ExactMatchScorer": "ragmeter.compat.web",
     "F1Scorer": "ragmeter.compat.web",
     "Failed": "ragmeter.table",
+    "FakeProvider": "ragmeter.judges.providers.fake",
     "LLMJudge": "ragmeter.judges.judge",
     "MeteorScorer": "ragmeter.compat.web",
     "Metric": "ragmeter.definition",
@@ -133,6 +137,8 @@ if TYPE_CHECKING:
     from ragmeter.engine.asking import ask_and_score as ask
     from ragmeter.engine.evaluation import Evaluation, add_metrics, evaluate
     from ragmeter.judges.judge import LLMJudge
+    from ragmeter.judges.providers.fake import FakeProvider
+    from ragmeter.judges.providers.port import ChatReply
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.runs.folder import RunFolder

@@ -95,7 +95,8 @@ class Wire:
         query = [Secret(value) for name, value in parse_qsl(urlsplit(url).query) if name != "api-version"]
         secrets = [*query, *(value for value in self._headers.values() if isinstance(value, Secret))]
         texts = {text for secret in secrets for text in secret.pieces()}
-        self._secrets = sorted(texts | {quote(text, safe="") for text in texts}, key=len, reverse=True)
+        longest_first = sorted(texts | {quote(text, safe="") for text in texts}, key=len, reverse=True)
+        self._secrets = [Secret(text) for text in longest_first]
         self._session: Any = None
         self._asked: tuple[str, Any] = "", None
 
@@ -185,7 +186,7 @@ class Wire:
     def clean(self, text: str) -> str:
         """The text without the keys, should a server say one back to us."""
         for secret in self._secrets:
-            text = text.replace(secret, "***")
+            text = text.replace(secret.reveal(), "***")
         return text
 
 
