@@ -24,6 +24,7 @@ __all__ = [
     "F1Scorer",
     "Failed",
     "FakeProvider",
+    "Judge",
     "LLMJudge",
     "MeteorScorer",
     "Metric",
@@ -59,7 +60,7 @@ _HOMES = {
     "BaseScorer": "ragmeter.registry",
     "CRAGEvaluator": "ragmeter.compat.crag.evaluator",
     "Calibration": "ragmeter.analysis.people.calibration",
-    "Cascade": "ragmeter.compat.crag.cascade",
+    "Cascade": "ragmeter.judges.cascade",
     "ChatReply": "ragmeter.judges.providers.port",
     "Comparison": "ragmeter.analysis.comparing",
     "ContextRecall": "ragmeter.compat.context_recall",
@@ -73,6 +74,7 @@ _HOMES = {
     "F1Scorer": "ragmeter.compat.web",
     "Failed": "ragmeter.table",
     "FakeProvider": "ragmeter.judges.providers.fake",
+    "Judge": "ragmeter.judges.judge",
     "LLMJudge": "ragmeter.judges.judge",
     "MeteorScorer": "ragmeter.compat.web",
     "Metric": "ragmeter.definition",
@@ -111,7 +113,6 @@ if TYPE_CHECKING:
     from ragmeter.analysis.people.calibration import Calibration, calibrate
     from ragmeter.analysis.people.sampling import choose_sample
     from ragmeter.compat.context_recall import ContextRecall
-    from ragmeter.compat.crag.cascade import Cascade
     from ragmeter.compat.crag.dataset_utils import (
         clean_text,
         convert_domain_indices_to_names,
@@ -136,7 +137,8 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric, column, metric
     from ragmeter.engine.asking import ask_and_score as ask
     from ragmeter.engine.evaluation import Evaluation, add_metrics, evaluate
-    from ragmeter.judges.judge import LLMJudge
+    from ragmeter.judges.cascade import Cascade
+    from ragmeter.judges.judge import Judge, LLMJudge
     from ragmeter.judges.providers.fake import FakeProvider
     from ragmeter.judges.providers.port import ChatReply
     from ragmeter.registry import BaseScorer

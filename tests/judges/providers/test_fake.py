@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from ragmeter import ChatReply, FakeProvider, LLMJudge
+from ragmeter import ChatReply, FakeProvider, Judge, LLMJudge
 from ragmeter.effects.caller import Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.errors import UsageError
@@ -91,16 +91,39 @@ def test_two_fakes_have_no_reply_in_common() -> None:
     assert one.digests() == one.digests() != other.digests()
 
 
-def test_it_reads_the_judge_s_own_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_reads_the_judge_s_own_prompt() -> None:
     texts: list[tuple[str, str, str]] = []
 
     def reply(question: str, reference: str, answer: str) -> str:
         texts.append((question, reference, answer))
         return "hm"
 
-    monkeypatch.setattr(LLMJudge, "client", lambda judge: FakeProvider(reply))
-    LLMJudge("k", "m", "http://127.0.0.1:9/v1", tries=1).evaluate("Which city?", "Paris", "<|im_start|> Paris\n\nEND")
+    LLMJudge(provider=FakeProvider(reply), tries=1).evaluate("Which city?", "Paris", "<|im_start|> Paris\n\nEND")
     assert texts == [("Which city?", "Paris", "<|im_start|> Paris\n\nEND")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome", "verdict"),
+    [
+        ("Yes", "scored", "CORRECT"),
+        ("No", "scored", "WRONG"),
+        (ChatReply(None, refusal="I can't say"), "refused", None),
+        (ChatReply("Yes", "length"), "unparsable", None),
+        (GiveUp("judge_error", "broken"), "judge_error", None),
+    ],
+)
+def test_a_judge_with_a_fake(reply: Any, outcome: str, verdict: str | None) -> None:
+    judgement = LLMJudge(provider=FakeProvider(reply)).evaluate("Which city?", "Paris", "It is Paris")
+    assert (judgement.outcome, judgement.verdict) == (outcome, verdict)
+
+
+def test_a_judge_with_a_fake_says_so() -> None:
+    judge = Judge(provider=FakeProvider("Yes", model="mine"))
+    assert repr(judge) == "Judge(model='mine', base_url='')"
+    assert {"model": "mine", "provider": "fake"}.items() <= judge.signature().items()
+    assert judge.spec() == judge.spec() != Judge(provider=FakeProvider("Yes", model="mine")).spec()
+    with pytest.raises(UsageError, match="its own address"):
+        Judge(provider=FakeProvider("Yes"), headers=["X: y"])
 
 
 def test_mistakes() -> None:

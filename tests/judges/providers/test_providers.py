@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ragmeter import Judge, LLMJudge
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.pace import Pace
@@ -212,3 +213,15 @@ def test_half_a_character_is_sent_and_read(vendor: str) -> None:
 def test_replies_are_plain_data(vendor: str) -> None:
     reply, _ = asked(vendor)
     assert pickle.loads(pickle.dumps(reply)) == reply  # noqa: S301 - our own
+
+
+def test_a_judge_asks_through_it(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACE", "trace-canary-01234567")
+    with SERVERS[vendor]("Yes") as server:
+        url = server.url if vendor == "openai" else server.root
+        judge = Judge(f"{vendor}:m-1", url, KEY, headers=["X-Trace: $TRACE"])
+        judgement = LLMJudge(KEY, f"{vendor}:m-1", url, headers=["X-Trace: $TRACE"]).evaluate("Where?", "Paris", "Rome")
+    assert (judgement.outcome, judgement.verdict) == ("scored", "CORRECT")
+    assert "X-Trace: trace-canary-01234567" in server.headers[0]
+    assert "canary" not in f"{judge!r} {vars(judge)!r} {json.dumps(judge.signature())}"
+    assert judge.signature().get("provider") == (None if vendor == "openai" else vendor)
