@@ -312,8 +312,8 @@ def test_ways_to_log_in(site: str, tmp_path: Path) -> None:
     credentials = Login(credentials=("me", "secret-password"))
     assert texts(ask_all(target(site, "basic", login=credentials), "x")) == ["Answer to x: it is so."]
     host = site.removeprefix("http://").partition(":")[0]
-    cookie = {"name": "who", "value": "me", "domain": host, "path": "/", "expires": -1, "sameSite": "Lax"}
-    state = {"cookies": [cookie | {"httpOnly": False, "secure": False}], "origins": []}
+    saved = {"name": "who", "value": "me", "domain": host, "path": "/", "expires": -1, "sameSite": "Lax"}
+    state = {"cookies": [saved | {"httpOnly": False, "secure": False}], "origins": []}
     (tmp_path / "login.json").write_text(json.dumps(state))
     stored = Login(storage_state=str(tmp_path / "login.json"))
     assert texts(ask_all(target(site, "login", login=stored), "x")) == ["Answer to x: it is so."]

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from ragmeter.effects.caller import Caller
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.errors import InputError
 from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.judge import Judgement, LLMJudge
@@ -245,7 +245,7 @@ async def judge_all(
         each_turn.settle(await judge.judge(caller, client, *each_turn.texts()))
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
-    await each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
+    await for_each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
 
 
 def _result_row(judged: JudgedTurn, turn: Turn) -> dict[str, Any]:
