@@ -37,9 +37,9 @@ def ask_all(
     return ask(target, asked, Limits(workers, retries), None, lambda count: None).replies
 
 
-def texts(found: list[Answer | Failure]) -> list[str]:
-    """What came back, failures with their causes."""
-    return [each.answer if isinstance(each, Answer) else f"{each.outcome}: {each.cause}" for each in found]
+def texts(replies: list[Answer | Failure]) -> list[str]:
+    """The answers; for failures, their outcomes and causes."""
+    return [reply.answer if isinstance(reply, Answer) else f"{reply.outcome}: {reply.cause}" for reply in replies]
 
 
 def give_up_soon(

@@ -11,7 +11,7 @@ from ragmeter.effects.caller import Caller, Failure, TryAgain
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.endpoint import OPENAI, Endpoint
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.effects.pace import Retries
 from ragmeter.effects.wire import Wire
 from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
@@ -66,7 +66,7 @@ class Server:
                     if isinstance(reply, Failure):
                         raise _lost(self.endpoint, reply)
 
-                await each(range(len(parts)), one, _AT_ONCE)
+                await for_each(range(len(parts)), one, _AT_ONCE)
 
         run_calls(work, Limits(_AT_ONCE, self._retries))
         if len({part.shape[1] for part in found}) != 1:

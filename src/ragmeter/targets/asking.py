@@ -12,7 +12,7 @@ from typing import Any, Self
 from ragmeter.effects.caller import STOPPED, Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.effects.rounds import Reuse, Round, begin_round
 from ragmeter.targets.port import Answer, Question, Target
 
@@ -105,7 +105,7 @@ def ask(
             advance(len(places))
 
         async with target:
-            await each(_sessions(questions), session, 2 * limits.workers)
+            await for_each(_sessions(questions), session, 2 * limits.workers)
         effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
         return Asked(replies, effort, caller.usage.as_dict(), notice)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.errors import InputError
 from ragmeter.judges.judge import ColumnJudge, Judgement, shown_texts
 from ragmeter.judges.prompt import OTHER_FIELDS
@@ -239,7 +239,7 @@ async def judge_all(
         each_turn.settle(await judge.ask(caller, client, each_turn.texts(judge.asked)))
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
-    await each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
+    await for_each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
 
 
 def _result_row(judged: JudgedTurn, turn: Turn) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from ragmeter.compat.crag.dataset_utils import Conversation
 from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import Threads, each
+from ragmeter.effects.loop import Threads, for_each
 from ragmeter.effects.rounds import Round
 from ragmeter.errors import describe
 from ragmeter.io.cells import whole
@@ -117,7 +117,7 @@ class Generation:
             finished(len(batch))
 
         try:
-            await each(enumerate(_batches(conversations, size)), one, workers)
+            await for_each(enumerate(_batches(conversations, size)), one, workers)
         finally:
             self.threads.close()
         return [progress for _, batch in sorted(found.items()) for progress in batch]
