@@ -20,6 +20,7 @@ from ragmeter.hints import by_caller
 from ragmeter.io.data import file_signature
 from ragmeter.judges.judge import LLMJudge
 from ragmeter.metrics.conversation import Turn, counted
+from ragmeter.show.numbers import given
 from ragmeter.stats.cascade import (
     ASK_ALL,
     Threshold,
@@ -68,7 +69,7 @@ class Cascade:
         for name in ("target_agreement", "llm_share", "audit"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                raise UsageError(f"{name} is a share between 0 and 1, and is {value:g}")
+                raise UsageError(f"{name} is a share between 0 and 1, and is {given(value)}")
         if self.target_agreement is not None and self.llm_share is not None:
             raise UsageError("a target agreement and a share don't go together", hint="give one of them")
         if self.llm_share is not None and self.labels:
@@ -77,7 +78,7 @@ class Cascade:
             )
         if self.target_agreement in (0, 1):
             raise UsageError(
-                f"an agreement of {self.target_agreement:g} can't be aimed at",
+                f"an agreement of {given(self.target_agreement)} can't be aimed at",
                 hint=f"0.98 is usual{by_caller('; see --judge too', '')}",
             )
         if self.seed < 0:
@@ -124,14 +125,14 @@ class Cascade:
         budget: float | None,
     ) -> _Plan:
         if self.llm_share is not None:
-            return _Plan(by_share(chances, self.llm_share), f"a share of {self.llm_share:g}")
+            return _Plan(by_share(chances, self.llm_share), f"a share of {given(self.llm_share)}")
         if self.target_agreement is None and not self.labels and budget is not None and judge.price is not None:
             return self._by_budget(judged, doubtful, chances, judge, budget)
         target = _USUAL_TARGET if self.target_agreement is None else self.target_agreement
         if self.labels:
             return self._by_labels(judged, doubtful, chances, target)
         warning = (
-            f"an agreement of {target:g} is what the offline judge's own figures let expect; it is no promise for "
+            f"an agreement of {given(target)} is what the offline judge's own figures let expect; it is no promise for "
             "these data: `ragmeter label` some turns, and give them as labels"
         )
         total = sum(map(len, judged.conversations))
@@ -167,8 +168,8 @@ class Cascade:
                 else "they are of too few conversations, or the offline judge is too often wrong on them"
             )
             warnings = (
-                f"{len(used):,} labels can't promise an agreement of {target:g}: {why}. The language model is asked "
-                "about every doubtful turn",
+                f"{len(used):,} labels can't promise an agreement of {given(target)}: {why}. The language model is "
+                "asked about every doubtful turn",
             )
         return _Plan(found, f"{len(used):,} labels", target, warnings=warnings)
 
@@ -186,7 +187,7 @@ class Cascade:
         spent = np.cumsum(costs[np.argsort(sureness(chances), kind="stable")])
         paid = np.count_nonzero(spent <= left - most * mean)
         share = float(paid) / max(len(doubtful), 1)
-        return _Plan(by_share(chances, share), f"a budget of ${budget:g}", most_audited=most)
+        return _Plan(by_share(chances, share), f"a budget of ${given(budget)}", most_audited=most)
 
 
 @dataclass(frozen=True)
