@@ -26,17 +26,7 @@ def with_verdicts(pair: Pair, wording: Wording) -> Pair:
         judged = replace(result, verdict=verdict(result, wording.alpha))
         metrics[name] = replace(judged, sentence=wording.difference(name, pair.a, pair.b, judged))
     of_slices = replace(wording, tests=len(pair.slices))
-    slices = [
-        replace(
-            part,
-            sentence=of_slices.turned(
-                f"{part.column} is {part.value}", part.metric, part.difference, part.interval, part.p_adjusted, part.n
-            ),
-        )
-        if part.turns
-        else part
-        for part in pair.slices
-    ]
+    slices = [replace(part, sentence=of_slices.turned(part)) if part.turns else part for part in pair.slices]
     return replace(pair, metrics=metrics, slices=slices, sentence=_overview(metrics))
 
 

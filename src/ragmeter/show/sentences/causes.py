@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragmeter.table import (
-    JUDGE_ERROR,
-    NO_RESULT,
-    REFUSED,
-    SKIPPED_BUDGET,
-    TARGET_ERROR,
-    TIED,
-    TIMEOUT,
-    UNDEFINED,
-    UNPARSABLE,
-)
+from ragmeter import table
 
 _MEANINGS = {
-    TARGET_ERROR: "the system failed to answer",
-    NO_RESULT: "the results have no such question",
-    UNPARSABLE: "the judge's reply could not be read",
-    REFUSED: "the judge refused",
-    TIED: "the judge's verdicts were tied",
-    TIMEOUT: "no reply in time",
-    JUDGE_ERROR: "the judge could not be reached",
-    SKIPPED_BUDGET: "not asked: the budget was spent",
-    UNDEFINED: "the metric has no value here",
+    table.TARGET_ERROR: "the system failed to answer",
+    table.NO_RESULT: "the results have no such question",
+    table.UNPARSABLE: "the judge's reply could not be read",
+    table.REFUSED: "the judge refused",
+    table.TIED: "the judge's verdicts were tied",
+    table.TIMEOUT: "no reply in time",
+    table.JUDGE_ERROR: "the judge could not be reached",
+    table.SKIPPED_BUDGET: "not asked: the budget was spent",
+    table.UNDEFINED: "the metric has no value here",
 }
 _MOST = 5
 

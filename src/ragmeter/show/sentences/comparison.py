@@ -33,6 +33,25 @@ class JudgedDifference(Protocol):
     def verdict(self) -> str: ...
 
 
+class JudgedPart(Protocol):
+    """The same of a slice."""
+
+    @property
+    def column(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def difference(self) -> float: ...
+    @property
+    def interval(self) -> Interval | None: ...
+    @property
+    def p_adjusted(self) -> float: ...
+    @property
+    def n(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Wording:
     """How differences were tested: the intervals' level, alpha, and over how many tests p is corrected."""
@@ -53,10 +72,11 @@ class Wording:
         verdict = result.verdict if result.verdict.startswith("not ") else f"significantly {result.verdict}"
         return f"{text}, {verdict}{self._corrected(result.p_holm, counted(result.n, result.n_clusters))}"
 
-    def turned(self, where: str, metric: str, difference: float, interval: Interval | None, p: float, n: int) -> str:
+    def turned(self, part: JudgedPart) -> str:
         """A slice on which the difference is the other way round."""
-        text = f"the other way round where {where}: {metric} {signed(difference)}{self._between(interval)}"
-        return f"{text}, significant{self._corrected(p, counted(n, None))}"
+        where = f"the other way round where {part.column} is {part.value}: {part.metric}"
+        text = f"{where} {signed(part.difference)}{self._between(part.interval)}"
+        return f"{text}, significant{self._corrected(part.p_adjusted, counted(part.n, None))}"
 
     def _between(self, interval: Interval | None) -> str:
         return "" if interval is None else f" ({percent(self.level)}: {signed_interval(interval)})"

@@ -11,7 +11,7 @@ from ragmeter.show.numbers import MISSING, given, number, p_value, percent, sign
 from ragmeter.show.sentences.causes import first_ids
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.terminal.console import console
-from ragmeter.show.terminal.tables import Column, Figures
+from ragmeter.show.terminal.tables import Figures
 from ragmeter.show.texts import printable, shortened
 from ragmeter.stats.intervals import SMALL
 
@@ -42,17 +42,8 @@ def show_comparison(comparison: Comparison) -> None:
 
 def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:
     """A row for each metric of two runs."""
-    table = Figures(
-        [
-            Column("metric", figures=False),
-            Column("A"),
-            Column("B"),
-            Column("B − A"),
-            Column(f"{percent(level)} interval"),
-            Column("Holm p" if corrected else "p"),
-            Column("better/\nworse", optional=True),
-        ]
-    )
+    p, counts = "Holm p" if corrected else "p", "better/\nworse"
+    table = Figures.of("metric", "A", "B", "B − A", f"{percent(level)} interval", p, counts, optional=[counts])
     for name, result in pair.metrics.items():
         style = _STYLES.get(result.verdict, "")
         table.add(

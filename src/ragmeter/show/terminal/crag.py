@@ -10,7 +10,7 @@ from ragmeter.compat.crag.cascade import NO_MODEL
 from ragmeter.judges.prices import AS_OF
 from ragmeter.show.numbers import interval, money, number, whole
 from ragmeter.show.terminal import console, printable
-from ragmeter.show.terminal.tables import Column, Figures
+from ragmeter.show.terminal.tables import Figures
 
 #: Which of the summary's metrics has the interval of a score.
 _INTERVALS = {
@@ -33,7 +33,7 @@ def judged(
 ) -> None:
     """The scores with their intervals, what could not be scored, what it cost, and where it is."""
     out = console()
-    table = Figures([Column("score", figures=False), Column("all"), Column("95% interval"), Column("ego")])
+    table = Figures.of("score", "all", "95% interval", "ego")
     for name, value in scores["all"].items():
         is_count = name in ("total", "correct_exact", "correct", "miss", "hallucination")
         found = summary["metrics"].get(_INTERVALS.get(name, ""))

@@ -12,7 +12,7 @@ from ragmeter.show.numbers import interval, money, number, percent, scored
 from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.terminal.console import console
-from ragmeter.show.terminal.tables import Column, Figures
+from ragmeter.show.terminal.tables import Figures
 from ragmeter.show.texts import printable
 from ragmeter.stats.intervals import SMALL
 
@@ -41,15 +41,7 @@ def show_summary(summary: RunSummary) -> None:
 def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Figures:
     """Each metric's mean with its interval, its median, and how many rows it was scored on."""
     level = next((summary.get("level", 0.95) for summary in metrics.values()), 0.95)
-    table = Figures(
-        [
-            Column("metric", figures=False),
-            Column("mean"),
-            Column(f"{percent(level)} interval"),
-            Column("median", optional=True),
-            Column("n"),
-        ]
-    )
+    table = Figures.of("metric", "mean", f"{percent(level)} interval", "median", "n", optional=["median"])
     for name, summary in metrics.items():
         style = "" if summary["n_scored"] == summary["n_total"] else "bold red"
         table.add(

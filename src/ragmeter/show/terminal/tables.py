@@ -46,9 +46,9 @@ class Figures:
     rows: list[list[Text]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, *titles: str, names: int = 1, title: str = "") -> Figures:
+    def of(cls, *titles: str, names: int = 1, optional: Sequence[str] = (), title: str = "") -> Figures:
         """A table whose first so many columns are of names, and the others of figures."""
-        return cls([Column(text, figures=place >= names) for place, text in enumerate(titles)], title)
+        return cls([Column(text, place >= names, text in optional) for place, text in enumerate(titles)], title)
 
     def add(self, *cells: str | Text) -> None:
         """Add a row: a cell for each column."""
