@@ -114,7 +114,7 @@ def _cascade_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_judge(chosen: argparse.Namespace, *, check: bool = True, **more: Any) -> Judge | None:
+def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     """The judge that was chosen, if one was; an option that would do nothing is refused."""
     _refuse_idle(chosen)
     model = chosen.judge_model
@@ -132,7 +132,12 @@ def read_judge(chosen: argparse.Namespace, *, check: bool = True, **more: Any) -
     from ragmeter.judges.judge import Judge
 
     return Judge(
-        model, **given, headers=chosen.judge_header or (), reasons=chosen.reasons, check=check and chosen.judge_check, **more
+        model,
+        **given,
+        headers=chosen.judge_header or (),
+        reasons=chosen.reasons,
+        check=check and chosen.judge_check,
+        **more,
     )
 
 
