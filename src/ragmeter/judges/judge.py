@@ -225,16 +225,16 @@ class ColumnJudge:
             )
             if isinstance(reply, Failure):
                 return Judgement(reply.outcome, None, "", (None,), tuple(replies), reply.cause)
-            said = ChatReply.from_reply(reply)
-            replies.append(said.content or "")
-            if said.declined:
-                return Judgement(REFUSED, None, "", (None,), tuple(replies), said.declined)
-            columns = None if said.cut_off else self.asked.form.read(replies[-1], values)
+            chat_reply = ChatReply.from_reply(reply)
+            replies.append(chat_reply.content or "")
+            if chat_reply.declined:
+                return Judgement(REFUSED, None, "", (None,), tuple(replies), chat_reply.declined)
+            columns = None if chat_reply.cut_off else self.asked.form.read(replies[-1], values)
             if columns is not None:
                 value, reason = columns["value"], columns.get("reason", "")
-                chance = self.asked.form.probability(said.logprobs or {})
+                chance = self.asked.form.probability(chat_reply.logprobs or {})
                 return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)
-            cause = "cut off at max_tokens" if said.cut_off else f"not a {self.asked.name}"
+            cause = "cut off at max_tokens" if chat_reply.cut_off else f"not a {self.asked.name}"
         return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
 
     async def _send(self, client: ChatProvider, values: Mapping[str, str], parameters: dict[str, Any]) -> Reply:
