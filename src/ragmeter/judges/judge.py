@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,7 @@ class Judge:
         budget: the most that a run's judging may cost, in dollars.
         max_calls: the most calls that a run's judging may make.
         check: try the judge on built-in cases with known verdicts before it is asked anything else.
+        journal: the file that keeps its replies; without it `judge.journal.sqlite` in the folder of the runs.
     """
 
     def __init__(
@@ -124,6 +126,7 @@ class Judge:
         budget: float | None = None,
         max_calls: int | None = None,
         check: bool = True,
+        journal: str | Path | None = None,
     ) -> None:
         for name, value, least in (
             ("repeats", repeats, 1), ("tries", tries, 1), ("max_tokens", max_tokens, 1), ("retries", retries, 0),
@@ -147,6 +150,7 @@ class Judge:
                 hint=f"give it with {option('prices')}, or limit the calls with {option('max_calls')}",
             )
         self.cascade, self.reasons, self.check = cascade, reasons, check
+        self.journal = None if journal is None else Path(journal)
         self.temperature, self.seed, self.max_tokens = float(temperature), seed, max_tokens
         self.repeats, self.tries = repeats, tries
         self.retries = Retries.of(retries)
@@ -205,37 +209,60 @@ class ColumnJudge:
         self.judge = judge
         self.asked = judge.asked(node)
         self.spec = judge.spec(node)
+        self._tried: dict[str, int] = {}
 
-    async def ask(self, caller: Caller, client: ChatProvider, values: Mapping[str, str]) -> Judgement:
-        """Judge one row through a caller that paces, budgets and remembers. `values` are the columns' texts."""
+    async def ask(
+        self, caller: Caller, client: ChatProvider, values: Mapping[str, str], *, retry: bool = False
+    ) -> Judgement:
+        """Judge one row through a caller that paces, budgets and remembers. `values` are the columns' texts.
+
+        `retry` asks anew where all recorded replies are unreadable or refusals.
+        """
         if self.judge.repeats == 1:
-            return await self._repeat(caller, client, values, 0)
-        repeats = (self._repeat(caller, client, values, number) for number in range(self.judge.repeats))
+            return await self._repeat(caller, client, values, 0, retry)
+        repeats = (self._repeat(caller, client, values, number, retry) for number in range(self.judge.repeats))
         return _majority(await asyncio.gather(*repeats))
 
-    async def _repeat(self, caller: Caller, client: ChatProvider, values: Mapping[str, str], repeat: int) -> Judgement:
-        """One verdict; asked for again where the reply can't be read."""
+    async def _repeat(
+        self, caller: Caller, client: ChatProvider, values: Mapping[str, str], repeat: int, retry: bool
+    ) -> Judgement:
+        """One verdict; asked for again where the reply can't be read, and read as far as replies are recorded."""
+        judgement = Judgement(UNPARSABLE, verdicts=(None,))
         replies: list[str] = []
-        cause = ""
-        for attempt in range(self.judge.tries):
-            reply = await caller.ask(
-                self.key(values, repeat, attempt),
-                partial(self._send, client, values, self._parameters(repeat, attempt)),
-                worst=self.most(values),
-            )
+        before = self._recorded_before(caller.journal, values, repeat) if retry else 0
+        for attempt in count():
+            key = self.key(values, repeat, attempt)
+            enough = attempt >= before + self.judge.tries or (judgement.outcome == REFUSED and attempt > before)
+            if enough and key not in caller.journal:
+                return judgement
+            send = partial(self._send, client, values, self._parameters(repeat, attempt))
+            reply = await caller.ask(key, send, worst=self.most(values))
             if isinstance(reply, Failure):
                 return Judgement(reply.outcome, None, "", (None,), tuple(replies), reply.cause)
-            chat_reply = ChatReply.from_reply(reply)
-            replies.append(chat_reply.content or "")
-            if chat_reply.declined:
-                return Judgement(REFUSED, None, "", (None,), tuple(replies), chat_reply.declined)
-            columns = None if chat_reply.cut_off else self.asked.form.read(replies[-1], values)
-            if columns is not None:
-                value, reason = columns["value"], columns.get("reason", "")
-                chance = self.asked.form.probability(chat_reply.logprobs or {})
-                return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)
-            cause = "cut off at max_tokens" if chat_reply.cut_off else f"not a {self.asked.name}"
-        return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
+            judgement = self._read(ChatReply.from_reply(reply), values, replies)
+            if judgement.verdict is not None:
+                return judgement
+        raise AssertionError  # the loop ends by itself
+
+    def _recorded_before(self, journal: Journal, values: Mapping[str, str], repeat: int) -> int:
+        """How many replies the journal had when this judge was first asked to try again."""
+        first = self.key(values, repeat, 0)
+        if first not in self._tried:
+            self._tried[first] = next(n for n in count() if self.key(values, repeat, n) not in journal)
+        return self._tried[first]
+
+    def _read(self, reply: ChatReply, values: Mapping[str, str], replies: list[str]) -> Judgement:
+        """What a reply says; it is added to the `replies` before it."""
+        replies.append(reply.content or "")
+        if reply.declined:
+            return Judgement(REFUSED, None, "", (None,), tuple(replies), reply.declined)
+        columns = None if reply.cut_off else self.asked.form.read(replies[-1], values)
+        if columns is None:
+            cause = "cut off at max_tokens" if reply.cut_off else f"not a {self.asked.name}"
+            return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
+        value, reason = columns["value"], columns.get("reason", "")
+        chance = self.asked.form.probability(reply.logprobs or {})
+        return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)
 
     async def _send(self, client: ChatProvider, values: Mapping[str, str], parameters: dict[str, Any]) -> Reply:
         return await client.send(messages(self.asked, values, reasons=self.judge.reasons), parameters)

@@ -93,7 +93,7 @@ class JudgedTurn:
         return [each for each in ([expected] if isinstance(expected, str) else expected or []) if each.strip()]
 
     def texts(self, asked: Asked = verdict) -> dict[str, str]:
-        """What a judge is shown: question, expected answers each on its line, answer, or what else its words ask for."""
+        """What a judge is shown: question, expected answers each on its line, answer, or what its words ask for."""
         row = {**self.row, **{name: self.row.get(own) for own, name in OTHER_FIELDS.items()}}
         if not isinstance(row["reference"], str):
             row["reference"] = self.references
