@@ -16,8 +16,8 @@ PACKAGE = Path(ragmeter.__file__).parent
 #: texts, sentences about figures, tables and frames, and a progress bar; so a result of any room can say what it is.
 LAYERS = [
     "__main__", "pytest_plugin", "cli", "show", "analysis", "evaluators", "compat", "engine", "runs", "show.tabular",
-    "show.sentences", "stats", "targets", "judges", "metrics", "embedders", "effects", "io", "registry", "definition",
-    "naming", "table", "show.progress", "show.texts", "show.numbers", "errors", "hints",
+    "show.sentences", "targets", "judges", "stats", "metrics", "embedders", "effects", "io", "registry", "definition",
+    "asked", "naming", "table", "show.progress", "show.texts", "show.numbers", "errors", "hints",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"
