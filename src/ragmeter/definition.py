@@ -15,6 +15,7 @@ every column that has one of the same name, so `rouge_l_score[language=es]` gets
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import types
@@ -93,6 +94,10 @@ class Metric:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A metric travels by its name; whoever receives it imports the module that declares it."""
+        return _arrived, (self.name, self.function.__module__, self.source)
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
@@ -253,6 +258,36 @@ def add(metric: Metric) -> Metric:
         )
     METRICS[metric.base] = metric
     return metric
+
+
+def _arrived(name: str, module: str, source: str) -> Metric:
+    """The metric that another process has sent by its name."""
+    parsed = naming.parse(name)
+    declared = METRICS.get(parsed.base)
+    if declared is None or _of_script(declared.source) != _of_script(source):
+        try:
+            declared = getattr(importlib.import_module(module), source.rpartition(".")[2], None)
+        except Exception as error:
+            raise not_importable("metric", parsed.base, module, error) from error
+        declared = declared if isinstance(declared, Metric) else METRICS.get(parsed.base)
+    if declared is None or _of_script(declared.source) != _of_script(source):
+        raise not_importable("metric", parsed.base, module)
+    return declared.with_settings(**parsed.settings) if parsed.settings else declared
+
+
+def _of_script(source: str) -> str:
+    """Where a metric was declared; a worker process imports the script under another name."""
+    return source.replace("__mp_main__.", "__main__.", 1)
+
+
+def not_importable(kind: str, name: str, module: str, error: Exception | None = None) -> UsageError:
+    """The error for a metric or a scorer that the receiving process can't import."""
+    place = "a script or a notebook (__main__)" if module in ("__main__", "__mp_main__") else f"the module {module}"
+    reason = f" ({type(error).__name__}: {error})" if error else ""
+    return UsageError(
+        f"the {kind} {name} was declared in {place}, and another process can't import it from there{reason}",
+        hint="declare it at the top level of a module, a .py file of its own, and import it from there",
+    )
 
 
 def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -25,6 +25,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ragmeter.hints import by_caller, for_command_line, for_python
 
@@ -46,6 +47,16 @@ class RagmeterError(Exception):
     def for_command_line(self) -> str:
         """The same, with flags in place of keywords."""
         return for_command_line(self._written)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An error of a worker process arrives as it was raised, whatever its class is made from."""
+        return _arrived, (type(self), self.args, vars(self))
+
+
+def _arrived(kind: type[RagmeterError], args: tuple[Any, ...], state: dict[str, Any]) -> RagmeterError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(state)
+    return error
 
 
 class InputError(RagmeterError):
