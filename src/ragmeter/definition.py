@@ -11,6 +11,8 @@
 
 A positional parameter names a column: one of the table's, a derived one, or another metric. A setting goes down to
 every column that has one of the same name, so `rouge_l_score[language=es]` gets Spanish stems.
+
+A column declared with `@embedded` is filled by an embedding model before any metric runs (`Metric.fill`).
 """
 
 from __future__ import annotations
@@ -18,11 +20,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints, overload
+from typing import Any, Literal, cast, get_args, get_type_hints, overload
 
 import numpy as np
 
@@ -45,6 +46,18 @@ class Derived:
     function: Callable[..., Any]
     inputs: tuple[str, ...]
     settings: tuple[str, ...]
+
+    def own(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of a metric's settings that this column has too."""
+        return {key: settings[key] for key in self.settings}
+
+
+class Embedded(Derived):
+    """A column of vectors, which an embedding model gives. It is filled before a metric runs, not by the metric."""
+
+    def key(self, settings: Mapping[str, Any]) -> str:
+        """Its name with its settings, such as `embeddings[model=wordllama]`."""
+        return naming.render(self.name, {key: value for key, value in self.own(settings).items() if value is not None})
 
 
 class Metric:
@@ -118,7 +131,7 @@ class Metric:
                     hint=f"it has: {', '.join(self.defaults)}" if self.defaults else "it has none",
                 )
             kind = kinds.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
-            read[key] = _read_setting(f"{self.base}: {key}", value, kind)
+            read[key] = naming.read_setting(f"{self.base}: {key}", value, kind)
         return Metric(
             self.base,
             self.function,
@@ -131,6 +144,18 @@ class Metric:
             source=self.source,
             owner=self.owner,
         )
+
+    @cached_property
+    def embedded(self) -> dict[str, tuple[Embedded, Mapping[str, Any]]]:
+        """The columns behind it that an embedding model fills, with the settings in force there."""
+        return {node.key(settings): (node, settings) for node, settings in _embedded(self, self.settings)}
+
+    def fill(self, block: Block, models: Any = None) -> None:
+        """Fill the block's embedded columns. `models` are the run's; without them, models are opened for this alone."""
+        for key, (node, settings) in self.embedded.items():
+            if key not in block.memo:
+                columns = (_resolve(name, settings, block) for name in node.inputs)
+                block.memo[key] = node.function(models, *columns, **node.own(settings))
 
     def score(self, block: Block) -> tuple[Scores, dict[int, str]]:
         """One score per row of the block, NaN where there is none, and the cause of each NaN."""
@@ -178,8 +203,10 @@ class Metric:
         if any(len(column) != rows for column in columns):
             raise ValueError(f"columns differ in length: {', '.join(str(len(column)) for column in columns)}")
         found = outcomes(table, self.needs, rows, self.optional)
+        block = Block.of(table, self.needs, found)
+        self.fill(block)
         scores = np.full(rows, np.nan)
-        scores[[outcome == SCORED for outcome in found]] = self.score(Block.of(table, self.needs, found))[0]
+        scores[[outcome == SCORED for outcome in found]] = self.score(block)[0]
         return scores
 
 
@@ -197,6 +224,14 @@ def column(function: Callable[..., Any] | None = None) -> Any:
         return derived
 
     return declare if function is None else declare(function)
+
+
+def embedded(function: Callable[..., Any]) -> Embedded:
+    """Declare a column that an embedding model fills. The function takes the run's models first, then columns."""
+    (_models, *inputs), settings = _signature(function)
+    node = Embedded(function.__name__, function, tuple(inputs), tuple(settings))
+    COLUMNS[node.name] = node
+    return node
 
 
 @overload
@@ -307,15 +342,36 @@ def _needs(node: Metric | Derived) -> Iterable[str]:
             yield from _needs(inner)
 
 
+def _embedded(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Embedded, Mapping[str, Any]]]:
+    """The embedded columns among what a metric needs, with the settings that go down to each."""
+    for name in node.inputs:
+        inner = None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
+        if isinstance(inner, Embedded):
+            yield inner, settings
+        elif isinstance(inner, Metric):
+            yield from _embedded(inner, _with_shared(inner, settings).settings)
+        elif inner is not None:
+            yield from _embedded(inner, settings)
+
+
+def _with_shared(metric: Metric, settings: Mapping[str, Any]) -> Metric:
+    """A metric that another one is made from, with the settings that both have."""
+    shared = {key: settings[key] for key in metric.settings if key in settings}
+    return metric.with_settings(**shared) if shared else metric
+
+
 def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
     """A column by its name: given, or computed now, or computed before."""
     if name in block.columns:
         return block.columns[name]
     node = COLUMNS.get(name) or METRICS[name]
     if isinstance(node, Metric):
-        shared = {key: settings[key] for key in node.settings if key in settings}
-        return (node.with_settings(**shared) if shared else node).score(block)[0]
-    own = {key: settings[key] for key in node.settings}
+        return _with_shared(node, settings).score(block)[0]
+    if isinstance(node, Embedded):
+        if (key := node.key(settings)) not in block.memo:
+            raise UsageError(f"the column {name} is filled by an embedding model, and is empty: call fill() first")
+        return block.memo[key]
+    own = node.own(settings)
     memo_key = (name, tuple(own.items()))
     if memo_key not in block.memo:
         block.memo[memo_key] = node.function(*(_resolve(each, settings, block) for each in node.inputs), **own)
@@ -327,30 +383,3 @@ def _type_hints(function: Callable[..., Any]) -> dict[str, Any]:
         return get_type_hints(function)
     except NameError:  # an annotation that is only there for the type checker
         return {}
-
-
-def _read_setting(what: str, value: Any, kind: Any) -> Any:
-    """A setting's value from its text, by the type that the metric declares for it."""
-    if get_origin(kind) in (Union, types.UnionType):
-        if value is None or (isinstance(value, str) and value.casefold() == "none"):
-            return None
-        kind = next(each for each in get_args(kind) if each is not type(None))
-    if hasattr(kind, "parse"):
-        return kind.parse(value)
-    if get_origin(kind) is Literal:
-        for choice in get_args(kind):
-            if str(value) == str(choice):
-                return choice
-        raise UsageError(f"{what} is one of {', '.join(map(str, get_args(kind)))}, not {value!r}")
-    if kind is bool and isinstance(value, str):
-        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if value.casefold() in words:
-            return words[value.casefold()]
-        raise UsageError(f"{what} is yes or no, not {value!r}")
-    try:
-        read = kind(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} should be {kind.__name__}, not {value!r}") from None
-    if what.endswith(": k") and read < 1:
-        raise UsageError(f"{what} should be at least 1, not {read}")
-    return read

@@ -15,7 +15,7 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run
-from ragmeter.engine.scoring import score_batch
+from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
@@ -192,7 +192,8 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
     row = {name: column[:1] for name, column in batch.columns.items()}
     gold = (row.get("reference") or [[]])[0] or ["x"]
     answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
-    score_batch(Batch({**row, **answered}), metrics)
+    batch = Batch({**row, **answered})
+    score_batch(fill_embedded(batch, metrics, None), metrics)
 
 
 def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:

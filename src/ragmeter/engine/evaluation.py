@@ -184,7 +184,7 @@ def _score_in_memory(
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
         path = Path(scratch) / ROWS
         with Embedders() as embedders:
-            found, summary = _score(batches, metrics, path, confidence)
+            found, summary = _score(batches, metrics, path, confidence, embedders)
         table = pq.read_table(path)
     name = UNNAMED if data.results.path is None else stem(data.results.path)
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"]}
@@ -226,7 +226,7 @@ def add_metrics(
     if not kept:
         folder = TemporaryRun.write(folder.name, folder.rows(), folder.manifest(), folder.summary())
     with Embedders() as embedders:
-        extended = extend(folder, chosen, _described(chosen), embedders.used)
+        extended = extend(folder, chosen, _described(chosen), embedders)
     summary = extended.summary()
     found = {name: MetricSummary.of(each) for name, each in summary["metrics"].items()}
     table = None if kept else extended.rows()
@@ -256,7 +256,7 @@ def keep_run(
     """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
     with NewRun(path) as new:
         with Embedders() as embedders:
-            found, scored = _score(batches, metrics, new.folder / ROWS, confidence)
+            found, scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders)
         more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
@@ -267,12 +267,12 @@ def keep_run(
 
 
 def _score(
-    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, confidence: Confidence
+    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, confidence: Confidence, embedders: Embedders
 ) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
     writer = RowsWriter(path, metrics)
     try:
         with rare_collections():
-            for scored in score_batches(batches, metrics):
+            for scored in score_batches(batches, metrics, embedders=embedders):
                 with writing(path):
                     writer.write(scored)
     except BaseException:

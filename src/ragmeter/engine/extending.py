@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ragmeter.definition import Metric
+from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
@@ -24,11 +25,11 @@ def extend(
     run: RunFolder,
     metrics: Sequence[Metric],
     described: Sequence[dict[str, Any]],
-    embeddings: Callable[[], list[dict[str, Any]]] = list,
+    embedders: Embedders,
 ) -> RunFolder:
     """Add metrics to a run. `described` is what the manifest says of them, in the same order.
 
-    `embeddings` tells, when all is done, what it says of the embedding models that they used.
+    `embedders` are the embedding models that they may use; the manifest says what came of that.
     """
     manifest, summary = run.manifest(), run.summary()
     held = list(summary["metrics"])
@@ -39,7 +40,7 @@ def extend(
     with NewRun(run.path) as new:
         writer = RowsWriter(new.folder / ROWS, missing)
         try:
-            for scored in score_batches(_batches(run, held, missing, waiting), missing):
+            for scored in score_batches(_batches(run, held, missing, waiting), missing, embedders=embedders):
                 with writing(run.path):
                     writer.write(scored, waiting.popleft())
         finally:
@@ -51,7 +52,7 @@ def extend(
         how = Confidence(**manifest.get("statistics", {}))
         found = {name: each.as_dict() for name, each in writer.summaries(how)[1].items()}
         added = [each for each in described if each["name"] in found]
-        models = [*manifest.get("embeddings", []), *embeddings()]
+        models = [*manifest.get("embeddings", []), *embedders.used()]
         more = {"embeddings": models} if models else {}
         return new.finish(
             {**manifest, "metrics": [*manifest.get("metrics", []), *added], **more},
