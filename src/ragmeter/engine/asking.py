@@ -24,10 +24,10 @@ from ragmeter.io.join import rows_of
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
-from ragmeter.runs.folder import NewRun, outcome_column
+from ragmeter.runs.folder import NewRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch
+from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch, outcome_column
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target

@@ -12,9 +12,9 @@ from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
-from ragmeter.runs.folder import ROWS, NewRun, RowsWriter, RunFolder, outcome_column, writing
+from ragmeter.runs.folder import ROWS, NewRun, RowsWriter, RunFolder, writing
 from ragmeter.stats.confidence import Confidence
-from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch
+from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column
 
 #: Outcomes that are the row's, not a metric's: they hold for every metric that comes later. A judge may have failed
 #: with the last two as well, but then there is an answer.

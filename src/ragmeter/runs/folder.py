@@ -25,7 +25,7 @@ from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.intervals import within
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
-from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, QID, SCORED, Batch, Measure, Scores
+from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, QID, SCORED, Batch, Measure, Scores, outcome_column
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 _LISTS = pa.list_(pa.large_string())
@@ -35,11 +35,6 @@ _OUTCOME = pa.dictionary(pa.int32(), pa.string())
 #: So many runs are named where one is not found.
 _NAMED_RUNS = 20
 _NOT_WHOLE = "the run is damaged, or was not copied whole: evaluate again"
-
-
-def outcome_column(metric: str) -> str:
-    """The column that says beside a metric's scores how each came about."""
-    return f"{metric}.outcome"
 
 
 @dataclass(frozen=True)

@@ -29,13 +29,21 @@ from ragmeter.runs.folder import (
     RunFolder,
     clusters_in,
     opened_rows,
-    outcome_column,
     unknown_run,
     writing,
 )
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_NAMES, SCORED, Measure, Scores
+from ragmeter.table import (
+    JUDGE_COLUMNS,
+    NAMED_COLUMNS,
+    NUMBER_COLUMNS,
+    OTHER_NAMES,
+    SCORED,
+    Measure,
+    Scores,
+    outcome_column,
+)
 
 #: A column with more values than this, or with longer ones, is no slice but a text.
 _MOST_VALUES, _LONGEST = 50, 100

@@ -13,10 +13,10 @@ import numpy as np
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.folder import RunFolder, outcome_column
+from ragmeter.runs.folder import RunFolder
 from ragmeter.runs.stored import RunLike, StoredRun, find_runs, run_labels
 from ragmeter.stats.confidence import Confidence
-from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, Scores
+from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, Scores, outcome_column
 
 
 @dataclass(frozen=True)
