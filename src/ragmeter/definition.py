@@ -29,7 +29,7 @@ from typing import Any, Literal, cast, get_args, get_type_hints, overload
 import numpy as np
 
 from ragmeter import naming
-from ragmeter.asked import ASKED, AskedColumn
+from ragmeter.asked import ASKED, Asked, AskedColumn
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes
 
@@ -117,7 +117,8 @@ class Metric:
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The table's columns that it needs in the end, in the order in which it names them."""
-        names = tuple(dict.fromkeys(_needs(self, self.settings)))
+        leaves = [leaf for leaf, _ in _leaves(self, self.settings) if not isinstance(leaf, Embedded)]
+        names = tuple(dict.fromkeys(leaf if isinstance(leaf, str) else leaf.name for leaf in leaves))
         if unknown := self.optional.difference(names):
             raise UsageError(f"{self.base} has no column {', '.join(sorted(unknown))} that could be optional")
         return names
@@ -125,8 +126,8 @@ class Metric:
     @cached_property
     def asks(self) -> tuple[AskedColumn, ...]:
         """The columns that a judge has to fill for it."""
-        columns = {column.name: column for column in _asked_columns(self, self.settings)}
-        return tuple(columns.values())
+        leaves = _leaves(self, self.settings)
+        return tuple({leaf.name: leaf for leaf, _ in leaves if isinstance(leaf, AskedColumn)}.values())
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
@@ -162,7 +163,8 @@ class Metric:
     @cached_property
     def embedded(self) -> dict[str, tuple[Embedded, Mapping[str, Any]]]:
         """The columns behind it that an embedding model fills, with the settings in force there."""
-        return {node.key(settings): (node, settings) for node, settings in _embedded(self, self.settings)}
+        leaves = _leaves(self, self.settings)
+        return {leaf.key(settings): (leaf, settings) for leaf, settings in leaves if isinstance(leaf, Embedded)}
 
     def fill(self, block: Block, models: Any = None) -> None:
         """Fill the block's embedded columns. `models` are the run's; without them, models are opened for this alone."""
@@ -347,36 +349,21 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str,
     return inputs, settings
 
 
-def _needs(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[str]:
+def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Any, Mapping[str, Any]]]:
+    """What a metric needs that is not computed from columns: names of the table's, asked and embedded columns.
+
+    Each with the settings that go down to it.
+    """
     for name in node.inputs:
-        inner = None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
-        if name in ASKED:
-            yield AskedColumn.of(ASKED[name], settings).name
-        elif inner is None:
-            yield name  # the table's own, or a column of the user's
-        else:
-            yield from _needs(inner, settings)
-
-
-def _asked_columns(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[AskedColumn]:
-    for name in node.inputs:
-        inner = None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
-        if name in ASKED:
-            yield AskedColumn.of(ASKED[name], settings)
-        elif inner is not None:
-            yield from _asked_columns(inner, settings)
-
-
-def _embedded(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Embedded, Mapping[str, Any]]]:
-    """The embedded columns among what a metric needs, with the settings that go down to each."""
-    for name in node.inputs:
-        inner = None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
-        if isinstance(inner, Embedded):
-            yield inner, settings
+        inner = ASKED.get(name) or (None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name))
+        if inner is None or isinstance(inner, Embedded):
+            yield inner or name, settings  # a name is the table's own, or a column of the user's
+        if isinstance(inner, Asked):
+            yield AskedColumn.of(inner, settings), settings
         elif isinstance(inner, Metric):
-            yield from _embedded(inner, _with_shared(inner, settings).settings)
-        elif inner is not None:
-            yield from _embedded(inner, settings)
+            yield from _leaves(inner, _with_shared(inner, settings).settings)
+        elif isinstance(inner, Derived):
+            yield from _leaves(inner, settings)
 
 
 def _with_shared(metric: Metric, settings: Mapping[str, Any]) -> Metric:
