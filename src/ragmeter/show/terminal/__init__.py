@@ -157,7 +157,7 @@ def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Pa
     again = f", {effort['retried']:,} of them again" if effort["retried"] else ""
     cost = f"; cost: ${usage['cost_usd']:,.4f}" if usage.get("prompt_tokens") and usage["cost_usd"] is not None else ""
     out.print(
-        f"questions: {len(asked.found):,} ({effort['from_journal']:,} answered before); "
+        f"questions: {len(asked.replies):,} ({effort['from_journal']:,} answered before); "
         f"calls made now: {effort['made']:,}{again}{cost}",
         soft_wrap=True,
     )
