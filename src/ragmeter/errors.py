@@ -8,6 +8,7 @@
     ├── OutputError           a file or a folder can't be written
     ├── BusyError             another process is at work on the same run
     ├── EndpointError         a server can't be used as it was named: a wrong key, model or address
+    ├── WorkerError           a worker process was killed or crashed; nothing was written
     ├── Interrupted           Ctrl-C; what was paid for is kept
     └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
 
@@ -96,6 +97,10 @@ class BusyError(RagmeterError):
 
 class EndpointError(RagmeterError):
     """A server can't be used as it was named."""
+
+
+class WorkerError(RagmeterError):
+    """A worker process was killed or crashed."""
 
 
 class Interrupted(RagmeterError):

@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 Scores = npt.NDArray[np.float64]
 Column = list[Any]
+#: For each metric its scores, and for each row `scored` or why there is none.
+ScoreColumns = dict[str, tuple[Scores, list[str]]]
 
 QID = "qid"
 TEXT_COLUMNS = ("qid", "question", "answer", "error", "session_id", "system_name")

@@ -100,9 +100,10 @@ def test_vectors_are_a_column_that_is_filled_before() -> None:
     vectors = np.array([[1, 0], [0.6, 0.8], [0, 1]], dtype=np.float32)
     key = (("reference", "answer"), (), "embeddings[model=wordllama]")
     batch.embedded = {key: Embeddings(vectors, np.array([0, 1, 2]), np.array([1, 0, 0]))}
+    (scored,) = score_batches([batch], [])
+    assert scored.batch.embedded == {}  # no part of the table
     scored = score_batch(batch, [metric])
     np.testing.assert_allclose(scored.scores[SIMILARITY][0], [0.6, 0.6], atol=1e-7)
-    assert scored.batch.embedded == {}  # no part of the table
 
 
 def test_only_texts_that_are_scored_are_embedded() -> None:

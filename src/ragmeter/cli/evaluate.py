@@ -96,6 +96,11 @@ def _parser(*, add_help: bool) -> Parser:
         metavar="PREFIX",
         help="what stands before both texts: query, passage or a text of yours; default: query for e5 models",
     )
+    what.add_argument(
+        "--executor",
+        choices=("threads", "processes"),
+        help="who computes; processes are for metrics of yours in Python code; default: threads",
+    )
     input_options(parser)
     statistics_options(parser)
     output = parser.add_argument_group("output")
@@ -129,6 +134,7 @@ def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
             "embedding_model": chosen.embedding_model,
             "embedding_base_url": chosen.embedding_base_url,
             "embedding_prefix": chosen.embedding_prefix,
+            "executor": chosen.executor,
             "run": chosen.run,
         }
         idle = {name: value for name, value in given.items() if name not in taken}
@@ -215,6 +221,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
             embedding_model=chosen.embedding_model,
             embedding_base_url=chosen.embedding_base_url,
             embedding_prefix=chosen.embedding_prefix,
+            executor=chosen.executor or "threads",
             **read_input(chosen),
             **read_statistics(chosen),
             run=name,
@@ -282,6 +289,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
         embedding_model=chosen.embedding_model,
         embedding_base_url=chosen.embedding_base_url,
         embedding_prefix=chosen.embedding_prefix,
+        executor=chosen.executor or "threads",
         output_dir=folder,
     )
     assert found.folder is not None  # noqa: S101 - it was there

@@ -10,6 +10,7 @@ from typing import Any
 from ragmeter.asked import AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.executors import Executor
 from ragmeter.engine.filling import Asking, Filled
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
@@ -30,6 +31,7 @@ def extend(
     described: Sequence[dict[str, Any]],
     embedders: Embedders,
     asking: Asking = Asking(),  # noqa: B008 - frozen
+    executor: Executor | None = None,
 ) -> RunFolder:
     """Add metrics to a run. `described` is what the manifest says of them, in the same order.
 
@@ -53,7 +55,7 @@ def extend(
         writer = RowsWriter(new.folder / ROWS, missing)
         try:
             batches = filled.joined(_batches(run, held, missing, waiting, dropped=stale), replace_columns=True)
-            for scored in score_batches(batches, missing, embedders=embedders):
+            for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
                 with writing(run.path):
                     writer.write(scored, waiting.popleft())
         finally:

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, Threads
+from ragmeter.registry import ScorerMetric
 from ragmeter.runs.folder import Scored
-from ragmeter.table import NOT_ASKED, SCORED, Batch, Block, EmbeddedKey, Embeddings, Scores, outcomes, row_causes
+from ragmeter.table import (
+    NOT_ASKED,
+    SCORED,
+    Batch,
+    Block,
+    EmbeddedKey,
+    Embeddings,
+    ScoreColumns,
+    Scores,
+    outcome_column,
+    outcomes,
+    row_causes,
+)
 
 
 def score_batches(
@@ -25,10 +40,39 @@ def score_batches(
 ) -> Iterator[Scored]:
     """Each batch with its scores, in the order of the batches. `embedders` are the run's embedding models."""
     embeds = any(metric.embedded for metric in metrics)
+    scoring = _Scoring(tuple(metrics))
+    waiting: deque[Batch] = deque()
     with nullcontext(embedders) if embedders is not None or not embeds else Embedders() as models:
         if embeds:  # one after the other: a model uses all cores by itself
             batches = Threads(1).map(partial(fill_embedded, metrics=metrics, embedders=models), batches)
-        yield from (executor or Threads()).map(partial(score_batch, metrics=metrics), batches)
+        for scores in (executor or Threads()).map(scoring, scoring.inputs(batches, waiting)):
+            yield Scored(waiting.popleft(), scores)
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """What an executor is given. It travels as the names of its metrics."""
+
+    metrics: tuple[Metric, ...]
+
+    @property
+    def by_row(self) -> bool:
+        """A metric of the user's may look at the whole block; scorers and our own take each row by itself."""
+        own = (isinstance(metric, ScorerMetric) or metric.source.startswith("ragmeter.") for metric in self.metrics)
+        return all(own) and not any(metric.embedded for metric in self.metrics)
+
+    def __call__(self, batch: Batch) -> ScoreColumns:
+        return score_batch(batch, self.metrics).scores
+
+    def inputs(self, batches: Iterable[Batch], waiting: deque[Batch]) -> Iterator[Batch]:
+        """The batches with those columns alone that the metrics look at. The whole ones wait for their scores."""
+        needs = {name for metric in self.metrics for name in metric.needs}
+        looked_at = {"error", *needs, *map(outcome_column, needs)}
+        for batch in batches:
+            columns = {name: column for name, column in batch.columns.items() if name in looked_at}
+            some = dict(islice(batch.columns.items(), 1))  # so that it has a length
+            waiting.append(replace(batch, embedded={}))
+            yield replace(batch, columns=columns or some, lines=())
 
 
 def fill_embedded(batch: Batch, metrics: Sequence[Metric], embedders: Embedders | None) -> Batch:
@@ -46,14 +90,14 @@ def fill_embedded(batch: Batch, metrics: Sequence[Metric], embedders: Embedders 
 def score_batch(batch: Batch, metrics: Sequence[Metric]) -> Scored:
     """A batch with its scores. Metrics that need the same columns share what is derived from them."""
     blocks = _Blocks(batch)
-    scored: dict[str, tuple[Scores, list[str]]] = {}
+    scored: ScoreColumns = {}
     for metric in metrics:
         found, block = blocks.of(metric)
         scores = _spread(metric.score(block), found)
         scored[metric.name] = (
             scores if metric.failed_score is None else _count_failed(scores, blocks.causes, metric.failed_score)
         )
-    return Scored(replace(batch, embedded={}), scored)
+    return Scored(batch, scored)
 
 
 def _block_key(metric: Metric) -> tuple[tuple[str, ...], tuple[str, ...]]:
