@@ -19,6 +19,7 @@ from ragmeter import naming, registry
 from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend
 from ragmeter.engine.filling import Asking, Filled
 from ragmeter.engine.scoring import score_batches, watched
@@ -142,6 +143,7 @@ def evaluate(
     retry_failed: bool = False,
     run: str | None = None,
     output_dir: str | Path = RUNS,
+    executor: ExecutorLike = "threads",
     progress: Progress = None,
 ) -> Evaluation:
     """Score results against references and summarise the scores.
@@ -156,8 +158,11 @@ def evaluate(
     `output_dir/judge.journal.sqlite`, so that the same answer is paid for once, and `retry_failed` asks again about
     rows that got no verdict. With `run`,
     the run is kept as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when.
+    `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), or an object with
+    `submit()` as those of concurrent.futures; the numbers are the same.
     `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
     """
+    workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
     chosen = choose_metrics(
         metrics,
@@ -180,7 +185,7 @@ def evaluate(
     with progress_bar(counted, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
         if run is None:
-            return _score_in_memory(data, rows, chosen, confidence, filled)
+            return _score_in_memory(data, rows, chosen, confidence, filled, workers)
         return keep_run(
             Path(output_dir) / run,
             rows,
@@ -188,17 +193,23 @@ def evaluate(
             manifest=lambda: {"inputs": data.signature(), "columns": data.mapping, **filled.manifest},
             summary=lambda: {"join": data.join_counts(), **filled.summary},
             confidence=confidence,
+            executor=workers,
         )
 
 
 def _score_in_memory(
-    data: Data, batches: Iterable[Batch], metrics: Sequence[Metric], confidence: Confidence, filled: Filled
+    data: Data,
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    confidence: Confidence,
+    filled: Filled,
+    executor: Executor,
 ) -> Evaluation:
     """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
         path = Path(scratch) / ROWS
         with Embedders() as embedders:
-            found, summary = _score(batches, metrics, path, confidence)
+            found, summary = _score(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
     name = UNNAMED if data.results.path is None else stem(data.results.path)
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
@@ -219,6 +230,7 @@ def add_metrics(
     judge: Judge | None = None,
     retry_failed: bool = False,
     output_dir: str | Path = RUNS,
+    executor: ExecutorLike = "threads",
     progress: Progress = None,
     **settings: Any,
 ) -> Evaluation:
@@ -247,7 +259,7 @@ def add_metrics(
         folder = TemporaryRun.write(folder.name, folder.rows(), folder.manifest(), folder.summary())
     with Embedders() as embedders:
         asking = Asking(judge, Path(output_dir), retry_failed, progress)
-        extended = extend(folder, chosen, _described(chosen), embedders.used, asking)
+        extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
     summary = extended.summary()
     found = {name: MetricSummary.of(each) for name, each in summary["metrics"].items()}
     table = None if kept else extended.rows()
@@ -273,11 +285,12 @@ def keep_run(
     manifest: Details,
     summary: Details,
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
+    executor: Executor | None = None,
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
     with NewRun(path) as new:
         with Embedders() as embedders:
-            found, scored = _score(batches, metrics, new.folder / ROWS, confidence)
+            found, scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
         more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
@@ -288,12 +301,17 @@ def keep_run(
 
 
 def _score(
-    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, confidence: Confidence
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    path: Path,
+    confidence: Confidence,
+    embedders: Embedders,
+    executor: Executor | None,
 ) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
     writer = RowsWriter(path, metrics)
     try:
         with rare_collections():
-            for scored in score_batches(batches, metrics):
+            for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
                 with writing(path):
                     writer.write(scored)
     except BaseException:
