@@ -14,17 +14,19 @@ import pytest
 
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
-from ragmeter.effects.wire import Endpoint
+from ragmeter.effects.endpoint import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.judges.prices import Price
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.http import HttpTarget, Paths
 from ragmeter.targets.json_path import JsonPath
 from ragmeter.targets.model import ModelTarget
+from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
 from tests.command import PATIENCE
 from tests.judge_server import Action, Behaviour, JudgeServer, completion
+from tests.provider_servers import AnthropicServer, FormatServer, GeminiServer, OpenAIServer
 
 QUICK = Limits(workers=4, retries=0)
 ONE = [Question("1", "why?")]
@@ -527,6 +529,27 @@ def test_a_model_without_retrieval() -> None:
     assert answer_of(result.replies[0]).retrieved == []
     assert [message["content"] for message in server.requests[1]["messages"]] == ["a", "Paris", "b"]
     assert result.usage["cost_usd"] == pytest.approx(2 * (100 * 1.0 + 10 * 2.0) / 1e6)
+
+
+@pytest.mark.parametrize(("prefix", "kind"), [("anthropic", AnthropicServer), ("gemini", GeminiServer)])
+def test_a_model_of_another_vendor(prefix: str, kind: type[FormatServer], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{prefix.upper()}_API_KEY", "sk-key-of-the-vendor")
+    with kind("Paris") as server:
+        target = open_target(f"{prefix}:m-1", base_url=server.root)
+        replies = asked(target, [Question("1", "a", "s", turn=0), Question("2", "b", "s", turn=1)]).replies
+    assert [answer_of(reply).answer for reply in replies] == ["Paris", "Paris"]
+    assert {"kind": prefix, "provider": prefix, "model": "m-1"}.items() <= target.signature().items()
+    assert "sk-key" not in target.name
+
+
+def test_a_model_at_azure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_KEY", "azure-key-0123456789")
+    with OpenAIServer("Paris") as server:
+        server.wants = "api-key: azure-key-0123456789"
+        url = f"{server.root}/openai/deployments/m-1"
+        target = open_target("openai:m-1", base_url=url, headers={"api-key": "$AZURE_KEY"}, api_version="2024-10-21")
+        assert answer_of(reply_of(target)).answer == "Paris"
+    assert "azure-key" not in target.name
 
 
 def test_a_model_that_declines() -> None:

@@ -32,10 +32,10 @@ _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
 
 The target is a Python function or an object with query(question) (mypkg.rag:pipeline), an address
-(http://127.0.0.1:8000/query), or a model without retrieval (openai:MODEL). Answers are kept in a journal beside the
-run: run the same command again after a crash or Ctrl-C, and only what is missing is asked. A finished run is asked
-anew, since it is the system that changes. Rows with the same session_id are asked one after another, in the order of
-turn_idx.
+(http://127.0.0.1:8000/query), or a model without retrieval (openai:MODEL, anthropic:MODEL, gemini:MODEL). Answers are
+kept in a journal beside the run: run the same command again after a crash or Ctrl-C, and only what is missing is asked.
+A finished run is asked anew, since it is the system that changes. Rows with the same session_id are asked one after
+another, in the order of turn_idx.
 """
 
 
@@ -90,7 +90,7 @@ def _parser() -> Parser:
     parser = command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
-    add("--target", metavar="TARGET", required=True, help="mypkg.rag:pipeline, http://..., or openai:MODEL")
+    add("--target", metavar="TARGET", required=True, help="mypkg.rag:pipeline, http://..., openai:MODEL and the like")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
     add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
     add("--language", help="the language for stemming, for metrics that stem")
@@ -135,7 +135,7 @@ def _http_options(parser: Parser) -> None:
         metavar="'NAME: VALUE'",
         dest="headers",
         action="append",
-        help="$VARIABLE is taken from the environment; values are written down nowhere",
+        help="$VARIABLE is taken from the environment; values are written down nowhere. Also for a model",
     )
     add("--answer-path", metavar="PATH", help="where the answer is in the reply; default: answer")
     add("--retrieved-path", metavar="PATH", help="what was retrieved, for example events[*].id")
@@ -150,7 +150,8 @@ def _http_options(parser: Parser) -> None:
 def _model_options(parser: Parser) -> None:
     model = parser.add_argument_group("a model as the target")
     add = model.add_argument
-    add("--base-url", metavar="URL", help="any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or OpenAI's own")
+    add("--base-url", metavar="URL", help="another address of the model; default: OPENAI_BASE_URL, or the vendor's own")
+    add("--api-version", metavar="VERSION", help="for Azure, for example 2024-10-21; --header takes its api-key")
     add("--max-tokens", metavar="N", type=int, help="the longest answer; default: 1024")
     add("--budget", metavar="DOLLARS", type=float, help="the most that the run may cost; the rest is skipped_budget")
     add(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +11,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.wire import Response, Secret, Wire, check_address, public
+from ragmeter.effects.secret import read_headers
+from ragmeter.effects.wire import Response, Wire, check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.cells import as_number, as_text, whole
@@ -27,7 +26,6 @@ DEFAULT_REQUEST = {"question": "{question}"}
 #: Paths to the pieces of a streamed answer in common APIs, the most specific first.
 _PIECES = tuple(map(JsonPath.parse, ("delta", "choices[0].delta.content", "token", "text", "answer", "content")))
 _WRONG_PATH_AFTER = 5  # replies without an answer: then the answer path is wrong, not the reply
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _HINTS = {
     401: "the server wants credentials: "
     + by_caller(
@@ -64,7 +62,7 @@ class HttpTarget(Target):
         *,
         request: Any = None,
         method: str = "POST",
-        headers: Sequence[str] = (),
+        headers: Sequence[str] | Mapping[str, str] = (),
         paths: Paths = Paths(),  # noqa: B008 - frozen
         timeout: float = 60.0,
     ) -> None:
@@ -81,12 +79,10 @@ class HttpTarget(Target):
             raise UsageError("with GET, the request must be a JSON object: its keys become the query")
         self._path_use = PathUse({path.text for name, path in vars(paths).items() if path and name != "answer"})
         self._replies_without_answer = 0
-        parsed = list(map(_header, headers))
-        self._headers = {header.name: header.value for header in parsed}
-        secrets = [value for header in parsed for value in header.secrets]
-        self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers, secrets=secrets)
+        self._headers = read_headers(headers)
+        self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers)
         # A literal header value distinguishes systems; a secret may change without the system changing.
-        plain = sorted((header.name, header.value.reveal()) for header in parsed if not header.secrets)
+        plain = sorted((name, value.reveal()) for name, value in self._headers.items() if not value.from_environment)
         self.name = dumps([self.signature(), url, plain])
 
     async def __aenter__(self) -> Self:
@@ -277,25 +273,3 @@ def _flat(values: list[Any]) -> list[Any]:
     """The items at a path, which may lead to a list or to each item of one."""
     items = [item for value in values for item in (value if isinstance(value, list) else [value])]
     return [item for item in items if item or (item == 0 and item is not False)]
-
-
-@dataclass(frozen=True)
-class _Header:
-    name: str
-    value: Secret
-    secrets: tuple[Secret, ...]
-
-
-def _header(given: str) -> _Header:
-    """`Name: value`, with `$VARIABLE` taken from the environment."""
-    name, colon, value = given.partition(":")
-    if not colon or not re.fullmatch(r"[A-Za-z0-9_-]+", name.strip()):
-        raise UsageError(f"a header is written 'Name: value', got {name.strip()!r}", hint="'X-Api-Key: $MY_KEY'")
-    used = [match[1] or match[2] for match in _VARIABLE.finditer(value)]
-    for variable in used:
-        if variable not in os.environ:
-            raise UsageError(f"the header {name.strip()} uses ${variable}, which is not set")
-    filled = _VARIABLE.sub(lambda match: os.environ[match[1] or match[2]], value).strip()
-    if not filled.isprintable():
-        raise UsageError(f"the header {name.strip()} has characters that are not allowed in a header")
-    return _Header(name.strip(), Secret(filled), tuple(Secret(os.environ[variable]) for variable in used))

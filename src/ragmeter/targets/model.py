@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any, Self
 
+from ragmeter.effects.endpoint import Endpoint
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.wire import Endpoint
 from ragmeter.io.write import dumps
-from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.prices import Price
+from ragmeter.judges.providers.port import ChatReply
+from ragmeter.judges.providers.registry import open_provider
 from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.port import Answer, Question, Target, failed
 
@@ -23,7 +23,7 @@ class ModelTarget(Target):
         self.endpoint = endpoint
         self.price = price
         self.max_tokens = max_tokens
-        self._client = ChatClient(endpoint, price, outcome=TARGET_ERROR)
+        self._client = open_provider(endpoint, price, outcome=TARGET_ERROR)
         self.name = dumps([self.signature(), endpoint.base_url])
 
     async def __aenter__(self) -> Self:
@@ -36,9 +36,8 @@ class ModelTarget(Target):
     def signature(self) -> dict[str, Any]:
         """Model, endpoint and parameters."""
         return {
-            "kind": "openai",
-            "model": self.endpoint.model,
-            "endpoint": self.endpoint.name,
+            "kind": self.endpoint.vendor.name,
+            **self.endpoint.signature(),
             "temperature": 0,
             "max_tokens": self.max_tokens,
         }
@@ -48,10 +47,10 @@ class ModelTarget(Target):
         begun = time.perf_counter()
         parameters = {"temperature": 0, "seed": 0, "max_tokens": self.max_tokens}
         reply = await self._client.send(question.messages(), parameters)
-        body = json.loads(reply.body)
-        if body["refusal"] or body["content"] is None:
-            raise failed(f"the model gave no answer: {body['refusal'] or body['finish_reason']}")
-        answer = Answer(body["content"], [], None, (time.perf_counter() - begun) * 1000)
+        said = ChatReply.from_reply(reply)
+        if said.refusal or said.content is None:
+            raise failed(f"the model gave no answer: {said.refusal or said.finish_reason}")
+        answer = Answer(said.content, [], None, (time.perf_counter() - begun) * 1000)
         return Reply(answer.as_reply().body, reply.prompt_tokens, reply.completion_tokens, reply.cost)
 
     def worst(self, question: Question) -> float:

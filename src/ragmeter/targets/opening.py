@@ -16,6 +16,8 @@ from ragmeter.targets.port import Target
 from ragmeter.targets.python import PythonTarget
 
 _GROUP = "ragmeter.targets"
+#: How the name of a model begins: the wire format that its server speaks.
+MODELS = ("openai:", "anthropic:", "gemini:")
 _PATHS = ("answer", "retrieved", "contexts", "latency", "conversation", "delta")
 
 
@@ -24,7 +26,8 @@ def open_target(target: Any, *, timeout: float = 60.0, **options: Any) -> Target
 
     An address (`http://...`) takes `request`, `method`, `headers` ("NAME: VALUE", with $VARIABLE from the environment)
     and `answer_path`, `retrieved_path`, `contexts_path`, `latency_path`, `conversation_path`, `delta_path`; a model
-    (`openai:NAME`) takes `base_url`, `max_tokens` and `prices`. Everything else is Python, and takes none.
+    (`openai:NAME`, `anthropic:NAME`, `gemini:NAME`) takes `base_url`, `headers`, `api_version`, `max_tokens` and
+    `prices`. Everything else is Python, and takes none.
     """
     kind = kind_of(target)
     given = {name: value for name, value in options.items() if value is not None}
@@ -69,20 +72,27 @@ class _Opened(Kind[Target]):
 
 
 class _Model(Kind[Target]):
-    """A chat model without retrieval: `openai:NAME`."""
+    """A chat model without retrieval: `openai:NAME`, `anthropic:NAME` or `gemini:NAME`."""
 
-    prefix = "openai:"
-    options = ("base_url", "max_tokens", "prices")
+    options = ("base_url", "headers", "api_version", "max_tokens", "prices")
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
 
     def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
-        from ragmeter.effects.wire import Endpoint
         from ragmeter.judges.prices import price_of, read_prices
+        from ragmeter.judges.providers.registry import endpoint_of
         from ragmeter.targets.model import ModelTarget
 
-        name = given.removeprefix(self.prefix)
         prices = settings.get("prices")
-        price = price_of(name, None if prices is None else read_prices(prices))
-        endpoint = Endpoint.of(name, settings.get("base_url"), None, settings["timeout"])
+        price = price_of(given, None if prices is None else read_prices(prices))
+        endpoint = endpoint_of(
+            given,
+            settings.get("base_url"),
+            timeout=settings["timeout"],
+            headers=settings.get("headers", ()),
+            api_version=settings.get("api_version"),
+        )
         return ModelTarget(endpoint, price, max_tokens=settings.get("max_tokens", 1024))
 
 
@@ -100,15 +110,12 @@ class _Address(Kind[Target]):
         from ragmeter.targets.json_path import JsonPath, read_request
 
         request = settings.get("request")
-        headers = settings.get("headers", ())
-        if isinstance(headers, Mapping):
-            headers = [f"{name}: {value}" for name, value in headers.items()]
         paths = {name: JsonPath.parse(settings[f"{name}_path"]) for name in _PATHS if f"{name}_path" in settings}
         return HttpTarget(
             given,
             request=read_request(request) if isinstance(request, str) else request,
             method=settings.get("method", "POST"),
-            headers=headers,
+            headers=settings.get("headers", ()),
             paths=Paths(**paths),
             timeout=settings["timeout"],
         )
@@ -128,4 +135,4 @@ class _Python(Kind[Target]):
 
 
 #: The kinds that come with ragmeter; the last one takes what no other and no plugin opens.
-KINDS: tuple[Kind[Target], ...] = (_Opened(), _Model(), _Address(), _Python())
+KINDS: tuple[Kind[Target], ...] = (_Opened(), *map(_Model, MODELS), _Address(), _Python())

@@ -17,9 +17,9 @@ from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import InputError
-from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.judge import ColumnJudge, Judgement, shown_texts
 from ragmeter.judges.prompt import OTHER_FIELDS
+from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import EXACT, LLM, OFFLINE, is_exact_match, verdict
 from ragmeter.metrics.conversation import MISSED, Turn, counted
 from ragmeter.metrics.refusals import is_miss
@@ -93,7 +93,7 @@ class JudgedTurn:
         return [each for each in ([expected] if isinstance(expected, str) else expected or []) if each.strip()]
 
     def texts(self, asked: Asked = verdict) -> dict[str, str]:
-        """What a judge is shown: question, expected answers each on its line, answer, or what else its words ask for."""
+        """What a judge is shown: question, expected answers each on its line, answer, or what its words ask for."""
         row = {**self.row, **{name: self.row.get(own) for own, name in OTHER_FIELDS.items()}}
         if not isinstance(row["reference"], str):
             row["reference"] = self.references
@@ -208,7 +208,7 @@ def _name(turns: list[JudgedTurn]) -> None:
 
 
 async def judge_all(
-    judged: Judged, judge: ColumnJudge, caller: Caller, client: ChatClient, advance: Callable[[int], None]
+    judged: Judged, judge: ColumnJudge, caller: Caller, client: ChatProvider, advance: Callable[[int], None]
 ) -> None:
     """Decide every turn, with the judge where it takes one; long conversations first, since they take the longest."""
 
