@@ -33,8 +33,9 @@ from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.folder import ROWS, NewRun, RowsWriter, RunFolder, writing
 from ragmeter.runs.stored import RunLike, TemporaryRun, find_run
-from ragmeter.show import numbers
+from ragmeter.show.numbers import scored
 from ragmeter.show.progress import Progress, progress_bar
+from ragmeter.show.sentences.metrics import bracketed
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary
@@ -173,7 +174,10 @@ def evaluate(
     batches = data.reader(chosen)
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
     filled = asking.fill(chosen, batches, data.results.n_rows)
-    with progress_bar(progress, "scoring", total=data.results.n_rows) as advance:
+    counted = (
+        None if callable(progress) and filled.batches is not None else progress
+    )  # a function hears of each row once
+    with progress_bar(counted, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
         if run is None:
             return _score_in_memory(data, rows, chosen, confidence, filled)
@@ -346,5 +350,4 @@ def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> d
 def _short(summary: MetricSummary) -> str:
     if summary.mean is None:
         return f"nothing scored of {summary.n_total}"
-    between = f" [{numbers.interval(summary.interval)}]" if summary.interval else ""
-    return f"{numbers.number(summary.mean)}{between}, n = {numbers.scored(summary.n_scored, summary.n_total)}"
+    return bracketed(summary.mean, summary.interval, scored(summary.n_scored, summary.n_total))

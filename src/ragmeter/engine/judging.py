@@ -148,7 +148,7 @@ class ColumnFiller:
         for title, cell in zip(self.asked.fills[1:], ("reason", "by", "probability"), strict=False):
             shown = cells[cell]
             if cell == "probability":
-                shown = [None if chance is None else repr(round(chance, 6)) for chance in shown]
+                shown = [None if chance is None else repr(chance) for chance in shown]
             filled[self.column.column(title)] = shown
         return filled
 

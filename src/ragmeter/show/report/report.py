@@ -11,7 +11,9 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.folder import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.stored import RunLike
-from ragmeter.show.report import MAX_ROWS, exports, page
+from ragmeter.show.latex import latex_table
+from ragmeter.show.markdown import runs_as_markdown
+from ragmeter.show.report import MAX_ROWS, page
 from ragmeter.show.report.runs import ShownRun, load_runs
 
 
@@ -55,9 +57,9 @@ def report(
     made = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
     texts = {Path(output): made.html}
     if markdown is not None:
-        texts[Path(markdown)] = exports.markdown(loaded, comparison)
+        texts[Path(markdown)] = runs_as_markdown(loaded, comparison)
     if latex is not None:
-        texts[Path(latex)] = exports.latex(loaded)
+        texts[Path(latex)] = latex_table(loaded)
     drawn: list[Path] = []
     if figures is not None:
         from ragmeter.show.report.plots import write_figures
