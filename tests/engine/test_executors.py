@@ -161,9 +161,9 @@ def test_what_is_sent_is_arrow_and_names(user: Any) -> None:
     evaluate(data, metrics=["token_f1", user.Vowels], executor=Here())
     metrics, batch = sent
     assert batch.startswith(b"\xff\xff\xff\xff")  # how an Arrow stream begins
-    assert secret.encode() in batch
+    assert in_the_data.encode() in batch
     assert b"not needed" not in batch
-    assert secret.encode() not in metrics
+    assert in_the_data.encode() not in metrics
     assert b"token_f1" in metrics
 
 
