@@ -15,7 +15,7 @@ from ragmeter.stats.confidence import percent
 if TYPE_CHECKING:
     from ragmeter.analysis.people.calibration import Calibration
     from ragmeter.io.source import Reading
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.runs.run import Run
     from ragmeter.show.terminal.tables import Figures
     from ragmeter.stats.agreement import Estimate
 
@@ -31,7 +31,7 @@ def run(argv: Sequence[str]) -> int:
     chosen = _parser().parse_args(list(argv))
     from ragmeter.analysis.people.calibration import calibrate
     from ragmeter.io.source import Reading
-    from ragmeter.runs.stored import find_run
+    from ragmeter.runs.finding import find_run
 
     folder = find_run(chosen.run, chosen.output_dir)
     delimiter = "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter
@@ -57,7 +57,7 @@ def run(argv: Sequence[str]) -> int:
     return 0
 
 
-def _recalibrate(chosen: argparse.Namespace, folder: RunFolder, reading: Reading) -> int:
+def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
     """Bend the offline judge's chances by the labels; the exit code is 1 where that is not shown to help."""
     from ragmeter.analysis.people.offline import recalibrate
     from ragmeter.show.numbers import interval, number

@@ -15,9 +15,9 @@ from rich.text import Text
 
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet, answer_hash
 from ragmeter.analysis.people.matching import places_of
-from ragmeter.analysis.people.runs import metrics_of, read_columns
+from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.errors import InputError
-from ragmeter.runs.folder import RunFolder
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import number
 from ragmeter.show.terminal import console, printable
 
@@ -35,7 +35,7 @@ class Session:
 
     def __init__(
         self,
-        run: RunFolder,
+        run: Run,
         sheet: Sheet,
         rater: str,
         *,
@@ -47,7 +47,7 @@ class Session:
         self._rater = rater
         self._contexts = contexts
         self._read_key = read_key or Keys()
-        self._metrics = metrics_of(run) if scores else []
+        self._metrics = run.row_metrics if scores else []
         # Texts come from the run: in the file a spreadsheet, or a guard against formulas, may have changed them.
         places = places_of(read_columns(run, ["qid"])["qid"])
         names = ["question", "reference", "answer", "contexts", *self._metrics]

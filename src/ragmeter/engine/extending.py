@@ -11,7 +11,9 @@ from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
-from ragmeter.runs.folder import ROWS, NewRun, RowsWriter, RunFolder, outcome_column, writing
+from ragmeter.runs.files import ROWS, outcome_column
+from ragmeter.runs.run import Run
+from ragmeter.runs.writer import NewRun, RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch
 
@@ -21,11 +23,11 @@ _OF_ROWS = frozenset({NO_RESULT, TARGET_ERROR, TIMEOUT, SKIPPED_BUDGET})
 
 
 def extend(
-    run: RunFolder,
+    run: Run,
     metrics: Sequence[Metric],
     described: Sequence[dict[str, Any]],
     embeddings: Callable[[], list[dict[str, Any]]] = list,
-) -> RunFolder:
+) -> Run:
     """Add metrics to a run. `described` is what the manifest says of them, in the same order.
 
     `embeddings` tells, when all is done, what it says of the embedding models that they used.
@@ -37,13 +39,9 @@ def extend(
         return run
     waiting: deque[dict[str, Any]] = deque()
     with NewRun(run.path) as new:
-        writer = RowsWriter(new.folder / ROWS, missing)
-        try:
+        with RowsWriter(new.folder / ROWS, missing) as writer:
             for scored in score_batches(_batches(run, held, missing, waiting), missing):
-                with writing(run.path):
-                    writer.write(scored, waiting.popleft())
-        finally:
-            writer.close()
+                writer.write(scored, waiting.popleft())
         new.keep(run)
         if run.manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
@@ -60,7 +58,7 @@ def extend(
 
 
 def _batches(
-    run: RunFolder, held: Sequence[str], missing: Sequence[Metric], waiting: deque[dict[str, Any]]
+    run: Run, held: Sequence[str], missing: Sequence[Metric], waiting: deque[dict[str, Any]]
 ) -> Iterator[Batch]:
     """The run's rows as they were before they were scored; their scores go into `waiting`, batch by batch."""
     scores = {column for name in held for column in (name, outcome_column(name))}
@@ -88,7 +86,7 @@ def _causes(outcomes: Sequence[Any], answers: Sequence[str | None]) -> Sequence[
     return causes if any(causes) else ()
 
 
-def _check(columns: dict[str, Any], missing: Sequence[Metric], run: RunFolder) -> None:
+def _check(columns: dict[str, Any], missing: Sequence[Metric], run: Run) -> None:
     for metric in missing:
         for needed in metric.needs:
             if needed not in columns:

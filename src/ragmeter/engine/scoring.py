@@ -15,7 +15,7 @@ import numpy as np
 
 from ragmeter.definition import Metric
 from ragmeter.effects.cores import available_cores
-from ragmeter.runs.folder import Scored
+from ragmeter.runs.writer import Scored
 from ragmeter.table import NOT_ASKED, SCORED, Batch, Block, Scores, outcomes, row_causes
 
 

@@ -22,7 +22,7 @@ def test_what_decided_is_told_where_the_judge_has_spoken(tmp_path: Path) -> None
     first = {about: (says, weight) for about, says, weight in found[0] or []}
     assert first["gold words"][0] == "found: gold, answer"
     assert first["gold words"][1] > 0
-    whole = ragmeter.explain(run.stored.folder, "q0")[0].evidence
+    whole = ragmeter.explain(run.stored, "q0")[0].evidence
     assert [(each.about, each.says) for each in whole[: len(first)]] == [(a, s) for a, (s, _) in first.items()]
 
 

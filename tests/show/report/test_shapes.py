@@ -94,5 +94,5 @@ def test_a_column_may_have_a_comma_in_its_name(tmp_path: Path) -> None:
         keep(tmp_path, name, data)
     runs = loaded(tmp_path, "one", "other")
     assert [part["column"] for part in slices(runs[0])] == ["domain", "topic, in short"]
-    pair = compare([run.stored.folder for run in runs]).pairs[0]
+    pair = compare([run.stored for run in runs]).pairs[0]
     assert {each.column for each in pair.slices} == {"domain", "topic, in short"}

@@ -18,7 +18,8 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
-from ragmeter.runs.stored import RunLike, StoredRun, find_runs, is_run, run_labels
+from ragmeter.runs.finding import RunLike, find_runs, is_run, run_labels
+from ragmeter.runs.run import Run
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
 from ragmeter.stats.differences import difference_interval
@@ -72,7 +73,7 @@ def compare(
         raise UsageError(
             "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
         )
-    held = [StoredRun(folder) for folder in find_runs(runs, output_dir)]
+    held = find_runs(runs, output_dir)
     confidence = Confidence(interval, cluster, level, seed, draws)
     column = next((by for run in held if (by := run.clusters(confidence)[0]) is not None), None)
     if column is not None and test == MCNEMAR:
@@ -84,7 +85,7 @@ def compare(
     names = chosen_names(metrics) or None
     columns = None if slices is None else several(slices)
     found = [_compared(a, b, names, columns, how) for a, b in combinations(held, 2)]
-    labels = run_labels([run.folder for run in held])
+    labels = run_labels(held)
     judging = Judging(level, alpha, sum(each.p is not None for pair in found for each in pair.metrics.values()))
     pairs = _judged(_named(found, labels), judging)
     return Comparison(labels, level, alpha, test, column, seed, draws, judging.tests, pairs)
@@ -94,7 +95,7 @@ def _named(pairs: Sequence[Pair], labels: Sequence[str]) -> list[Pair]:
     return [replace(each, a=a, b=b) for each, (a, b) in zip(pairs, combinations(labels, 2), strict=True)]
 
 
-def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: Iterable[str] | None, how: _How) -> Pair:
+def _compared(a: Run, b: Run, names: Sequence[str] | None, slices: Iterable[str] | None, how: _How) -> Pair:
     pairing = pair(a, b)
     if not len(pairing):
         raise UsageError(f"{a.name} and {b.name} have no qid in common", hint="compare runs of the same questions")
@@ -127,7 +128,7 @@ def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: I
     )
 
 
-def _clusters(a: StoredRun, b: StoredRun, pairing: Pairing, how: Confidence) -> Codes | None:
+def _clusters(a: Run, b: Run, pairing: Pairing, how: Confidence) -> Codes | None:
     """For each pair of rows the number of its cluster, by the first of the runs that has the column."""
     for run, rows in ((a, pairing.a), (b, pairing.b)):
         if how.cluster in run.texts:
@@ -136,21 +137,21 @@ def _clusters(a: StoredRun, b: StoredRun, pairing: Pairing, how: Confidence) -> 
     return None
 
 
-def _agree(a: StoredRun, b: StoredRun, pairing: Pairing, name: str) -> bool:
+def _agree(a: Run, b: Run, pairing: Pairing, name: str) -> bool:
     """Whether a column says the same in both runs. What one system made is no part of the questions to slice by."""
     if name not in b.texts:
         return True
     return bool(a.column(name).take(pairing.a).equals(b.column(name).take(pairing.b)))
 
 
-def _limits(a: StoredRun, b: StoredRun, metric: str) -> Interval:
+def _limits(a: Run, b: Run, metric: str) -> Interval:
     """The range of a difference between two runs' scores."""
     return difference_limits(a.measures[metric].bounds, b.measures[metric].bounds)
 
 
 def _difference(
-    a: StoredRun,
-    b: StoredRun,
+    a: Run,
+    b: Run,
     measure: Measure,
     scores_a: Scores,
     scores_b: Scores,

@@ -281,7 +281,7 @@ class CRAGEvaluator:
         if shared is not None:
             shared.finish()
         judged.count()
-        summary = files.summarise_run(judged, usage)
+        summary = files.summarise_turns(judged, usage)
         if shared is not None:
             summary["cascade"] = shared.summary(self.llm_judge)
         self.report = Report(summary, effort, judged)

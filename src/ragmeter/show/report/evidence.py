@@ -24,7 +24,7 @@ def evidence(run: ShownRun, rows: Any, table: Any) -> list[list[tuple[str, str, 
     judged = np.flatnonzero(~np.isnan(scores))
     chosen = judged[np.argsort(np.abs(scores[judged] - 0.5), kind="stable")][:MOST_ROWS].tolist()
     texts = table.select(["question", "reference", "answer"]).take(chosen).to_pylist()
-    settings = settings_of(run.stored.folder)
+    settings = settings_of(run.stored)
     try:
         found = explain_rows(texts, language=settings.get("language"), calibration=settings.get("calibration"))
     except RagmeterError:  # the calibration's file is not there any more: the scores can be shown without it

@@ -9,8 +9,8 @@ from typing import Any
 
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, replacing
-from ragmeter.runs.folder import MANIFEST, ROWS, SUMMARY
-from ragmeter.runs.stored import RunLike
+from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY
+from ragmeter.runs.finding import RunLike
 from ragmeter.show.report import MAX_ROWS, exports, page
 from ragmeter.show.report.runs import ShownRun, load_runs
 
@@ -77,7 +77,7 @@ def _compared(runs: Sequence[ShownRun]) -> tuple[dict[str, Any] | None, str]:
     from ragmeter.analysis.comparing import compare
 
     try:
-        return compare([run.stored.folder for run in runs]).as_dict(), ""
+        return compare([run.stored for run in runs]).as_dict(), ""
     except UsageError as error:
         return None, error.message
 

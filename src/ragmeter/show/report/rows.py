@@ -13,7 +13,7 @@ import numpy as np
 
 from ragmeter.metrics.ranking import Pattern, documents
 from ragmeter.metrics.tokens import text_array
-from ragmeter.runs.folder import outcome_column
+from ragmeter.runs.files import outcome_column
 from ragmeter.show.numbers import compact
 from ragmeter.show.report.evidence import evidence
 from ragmeter.show.report.runs import ShownRun

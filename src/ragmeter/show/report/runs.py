@@ -13,8 +13,9 @@ import numpy as np
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.folder import RunFolder, outcome_column
-from ragmeter.runs.stored import RunLike, StoredRun, find_runs, run_labels
+from ragmeter.runs.files import outcome_column
+from ragmeter.runs.finding import RunLike, find_runs, run_labels
+from ragmeter.runs.run import Run
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, Scores
 
@@ -24,7 +25,7 @@ class ShownRun:
     """A run with everything that a report says of it."""
 
     name: str
-    stored: StoredRun
+    stored: Run
     manifest: dict[str, Any]
     summary: dict[str, Any]
     table: Any
@@ -79,7 +80,7 @@ def load_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) 
     return [_load(folder, name) for folder, name in zip(folders, run_labels(folders), strict=True)]
 
 
-def _load(folder: RunFolder, name: str) -> ShownRun:
+def _load(folder: Run, name: str) -> ShownRun:
     if not folder.metrics():
         raise InputError("the run has no metrics", file=str(folder.path))
-    return ShownRun(name, StoredRun(folder), folder.manifest(), folder.summary(), folder.rows())
+    return ShownRun(name, folder, folder.manifest(), folder.summary(), folder.rows())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragmeter.analysis.slicing import Slice, summarise_run
-from ragmeter.runs.stored import NOTHING
+from ragmeter.runs.run import NOTHING
 from ragmeter.show.report.runs import ShownRun
 from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import MetricSummary
@@ -29,7 +29,7 @@ def slices(run: ShownRun) -> list[dict[str, Any]]:
         return []
     how = run.confidence
     found = summarise_run(
-        run.stored.folder, slices=columns, interval=how.method, cluster=how.cluster, level=how.level, seed=how.seed
+        run.stored, slices=columns, interval=how.method, cluster=how.cluster, level=how.level, seed=how.seed
     )
     return [
         {
