@@ -33,6 +33,9 @@ class Rows(Protocol):
     def table(self, columns: Iterable[str] | None = None) -> pa.Table:
         """All columns, or those of these names that are there."""
 
+    def array(self, column: str) -> pa.Array:
+        """One column in one piece."""
+
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
         """All columns, some rows at a time; nothing of them is kept."""
 
@@ -75,6 +78,13 @@ class RowsFile:
             return self.read([])
         schema = pa.schema([self.schema.field(name) for name in names], metadata=self.schema.metadata)
         return pa.Table.from_arrays([self._columns[name] for name in names], schema=schema)
+
+    def array(self, column: str) -> pa.Array:
+        """One column in one piece, which is then kept in place of the pieces that were read."""
+        pieces = self.table([column])[column]
+        if pieces.num_chunks != 1:
+            self._columns[column] = pieces = pa.chunked_array([pieces.combine_chunks()])
+        return pieces.chunk(0)
 
     def _has(self, name: str) -> bool:
         return bool(self.schema.get_field_index(name) >= 0)
@@ -121,6 +131,10 @@ class RowsInMemory:
         if columns is None:
             return self._table
         return self._table.select([name for name in dict.fromkeys(columns) if name in self.schema.names])
+
+    def array(self, column: str) -> pa.Array:
+        """One column in one piece."""
+        return self._table[column].combine_chunks()
 
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
         """All columns, some rows at a time."""

@@ -224,7 +224,7 @@ class Run:
         """A column of texts."""
         if name not in self.texts:
             raise UnknownNameError("column", name, self.texts, hint=f"{self.name} has {', '.join(self.texts)}")
-        return self._once(("column", name), lambda: _whole(self.rows([name])[name]))
+        return self._rows.array(name)
 
     def slices(self) -> list[str]:
         """The columns by which the rows fall into a few groups: of the user's own, with 2 to 50 short values."""
@@ -264,10 +264,6 @@ class Run:
 
 #: The name by which `ragmeter` has it.
 RunFolder = Run
-
-
-def _whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def slice_label(values: Sequence[str | None]) -> str:
