@@ -15,8 +15,8 @@ PACKAGE = Path(ragmeter.__file__).parent
 #: it shows what the others found; three of its modules know nothing of runs, and results of any kind may use them.
 LAYERS = [
     "__main__", "pytest_plugin", "cli", "show", "analysis", "evaluators", "compat", "engine", "runs", "show.tabular",
-    "stats", "targets", "judges", "metrics", "embedders", "effects", "io", "registry", "definition", "naming", "table",
-    "show.progress", "show.numbers", "errors", "hints",
+    "targets", "judges", "stats", "metrics", "embedders", "effects", "io", "registry", "definition", "asked", "naming",
+    "table", "show.progress", "show.numbers", "errors", "hints",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"

@@ -22,6 +22,7 @@ __all__ = [
     "ExactMatchScorer",
     "F1Scorer",
     "Failed",
+    "Judge",
     "LLMJudge",
     "MeteorScorer",
     "Metric",
@@ -57,7 +58,7 @@ _HOMES = {
     "BaseScorer": "ragmeter.registry",
     "CRAGEvaluator": "ragmeter.compat.crag.evaluator",
     "Calibration": "ragmeter.analysis.people.calibration",
-    "Cascade": "ragmeter.compat.crag.cascade",
+    "Cascade": "ragmeter.judges.cascade",
     "Comparison": "ragmeter.analysis.comparing",
     "ContextRecall": "ragmeter.compat.context_recall",
     "CosineScorer": "ragmeter.compat.web",
@@ -69,6 +70,7 @@ _HOMES = {
     "ExactMatchScorer": "ragmeter.compat.web",
     "F1Scorer": "ragmeter.compat.web",
     "Failed": "ragmeter.table",
+    "Judge": "ragmeter.judges.judge",
     "LLMJudge": "ragmeter.judges.judge",
     "MeteorScorer": "ragmeter.compat.web",
     "Metric": "ragmeter.definition",
@@ -107,7 +109,6 @@ if TYPE_CHECKING:
     from ragmeter.analysis.people.calibration import Calibration, calibrate
     from ragmeter.analysis.people.sampling import choose_sample
     from ragmeter.compat.context_recall import ContextRecall
-    from ragmeter.compat.crag.cascade import Cascade
     from ragmeter.compat.crag.dataset_utils import (
         clean_text,
         convert_domain_indices_to_names,
@@ -132,7 +133,8 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric, column, metric
     from ragmeter.engine.asking import ask_and_score as ask
     from ragmeter.engine.evaluation import Evaluation, add_metrics, evaluate
-    from ragmeter.judges.judge import LLMJudge
+    from ragmeter.judges.cascade import Cascade
+    from ragmeter.judges.judge import Judge, LLMJudge
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.runs.run import RunFolder

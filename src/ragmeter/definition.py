@@ -9,8 +9,9 @@
     @metric(direction="higher")
     def ndcg(ranked: Ranked, *, k: int | None = None) -> Scores: ...  # keyword-only = its settings, shown in its name
 
-A positional parameter names a column: one of the table's, a derived one, or another metric. A setting goes down to
-every column that has one of the same name, so `rouge_l_score[language=es]` gets Spanish stems.
+A positional parameter names a column: one of the table's, a derived one, one that a judge fills (`asked.py`), or
+another metric. A setting goes down to every column that has one of the same name, so `rouge_l_score[language=es]` gets
+Spanish stems.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 import numpy as np
 
 from ragmeter import naming
+from ragmeter.asked import ASKED, AskedColumn
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes
 
@@ -97,10 +99,22 @@ class Metric:
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The table's columns that it needs in the end, in the order in which it names them."""
-        names = tuple(dict.fromkeys(_needs(self)))
+        names = tuple(dict.fromkeys(_needs(self, self.settings)))
         if unknown := self.optional.difference(names):
             raise UsageError(f"{self.base} has no column {', '.join(sorted(unknown))} that could be optional")
         return names
+
+    @cached_property
+    def asks(self) -> tuple[AskedColumn, ...]:
+        """The columns that a judge has to fill for it."""
+        columns = {column.name: column for column in _asked_columns(self, self.settings)}
+        return tuple(columns.values())
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that the table must have before a judge fills others."""
+        shown = {column.name: column.asked.required for column in self.asks}
+        return tuple(dict.fromkeys(read for name in self.needs for read in shown.get(name, [name])))
 
     def with_settings(self, **settings: Any) -> Metric:
         """The same metric with other settings, given as values or as text."""
@@ -263,17 +277,30 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str,
     return inputs, settings
 
 
-def _needs(node: Metric | Derived) -> Iterable[str]:
+def _needs(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[str]:
     for name in node.inputs:
         inner = None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
-        if inner is None:
+        if name in ASKED:
+            yield AskedColumn.of(ASKED[name], settings).name
+        elif inner is None:
             yield name  # the table's own, or a column of the user's
         else:
-            yield from _needs(inner)
+            yield from _needs(inner, settings)
+
+
+def _asked_columns(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[AskedColumn]:
+    for name in node.inputs:
+        inner = None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
+        if name in ASKED:
+            yield AskedColumn.of(ASKED[name], settings)
+        elif inner is not None:
+            yield from _asked_columns(inner, settings)
 
 
 def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
     """A column by its name: given, or computed now, or computed before."""
+    if name in ASKED:
+        return block.columns[AskedColumn.of(ASKED[name], settings).name]
     if name in block.columns:
         return block.columns[name]
     node = COLUMNS.get(name) or METRICS[name]

@@ -25,7 +25,7 @@ from ragmeter.errors import UnknownNameError, UsageError, errors_of
 from ragmeter.hints import by_caller
 from ragmeter.table import NAMED_COLUMNS, Failed
 
-_BUILTIN = "ragmeter.metrics"
+_BUILTIN = ("ragmeter.metrics", "ragmeter.judges")
 _ENTRY_POINTS = "ragmeter.metrics"
 
 _LISTED = f"{by_caller('`ragmeter metrics`', 'ragmeter.list_metrics()')} says what they are"
@@ -173,7 +173,8 @@ def _from_scorer(scorer: Any, owner: object) -> Metric:
 
 
 def _load_builtin() -> None:
-    importlib.import_module(_BUILTIN)
+    for module in _BUILTIN:
+        importlib.import_module(module)
 
 
 def _load_plugins() -> None:

@@ -31,7 +31,7 @@ OTHER_NAMES = {
     "mean_multi_turn_conversation_score": "multi_turn_conversation_score",
 }
 #: What a judge leaves beside a row.
-JUDGE_COLUMNS = ("verdict", "reason", "judged_by")
+JUDGE_COLUMNS = ("verdict", "reason", "judged_by", "verdict_probability")
 NAMED_COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS, *NUMBER_COLUMNS)
 
 #: Empty means missing here: without a gold answer or a gold document there is nothing to compare with.
@@ -87,6 +87,11 @@ class Failed:
     cause: str
 
 
+def outcome_column(name: str) -> str:
+    """The column that says beside a column of scores, or one that a judge filled, how each value came about."""
+    return f"{name}.outcome"
+
+
 def outcomes(
     columns: Mapping[str, Column], needs: Sequence[str], rows: int, optional: Collection[str] = ()
 ) -> list[str]:
@@ -102,7 +107,8 @@ def outcomes(
             if not all(column):
                 found = [was if value else f"no_{name}" for value, was in zip(column, found, strict=True)]
         elif None in column:
-            found = [f"no_{name}" if value is None else was for value, was in zip(column, found, strict=True)]
+            causes = columns.get(outcome_column(name)) or [f"no_{name}"] * rows
+            found = [cause if value is None else was for value, was, cause in zip(column, found, causes, strict=True)]
     return found
 
 

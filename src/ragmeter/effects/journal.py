@@ -141,6 +141,9 @@ class Journal:
             raise
         return database
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._keys
+
     def get(self, key: str) -> Reply | None:
         """The reply under that key, if there is one."""
         if key not in self._keys:

@@ -15,6 +15,7 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run
+from ragmeter.engine.filling import Asking
 from ragmeter.engine.scoring import score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -24,11 +25,11 @@ from ragmeter.io.join import rows_of
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
-from ragmeter.runs.files import outcome_column
+from ragmeter.judges.judge import Judge
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch
+from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch, outcome_column
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
@@ -81,6 +82,7 @@ def ask_and_score(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    judge: Judge | None = None,
     progress: Progress = None,
 ) -> Service:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
@@ -93,6 +95,8 @@ def ask_and_score(
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
     again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
     `retry_failed` asks only for its rows that failed. How many answers are from when is printed.
+
+    `judge` is the language model behind metrics such as `llm_correct`.
     """
     chosen = choose_metrics(
         metrics,
@@ -113,18 +117,22 @@ def ask_and_score(
     _check_places(source, Path(output_dir) / name, None if output is None else Path(output))
     _rehearse(batches[0], chosen)
     limits = Limits(workers, retries, max_calls, budget)
+    asking = Asking(judge, Path(output_dir), retry_failed, progress)
+    asking.missing(chosen, lambda: batches)  # before anything is asked
     with Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers:
         with progress_bar(progress, "asking", "questions", len(questions)) as advance:
             asked = ask(asked_of, questions, limits, answers, advance)
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
+        needed = {need for metric in chosen for need in metric.reads}
+        filled = asking.fill(chosen, lambda: _answered(batches, iter(asked.found), needed), len(questions))
         evaluation = keep_run(
             Path(output_dir) / name,
-            _answered(batches, iter(asked.found), {needed for metric in chosen for needed in metric.needs}),
+            filled.joined(_answered(batches, iter(asked.found), needed)),
             chosen,
-            manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort},
-            summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice},
+            manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort, **filled.manifest},
+            summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice, **filled.summary},
         )
         if output is not None:
             write_results(Path(output), evaluation)
@@ -167,7 +175,7 @@ def _questions(batch: Batch, source: Source) -> Iterator[Question]:
 def _check_needs(batch: Batch, metrics: Sequence[Metric], source: Source) -> None:
     """What a metric needs and the target does not bring must be in the dataset: said before anything is asked."""
     for metric in metrics:
-        for needed in metric.needs:
+        for needed in metric.reads:
             if needed not in _ANSWERED and needed not in batch.columns:
                 raise missing_column(needed, metric.name, list(batch.columns), source.name)
 
@@ -193,7 +201,7 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
     row = {name: column[:1] for name, column in batch.columns.items()}
     gold = (row.get("reference") or [[]])[0] or ["x"]
     answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
-    score_batch(Batch({**row, **answered}), metrics)
+    score_batch(Batch({**row, **answered}), [metric for metric in metrics if not metric.asks])
 
 
 def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:

@@ -19,6 +19,7 @@ from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.extending import extend
+from ragmeter.engine.filling import Asking, Filled
 from ragmeter.engine.scoring import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
@@ -26,6 +27,7 @@ from ragmeter.io.data import Data
 from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import RUNS, check_writable
+from ragmeter.judges.judge import Judge
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.files import ROWS
@@ -139,6 +141,8 @@ def evaluate(
     cluster: str | None = AUTO,
     level: float = 0.95,
     seed: int = 0,
+    judge: Judge | None = None,
+    retry_failed: bool = False,
     run: str | None = None,
     output_dir: str | Path = RUNS,
     progress: Progress = None,
@@ -150,7 +154,10 @@ def evaluate(
     `{"answer": "generated_answer"}`. `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of
     meaning, see `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson",
     "bootstrap" or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all
-    are apart, and "auto" takes conversations of several turns and questions that were asked several times. With `run`,
+    are apart, and "auto" takes conversations of several turns and questions that were asked several times. `judge` is
+    the language model behind metrics such as `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in
+    `output_dir/judge.journal.sqlite`, so that the same answer is paid for once, and `retry_failed` asks again about
+    rows that got no verdict. With `run`,
     the run is kept as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when.
     `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
     """
@@ -167,22 +174,25 @@ def evaluate(
     if run is not None:
         run = run_name(run, Path(output_dir))
         check_writable(Path(output_dir))
+    batches = data.reader(chosen)
+    asking = Asking(judge, Path(output_dir), retry_failed, progress)
+    filled = asking.fill(chosen, batches, data.results.n_rows)
     with progress_bar(progress, "scoring", total=data.results.n_rows) as advance:
-        batches = watched(data.batches(chosen), advance)
+        rows = watched(filled.joined(batches()), advance)
         if run is None:
-            return _score_in_memory(data, batches, chosen, confidence)
+            return _score_in_memory(data, rows, chosen, confidence, filled)
         return keep_run(
             Path(output_dir) / run,
-            batches,
+            rows,
             chosen,
-            manifest=lambda: {"inputs": data.signature(), "columns": data.mapping},
-            summary=lambda: {"join": data.join_counts()},
+            manifest=lambda: {"inputs": data.signature(), "columns": data.mapping, **filled.manifest},
+            summary=lambda: {"join": data.join_counts(), **filled.summary},
             confidence=confidence,
         )
 
 
 def _score_in_memory(
-    data: Data, batches: Iterable[Batch], metrics: Sequence[Metric], confidence: Confidence
+    data: Data, batches: Iterable[Batch], metrics: Sequence[Metric], confidence: Confidence, filled: Filled
 ) -> Evaluation:
     """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
@@ -191,9 +201,9 @@ def _score_in_memory(
             summary = _score(batches, metrics, path, confidence)
         table = pq.read_table(path)
     name = UNNAMED if data.results.path is None else stem(data.results.path)
-    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"]}
+    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
     manifest = _manifest(metrics, name, more)
-    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts()})
+    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **filled.summary})
     return Evaluation(run, embedders.used())
 
 
@@ -206,13 +216,18 @@ def add_metrics(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    judge: Judge | None = None,
+    retry_failed: bool = False,
     output_dir: str | Path = RUNS,
+    progress: Progress = None,
     **settings: Any,
 ) -> Evaluation:
     """Add metrics to a run; those that it has already are not computed again.
 
     `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. A run that was kept is extended
-    where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. The other
+    where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. What a judge
+    has filled is in the run: another metric over it asks nothing. `retry_failed` asks again about rows that got no
+    verdict. The other
     keywords are those of `evaluate()`; `settings` are any that one of the metrics has.
     """
     named = {
@@ -231,7 +246,8 @@ def add_metrics(
     if not kept:
         folder = TemporaryRun.copy(folder)
     with Embedders() as embedders:
-        extended = extend(folder, chosen, _described(chosen), embedders.used)
+        asking = Asking(judge, Path(output_dir), retry_failed, progress)
+        extended = extend(folder, chosen, _described(chosen), embedders.used, asking)
     return Evaluation(extended if kept else TemporaryRun.copy(extended), embedders.used())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -72,8 +72,18 @@ class Data:
             return False
         return bool(file_signature(results)["sha256"] == file_signature(reference)["sha256"])
 
+    def reader(self, metrics: Sequence[Metric] = ()) -> Callable[[], Iterable[Batch]]:
+        """What reads the joined rows, as often as it is called: what can be read only once is held in memory."""
+        sources = [source for source in (self.results, self.reference) if source is not None]
+        once = any(source.path is not None and not source.path.is_file() for source in sources)
+        if once and any(metric.asks for metric in metrics):
+            rows = list(self.batches(metrics))
+            return lambda: rows
+        return lambda: self.batches(metrics)
+
     def batches(self, metrics: Sequence[Metric] = ()) -> Iterator[Batch]:
         """The joined rows, once it is sure that they have what the metrics need."""
+        self.counts = JoinCounts()
         if self.reference is None:
             rows = rows_of(Typed(self.results, "both", self.mapping), repeated=self.repeated)
         else:
@@ -100,8 +110,9 @@ class Data:
                         hint=f"found are {', '.join(titles)}",
                     )
         for metric in metrics:
+            asked = {column.name for column in metric.asks}
             for needed in metric.needs:
-                if needed not in batch.columns:
+                if needed not in batch.columns and needed not in asked:
                     gold = needed in ("reference", "relevant")
                     source = sources[-1] if gold else sources[0]
                     titles = list(next(source.batches()).columns)

@@ -19,7 +19,14 @@ from ragmeter.judges.prices import Price
 from ragmeter.table import JUDGE_ERROR
 
 #: What a server may refuse, and what to send in its place.
-_OPTIONAL = {"response_format": None, "seed": None, "temperature": None, "max_tokens": "max_completion_tokens"}
+_OPTIONAL = {
+    "response_format": None,
+    "seed": None,
+    "temperature": None,
+    "max_tokens": "max_completion_tokens",
+    "top_logprobs": None,
+    "logprobs": None,
+}
 _UNKNOWN = (
     "(unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|not available|extra)"
 )

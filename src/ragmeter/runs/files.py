@@ -24,11 +24,6 @@ _LISTED_RUNS = 20
 Stamp = tuple[int, int, int] | None
 
 
-def outcome_column(metric: str) -> str:
-    """The column beside a metric's scores that says how each came about."""
-    return f"{metric}.outcome"
-
-
 def stamp_of(path: Path) -> Stamp:
     """Changes whenever the file is replaced or written to; None where there is no file."""
     try:

@@ -22,7 +22,6 @@ from ragmeter.runs.files import (
     SUMMARY,
     Stamp,
     clip_intervals,
-    outcome_column,
     read_text,
     stamp_of,
     unknown_run,
@@ -31,7 +30,16 @@ from ragmeter.runs.rows import Rows, RowsFile, clusters_of
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import MetricSummary
-from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, OTHER_NAMES, SCORED, Measure, Scores
+from ragmeter.table import (
+    JUDGE_COLUMNS,
+    NAMED_COLUMNS,
+    NUMBER_COLUMNS,
+    OTHER_NAMES,
+    SCORED,
+    Measure,
+    Scores,
+    outcome_column,
+)
 
 #: The types of a column of single texts.
 TEXTS = (pa.large_string(), pa.string())

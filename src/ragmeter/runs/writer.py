@@ -20,12 +20,12 @@ from ragmeter.definition import Metric
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
-from ragmeter.runs.files import FILES, MANIFEST, ROWS, SUMMARY, outcome_column, writing
+from ragmeter.runs.files import FILES, MANIFEST, ROWS, SUMMARY, writing
 from ragmeter.runs.rows import RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS, Run
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
-from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, SCORED, Batch, Measure, Scores
+from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, SCORED, Batch, Measure, Scores, outcome_column
 
 _LISTS = pa.list_(pa.large_string())
 _OUTCOME = pa.dictionary(pa.int32(), pa.string())

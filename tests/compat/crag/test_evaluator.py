@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from ragmeter import CRAGEvaluator, LLMJudge, RunFolder
-from ragmeter.compat.crag.evaluation import RESULT_COLUMNS, is_exact_match
+from ragmeter.compat.crag.evaluation import RESULT_COLUMNS
 from ragmeter.errors import ColumnError, InputError, UsageError
+from ragmeter.judges.verdict import is_exact_match
 from tests.compat.crag.helpers import EchoAgent, conversation, turn
 from tests.judge_server import Action, JudgeServer, completion
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.compat.crag import files
-from ragmeter.compat.crag.cascade import Cascade
+from ragmeter.compat.crag.cascade import share
 from ragmeter.compat.crag.config import (
     DEFAULT_NUM_WORKERS,
     MAX_API_RETRIES,
@@ -17,7 +17,7 @@ from ragmeter.compat.crag.config import (
     batch_size,
 )
 from ragmeter.compat.crag.dataset_utils import conversations, one_split, prepare_feature_vocabularies
-from ragmeter.compat.crag.evaluation import Judged, group, judge_all
+from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
 from ragmeter.compat.crag.generation import Agent, Generation
 from ragmeter.compat.crag.progress import ProgressCallback, count_conversations, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
@@ -29,7 +29,10 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.hints import by_caller, option
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
+from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import LLMJudge
+from ragmeter.judges.prompt import OTHER_FIELDS
+from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
 from ragmeter.targets.identity import fingerprint
 
@@ -270,7 +273,7 @@ class CRAGEvaluator:
         shared = None
         if self.cascade is not None:
             judged.decide(judged=True)
-            shared = self.cascade.share(judged, self.llm_judge, self.budget)
+            shared = share(self.cascade, judged, self.llm_judge, self.budget)
         elif self.llm_judge is None:
             judged.decide(judged=False)
         with tracking("judging", "turns", len(turns), progress_callback, shown=self.show_progress) as advance:
@@ -290,6 +293,7 @@ class CRAGEvaluator:
 
     def _judge(self, judged: Judged, judge: LLMJudge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
         judge.endpoint.check()
+        judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
 
         def both(turns: int) -> None:
             self.progress(turns)
@@ -297,7 +301,7 @@ class CRAGEvaluator:
 
         async def work(caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
             async with judge.client() as client:
-                await judge_all(judged, judge, caller, client, both)
+                await judge_all(judged, judge.on(verdict), caller, client, both)
             effort = {
                 **asdict(caller.effort),
                 "latency_ms": caller.usage.latency(),
@@ -307,7 +311,7 @@ class CRAGEvaluator:
 
         limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget)
         with Journal(self.journal) as journal:
-            return run_calls(work, limits, journal, judged.scope(judge.spec))
+            return run_calls(work, limits, journal, judged.scope(judge.spec()))
 
     def estimate(self, turn_data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What judging these turns would take: about how many calls, tokens and dollars. Asks nothing."""
@@ -318,15 +322,18 @@ class CRAGEvaluator:
         judged = Judged(group([files.checked(dict(row)) for row in turn_data]))
         judged.decide(judged=True)
         if self.cascade is not None:
-            self.cascade.share(judged, judge, self.budget)
+            share(self.cascade, judged, judge, self.budget)
         waiting = [each for conversation in judged.conversations for each in conversation if each.turn is None]
         there = self.journal is not None and self.journal.exists()
         with Journal(self.journal if there else None) as journal:
-            recorded = {texts: judge.recorded(journal, *texts) for texts in {each.texts() for each in waiting}}
+            asks = judge.on(verdict)
+            shown = [turn.texts(asks.asked) for turn in waiting]
+            distinct = {tuple(texts.values()): texts for texts in shown}
+            recorded = {key: asks.recorded(journal, texts) for key, texts in distinct.items()}
         calls = prompt = completion = 0
-        for each, known in recorded.items():
+        for key, known in recorded.items():
             more = judge.repeats - known
-            asked, answered = judge.estimate(*each)
+            asked, answered = asks.estimate(distinct[key])
             calls, prompt, completion = calls + more, prompt + more * asked, completion + more * answered
         return {
             "turns": len(turn_data),

@@ -13,13 +13,12 @@ import numpy as np
 
 from ragmeter.metrics.ranking import Pattern, documents
 from ragmeter.metrics.tokens import text_array
-from ragmeter.runs.files import outcome_column
 from ragmeter.show.numbers import compact
 from ragmeter.show.report.evidence import evidence
 from ragmeter.show.report.runs import ShownRun
 from ragmeter.show.report.shapes import domain
 from ragmeter.show.report.slices import slice_columns
-from ragmeter.table import JUDGE_COLUMNS, LIST_COLUMNS, NUMBER_COLUMNS, Scores
+from ragmeter.table import JUDGE_COLUMNS, LIST_COLUMNS, NUMBER_COLUMNS, Scores, outcome_column
 
 #: A text on the page is no longer than this, and shorter if all of them together would be more than a browser likes.
 LONGEST_TEXT = 4000

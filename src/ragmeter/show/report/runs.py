@@ -13,11 +13,10 @@ import numpy as np
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.files import outcome_column
 from ragmeter.runs.finding import RunLike, find_runs, run_labels
 from ragmeter.runs.run import Run
 from ragmeter.stats.confidence import Confidence
-from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, Scores
+from ragmeter.table import JUDGE_COLUMNS, NAMED_COLUMNS, Scores, outcome_column
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragmeter.compat.crag.cascade import NO_MODEL
+from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.judges.prices import AS_OF
 from ragmeter.show.numbers import interval, number
 from ragmeter.show.terminal import console, printable
