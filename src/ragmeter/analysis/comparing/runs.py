@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
+from ragmeter.runs.comparisons import check_kept, keep_comparison
 from ragmeter.runs.finding import RunLike, find_runs, is_run, run_labels
 from ragmeter.runs.run import Run
 from ragmeter.stats.clusters import Clustered, Codes
@@ -56,6 +58,7 @@ def compare(
     seed: int = 0,
     draws: int = 9_999,
     movers: int = 5,
+    keep: bool = False,
     output_dir: str | Path = RUNS,
 ) -> Comparison:
     """Compare runs, each with each, on the rows that have the same qid.
@@ -63,7 +66,8 @@ def compare(
     A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`; a difference is that of the
     later one. `cluster` names the column whose values tell which rows belong together, None says that all are apart,
     and "auto" takes conversations of several turns and questions that were asked several times. `slices` are columns,
-    or pairs of them as "one,two"; all columns with a few values are taken where it is None.
+    or pairs of them as "one,two"; all columns with a few values are taken where it is None. `keep` writes the
+    comparison into the last run's folder: a report of these runs then shows this one.
     """
     if test not in TESTS:
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
@@ -74,6 +78,8 @@ def compare(
             "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
         )
     held = find_runs(runs, output_dir)
+    if keep:
+        check_kept(held)
     confidence = Confidence(interval, cluster, level, seed, draws)
     column = next((by for run in held if (by := run.clusters(confidence)[0]) is not None), None)
     if column is not None and test == MCNEMAR:
@@ -88,7 +94,12 @@ def compare(
     labels = run_labels(held)
     judging = Judging(level, alpha, sum(each.p is not None for pair in found for each in pair.metrics.values()))
     pairs = _judged(_named(found, labels), judging)
-    return Comparison(labels, level, alpha, test, column, seed, draws, judging.tests, pairs)
+    comparison = Comparison(labels, level, alpha, test, column, seed, draws, judging.tests, pairs)
+    if keep:
+        settings: dict[str, Any] = {"metrics": names, "test": test, "interval": interval, "cluster": cluster}
+        settings |= {"slices": columns, "level": level, "alpha": alpha, "seed": seed, "draws": draws, "movers": movers}
+        keep_comparison(held, settings, comparison.as_dict())
+    return comparison
 
 
 def _named(pairs: Sequence[Pair], labels: Sequence[str]) -> list[Pair]:

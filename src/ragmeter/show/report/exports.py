@@ -29,6 +29,7 @@ def markdown(runs: Sequence[ShownRun], comparison: Mapping[str, Any] | None = No
     lines = [f"# {' · '.join(plain(run.name) for run in runs)}", ""]
     if comparison:
         lines += [f"- {plain(pair['sentence'])}" for pair in comparison["pairs"]] + [""]
+        lines += [plain(comparison["kept"]), ""] if comparison.get("kept") else []
     titles = ["metric", *(f"{plain(run.name)}" for run in runs)]
     lines += _table(titles, [[_titled(name, runs), *(_cell(run, name) for run in runs)] for name in _names(runs)])
     levels = [level(each) for run in runs for each in run.metrics.values()]

@@ -9,10 +9,12 @@ from typing import Any
 
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, replacing
+from ragmeter.runs.comparisons import kept_comparison
 from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.finding import RunLike
 from ragmeter.show.report import MAX_ROWS, exports, page
 from ragmeter.show.report.runs import ShownRun, load_runs
+from ragmeter.show.report.words import about_kept
 
 
 @dataclass(frozen=True)
@@ -71,15 +73,21 @@ def report(
 
 
 def _compared(runs: Sequence[ShownRun]) -> tuple[dict[str, Any] | None, str]:
-    """How the runs differ, or why that can't be said; of one run alone, neither."""
+    """How the runs differ, or why that can't be said; of one run alone, neither.
+
+    A comparison of them that was kept is the one that is shown, by its settings.
+    """
     if len(runs) < 2:
         return None, ""
     from ragmeter.analysis.comparing import compare
 
+    held = [run.stored for run in runs]
+    kept = kept_comparison(held)
     try:
-        return compare([run.stored for run in runs]).as_dict(), ""
+        comparison = compare(held, **(kept.settings if kept and kept.current else {})).as_dict()
     except UsageError as error:
         return None, error.message
+    return {**comparison, "kept": about_kept(kept) if kept else ""}, ""
 
 
 def _check(path: Path, taken: Iterable[Path]) -> None:

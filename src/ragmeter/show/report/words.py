@@ -8,6 +8,7 @@ from typing import Any
 
 from ragmeter import naming, registry
 from ragmeter.errors import UsageError
+from ragmeter.runs.comparisons import KeptComparison
 from ragmeter.show.numbers import interval, number
 from ragmeter.stats.confidence import percent
 from ragmeter.table import (
@@ -119,3 +120,14 @@ def sentence(name: str, summary: Mapping[str, Any]) -> str:
     scored = f"{summary['n_scored']:,} of {summary['n_total']:,} scored"
     between = "" if summary["interval"] is None else f" ({level(summary)}: {interval(summary['interval'])})"
     return f"{name} {number(summary['mean'])}{between}, {scored}"
+
+
+def about_kept(kept: KeptComparison) -> str:
+    """Which comparison a page shows, where one was kept: that one, or another because its runs have changed since."""
+    if not kept.current:
+        changed = f"A comparison was kept on {kept.created}, but the runs have changed since"
+        return f"{changed}. This one is made anew, with the usual settings."
+    slices = kept.settings["slices"]
+    by = "" if slices is None else f", slices: {', '.join(slices) or 'none'}"
+    settings = f"test: {kept.settings['test']}, alpha: {kept.settings['alpha']:g}{by}"
+    return f"The comparison that was kept on {kept.created}; {settings}."
