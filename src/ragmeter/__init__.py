@@ -11,6 +11,7 @@ __all__ = [
     "CRAGEvaluator",
     "Calibration",
     "Cascade",
+    "ChatReply",
     "Comparison",
     "ContextRecall",
     "CosineScorer",
@@ -22,6 +23,7 @@ __all__ = [
     "ExactMatchScorer",
     "F1Scorer",
     "Failed",
+    "FakeProvider",
     "Judge",
     "LLMJudge",
     "MeteorScorer",
@@ -59,6 +61,7 @@ _HOMES = {
     "CRAGEvaluator": "ragmeter.compat.crag.evaluator",
     "Calibration": "ragmeter.analysis.people.calibration",
     "Cascade": "ragmeter.judges.cascade",
+    "ChatReply": "ragmeter.judges.providers.port",
     "Comparison": "ragmeter.analysis.comparing",
     "ContextRecall": "ragmeter.compat.context_recall",
     "CosineScorer": "ragmeter.compat.web",
@@ -70,6 +73,7 @@ _HOMES = {
     "ExactMatchScorer": "ragmeter.compat.web",
     "F1Scorer": "ragmeter.compat.web",
     "Failed": "ragmeter.table",
+    "FakeProvider": "ragmeter.judges.providers.fake",
     "Judge": "ragmeter.judges.judge",
     "LLMJudge": "ragmeter.judges.judge",
     "MeteorScorer": "ragmeter.compat.web",
@@ -135,6 +139,8 @@ if TYPE_CHECKING:
     from ragmeter.engine.evaluation import Evaluation, add_metrics, evaluate
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge, LLMJudge
+    from ragmeter.judges.providers.fake import FakeProvider
+    from ragmeter.judges.providers.port import ChatReply
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.runs.run import RunFolder

@@ -125,10 +125,10 @@ def errors_of(what: str) -> Iterator[None]:
     except RagmeterError:
         raise
     except Exception as error:
-        raise UsageError(f"{what} failed with {told(error)}") from error
+        raise UsageError(f"{what} failed with {describe(error)}") from error
 
 
-def told(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """An exception of the user's own code in one line: what it is, what it says, and where it was raised."""
     try:
         words = str(error)

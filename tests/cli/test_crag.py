@@ -256,7 +256,7 @@ def test_a_second_process_fails_at_once(ragmeter: Run, tmp_path: Path) -> None:
         wait_for(lambda: server.count, first)  # it is at work, and stays so
         done = ragmeter("crag", *evaluate(server))
         assert done.returncode == 2
-        assert "another process is at work on this run" in done.stderr
+        assert "another process is working on this run" in done.stderr
         server.release()
         out, _ = first.communicate(timeout=PATIENCE)
     assert first.returncode == 0, out

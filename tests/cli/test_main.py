@@ -42,10 +42,10 @@ def test_the_list_of_metrics(ragmeter: Run) -> None:
 
 @pytest.mark.parametrize("name", [metric.base for metric in known()])
 def test_every_metric_says_what_a_reader_needs(name: str) -> None:
-    from ragmeter.cli.metrics import page
     from ragmeter.registry import get
+    from ragmeter.show.markdown import metric_page
 
-    text = page(get(name))
+    text = metric_page(get(name))
     for part in ("**Range.**", "**Needs**", "**Formula.**", "**Edge cases.**", "**Use it**", "**Not**"):
         assert part in text
 

@@ -327,10 +327,13 @@ def test_prices(tmp_path: Path) -> None:
     assert price_of("gpt-4o") == price_of("gpt-4o-2024-08-06") == Price(2.5, 10.0)
     assert price_of("gpt-4o-2024-05-13") == Price(5.0, 15.0)
     assert price_of("gpt-4o-something") is price_of("my-model") is None
+    assert price_of("anthropic:claude-sonnet-4-5-20250929") == price_of("claude-sonnet-4-5") == Price(3.0, 15.0)
+    assert price_of("gemini:gemini-2.5-flash") == Price(0.3, 2.5)
+    assert price_of("openai:gpt-4o") == Price(2.5, 10.0)
     path = tmp_path / "prices.json"
     path.write_text('{"my-model": {"input": 1, "output": 2.5}, "gpt-4o": {"input": 0, "output": 0}}')
     own = read_prices(path)
-    assert price_of("my-model", own) == Price(1.0, 2.5)
+    assert price_of("my-model", own) == price_of("anthropic:my-model", own) == Price(1.0, 2.5)
     assert price_of("gpt-4o", own) == Price(0.0, 0.0)
     assert Price(1.0, 2.5).of(1_000_000, 2_000_000) == 6.0
 

@@ -232,7 +232,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     left_out = [
         f"column left out of rows.parquet, it appears late: {each}" for each in found.summary["columns_left_out"]
     ]
-    for line in terminal.numbers(found.summary["numbers"]):
+    for line in terminal.percentiles(found.summary["numbers"]):
         out.print(line, soft_wrap=True)
     unmatched, causes = terminal.unmatched(found.summary["join"]), terminal.causes(found.summary["metrics"])
     for line in (*unmatched, *causes, *terminal.truncated(found.embeddings), *left_out):

@@ -32,19 +32,13 @@ def run(argv: Sequence[str]) -> int:
     """Choose the rows, or take those of a file that was begun; then label."""
     chosen = _parser().parse_args(list(argv))
     from ragmeter.runs.finding import find_run
-    from ragmeter.show import terminal
+    from ragmeter.show.terminal.labelling import show_sheet
 
     folder = find_run(chosen.run, chosen.output_dir)
     begun = chosen.output.exists()
     sheet = _begun(folder, chosen) if begun else _new(folder, chosen)
-    out = terminal.console()
     if chosen.blank or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        if begun:
-            done = sum(bool(row["label"]) for row in sheet.rows)
-            out.print(f"there already, labelled: {done:,} of {len(sheet.rows):,} rows", soft_wrap=True)
-        else:
-            out.print(f"to be labelled: {len(sheet.rows):,} rows, in the column `label`", soft_wrap=True)
-        out.print(terminal.printable(f"{'kept' if begun else 'written'}: {chosen.output}"), soft_wrap=True)
+        show_sheet(sheet, begun=begun)
         return 0
     from ragmeter.cli.label_session import Session
 

@@ -96,7 +96,7 @@ def run(argv: Sequence[str]) -> int:
         if kept:
             which = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {which}: {folder.path}/evidence/")
-    failed, asked = sum(service.asked.causes().values()), len(service.asked.found)
+    failed, asked = sum(service.asked.causes().values()), len(service.asked.replies)
     return tell(verdict, json=chosen.json) or exit_code(chosen, failed, asked)
 
 

@@ -1,4 +1,4 @@
-"""The wire to servers: addresses, keys, requests out, replies or typed failures back.
+"""The wire to servers: addresses, requests out, replies or typed failures back.
 
 What a server is asked, and what its replies mean, is the business of those who use it. Whether a failure may pass is
 known here, from the status, the connection or the clock.
@@ -8,91 +8,26 @@ from __future__ import annotations
 
 import codecs
 import json
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Self
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.pace import retry_after
+from ragmeter.effects.secret import Secret
 from ragmeter.errors import EndpointError, MissingExtraError, UsageError
-from ragmeter.hints import by_caller, option
+from ragmeter.hints import by_caller
 from ragmeter.table import TIMEOUT
 
-OPENAI = "https://api.openai.com/v1"
 _BIGGEST_REPLY = 8 << 20
 _LONGEST_ERROR = 4096  # of an error's body, so much is read
-_A_SECRET = 8  # a shorter key is a stopgap ("none", "test") and may well be a word of an answer
+_LONGEST_MESSAGE = 200
+_NO_MONEY = re.compile("insufficient_quota|credit balance is too low")
 _PASSING = frozenset({408, 409, 425, 429})
 _BUSY = frozenset({429, 503, 529})
-
-
-class Secret:
-    """A text that shows itself to nobody: it can't be joined, formatted or written as JSON, only revealed."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str = "") -> None:
-        self._text = text
-
-    def __bool__(self) -> bool:
-        return bool(self._text)
-
-    def __repr__(self) -> str:
-        return "'***'"
-
-    def reveal(self) -> str:
-        """The text itself, for the one place that sends it."""
-        return self._text
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where to ask, which model, and with what key."""
-
-    model: str
-    base_url: str = OPENAI
-    key: Secret = field(default_factory=Secret)
-    timeout: float = 60.0
-
-    @classmethod
-    def of(cls, model: str, base_url: str | None = None, api_key: str | None = None, timeout: float = 60.0) -> Self:
-        """What is not given is taken from OPENAI_BASE_URL and OPENAI_API_KEY."""
-        url = (base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).strip().rstrip("/")
-        key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
-        check_address(url, "http://127.0.0.1:8000/v1")
-        if not model.strip():
-            raise UsageError("the model has no name", hint="for example gpt-4o")
-        if not key.isascii() or not key.isprintable():
-            raise UsageError("the API key has characters that no key has", hint="look at OPENAI_API_KEY")
-        return cls(model, url, Secret(key), timeout)
-
-    def check(self) -> None:
-        """Refuse to begin where it can't work: without the library, or without a key."""
-        load_aiohttp()
-        if not self.key and self.base_url == OPENAI:
-            raise UsageError(
-                f"there is no key for {self.model}",
-                hint=f"set OPENAI_API_KEY, or name another endpoint with {option('base_url')}",
-            )
-
-    @property
-    def name(self) -> str:
-        """The address as it may be written down: without what could be a password."""
-        return public(self.base_url)
-
-    def wire(self, outcome: str) -> Wire:
-        """Connections to it, with its key; by a proxy where the environment names one, but never on this machine."""
-        headers = {"Authorization": Secret(f"Bearer {self.key.reveal()}")} if self.key else {}
-        return Wire(self.base_url, outcome=outcome, timeout=self.timeout, headers=headers)
-
-    def url(self, path: str) -> str:
-        """The address of one of its services, before the query where there is one."""
-        parts = urlsplit(self.base_url)
-        return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
 
 
 def check_address(url: str, example: str) -> None:
@@ -139,9 +74,9 @@ class Response:
 class Wire:
     """Connections to one server. Use it as a context.
 
-    `outcome` is what a call that failed for good comes to. The values of the headers and of the address's query are
-    secrets, and are taken out of everything that is kept. A proxy is used where the environment names one, but never on
-    this machine.
+    `outcome` is what a call that failed for good comes to. Headers that are secrets, and the values of the address's
+    query, are taken out of everything that is kept. A proxy is used where the environment names one, but never on this
+    machine.
     """
 
     def __init__(
@@ -150,17 +85,18 @@ class Wire:
         *,
         outcome: str,
         timeout: float,
-        headers: Mapping[str, Secret] | None = None,
-        secrets: Iterable[Secret] = (),
+        headers: Mapping[str, Secret | str] | None = None,
     ) -> None:
         self.name = public(url)
         self.outcome = outcome
         self.timeout = timeout
         self._proxies = not is_loopback(url)
         self._headers = dict(headers or {})
-        held = [value.reveal().removeprefix("Bearer ") for value in self._headers.values()]
-        held += [value for _, value in parse_qsl(urlsplit(url).query)] + [secret.reveal() for secret in secrets]
-        self._secrets = sorted((text for text in held if len(text) >= _A_SECRET), key=len, reverse=True)
+        query = [Secret(value) for name, value in parse_qsl(urlsplit(url).query) if name != "api-version"]
+        secrets = [*query, *(value for value in self._headers.values() if isinstance(value, Secret))]
+        texts = {text for secret in secrets for text in secret.pieces()}
+        longest_first = sorted(texts | {quote(text, safe="") for text in texts}, key=len, reverse=True)
+        self._secrets = [Secret(text) for text in longest_first]
         self._session: Any = None
         self._asked: tuple[str, Any] = "", None
 
@@ -169,7 +105,9 @@ class Wire:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),  # the pace limits, nobody else
             timeout=aiohttp.ClientTimeout(total=self.timeout),
-            headers={name: value.reveal() for name, value in self._headers.items()},
+            headers={
+                name: value.reveal() if isinstance(value, Secret) else value for name, value in self._headers.items()
+            },
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=self._proxies,
         )
@@ -231,11 +169,12 @@ class Wire:
 
     def failure(self, response: Response, hints: Mapping[int, str]) -> TryAgain | GiveUp:
         """What a reply means that is no success. A status in `hints` ends the run if nothing has worked so far."""
-        said = _message(response.text[:_LONGEST_ERROR])
+        said = self.clean(_message(response.text[:_LONGEST_ERROR]))[:_LONGEST_MESSAGE]
         if 300 <= response.status < 400:
-            said = f"it leads to {public(response.headers.get('Location', 'nowhere'))}, which is not followed"
+            location = self.clean(public(response.headers.get("Location", "nowhere")))
+            said = f"it leads to {location}, which is not followed"
         cause = f"HTTP {response.status}" + (f": {said}" if said else "")
-        if response.status == 429 and "insufficient_quota" in response.text:
+        if response.status in (400, 402, 429) and _NO_MONEY.search(response.text[:_LONGEST_ERROR]):
             return GiveUp(self.outcome, cause, fatal=EndpointError(f"{self.name}: {cause}"))
         if response.status in _PASSING or response.status >= 500:
             pause = retry_after(response.headers.get("Retry-After"))
@@ -247,7 +186,7 @@ class Wire:
     def clean(self, text: str) -> str:
         """The text without the keys, should a server say one back to us."""
         for secret in self._secrets:
-            text = text.replace(secret, "***")
+            text = text.replace(secret.reveal(), "***")
         return text
 
 
@@ -262,14 +201,14 @@ def _charset(response: Any) -> str:
 
 
 def _message(text: str) -> str:
-    """The words in an error's body, in one line and not too many."""
+    """The words in an error's body, in one line."""
     try:
         document = json.loads(text)
         error = document.get("error", document) if isinstance(document, dict) else document
         text = str(error.get("message", error.get("detail", error)) if isinstance(error, dict) else error)
     except (ValueError, RecursionError):
         text = re.sub(r"<[^>]*>", " ", text)
-    return " ".join(text.split())[:200]
+    return " ".join(text.split())
 
 
 def _reason(error: BaseException) -> str:

@@ -9,10 +9,11 @@ import numpy as np
 
 from ragmeter.effects.caller import Caller, Failure, TryAgain
 from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.endpoint import OPENAI, Endpoint
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.effects.pace import Retries
-from ragmeter.effects.wire import OPENAI, Endpoint, Wire
+from ragmeter.effects.wire import Wire
 from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -45,7 +46,7 @@ class Server:
 
     def embed(self, texts: list[str]) -> tuple[Vectors, Flags]:
         """What the server answers, in requests of a few texts each, several at a time."""
-        if not self.endpoint.key and self.endpoint.base_url == OPENAI:
+        if not self.endpoint.key and self.endpoint.base_url == OPENAI.base_url:
             raise UsageError(
                 f"there is no key for {self.identity.model}",
                 hint=f"set OPENAI_API_KEY, or name another endpoint: {option('embedding_base_url')}",
@@ -65,7 +66,7 @@ class Server:
                     if isinstance(reply, Failure):
                         raise _lost(self.endpoint, reply)
 
-                await each(range(len(parts)), one, _AT_ONCE)
+                await for_each(range(len(parts)), one, _AT_ONCE)
 
         run_calls(work, Limits(_AT_ONCE, self._retries))
         if len({part.shape[1] for part in found}) != 1:

@@ -58,7 +58,7 @@ class Service(Evaluation):
     def _repr_html_(self) -> str:
         failed = sum(self.asked.causes().values())
         unanswered = f", without an answer: {failed:,}" if failed else ""
-        return super()._repr_html_() + html_lines(f"questions: {len(self.asked.found):,}{unanswered}")
+        return super()._repr_html_() + html_lines(f"questions: {len(self.asked.replies):,}{unanswered}")
 
 
 def ask_and_score(
@@ -126,10 +126,10 @@ def ask_and_score(
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
         needed = {need for metric in chosen for need in metric.reads}
-        filled = asking.fill(chosen, lambda: _answered(batches, iter(asked.found), needed), len(questions))
+        filled = asking.fill(chosen, lambda: _answered(batches, iter(asked.replies), needed), len(questions))
         evaluation = keep_run(
             Path(output_dir) / name,
-            filled.joined(_answered(batches, iter(asked.found), needed)),
+            filled.joined(_answered(batches, iter(asked.replies), needed)),
             chosen,
             manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort, **filled.manifest},
             summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice, **filled.summary},
@@ -147,7 +147,7 @@ def default_name(source: Source, target: Target) -> str:
 
 
 def _check_budget(budget: float | None, target: Target) -> None:
-    if budget is not None and getattr(target, "price", None) is None:
+    if budget is not None and target.price is None:
         raise UsageError(
             "the target's price is not known, so a budget can't be kept",
             hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "

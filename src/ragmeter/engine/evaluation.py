@@ -35,8 +35,9 @@ from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.runs.writer import NewRun, RowsWriter
-from ragmeter.show import numbers
+from ragmeter.show.numbers import scored
 from ragmeter.show.progress import Progress, progress_bar
+from ragmeter.show.sentences.metrics import bracketed
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary
@@ -335,5 +336,4 @@ def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> d
 def _short(summary: MetricSummary) -> str:
     if summary.mean is None:
         return f"nothing scored of {summary.n_total}"
-    between = f" [{numbers.interval(summary.interval)}]" if summary.interval else ""
-    return f"{numbers.number(summary.mean)}{between}, n = {numbers.scored(summary.n_scored, summary.n_total)}"
+    return bracketed(summary.mean, summary.interval, scored(summary.n_scored, summary.n_total))

@@ -9,7 +9,7 @@ from typing import Any
 from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.engine.sharing import Row, Sharing
 from ragmeter.io.columns import missing_column
 from ragmeter.judges.cascade import Cascade
@@ -94,7 +94,7 @@ class ColumnFiller:
             judgements[place] = await self.asks.ask(caller, client, texts, retry=self.retry_failed)
             advance(1)
 
-        await each(waiting, ask, 2 * self.judge.workers)
+        await for_each(waiting, ask, 2 * self.judge.workers)
         advance(len(batch) - len(judgements))
         return self._cells(states, values, judgements | before, start)
 
@@ -148,7 +148,7 @@ class ColumnFiller:
         for title, cell in zip(self.asked.fills[1:], ("reason", "by", "probability"), strict=False):
             shown = cells[cell]
             if cell == "probability":
-                shown = [None if chance is None else repr(round(chance, 6)) for chance in shown]
+                shown = [None if chance is None else repr(chance) for chance in shown]
             filled[self.column.column(title)] = shown
         return filled
 

@@ -13,6 +13,7 @@ from ragmeter import registry
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.hints import by_caller
 from ragmeter.io.data import file_signature
+from ragmeter.show.numbers import given
 from ragmeter.stats.cascade import (
     ASK_ALL,
     Flags,
@@ -108,7 +109,7 @@ class Cascade:
         for name in ("target_agreement", "llm_share", "audit"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                raise UsageError(f"{name} is a share between 0 and 1, and is {value:g}")
+                raise UsageError(f"{name} is a share between 0 and 1, and is {given(value)}")
         if self.target_agreement is not None and self.llm_share is not None:
             raise UsageError("a target agreement and a share don't go together", hint="give one of them")
         if self.llm_share is not None and self.labels:
@@ -117,7 +118,7 @@ class Cascade:
             )
         if self.target_agreement in (0, 1):
             raise UsageError(
-                f"an agreement of {self.target_agreement:g} can't be aimed at",
+                f"an agreement of {given(self.target_agreement)} can't be aimed at",
                 hint=f"0.98 is usual{by_caller('; see --judge too', '')}",
             )
         if self.seed < 0:
@@ -140,14 +141,14 @@ class Cascade:
         """Choose the threshold: by a share, by labels, by what a budget pays for, or by the offline judge's figures."""
         chances = doubtful.chances
         if self.llm_share is not None:
-            return Plan(by_share(chances, self.llm_share), f"a share of {self.llm_share:g}")
+            return Plan(by_share(chances, self.llm_share), f"a share of {given(self.llm_share)}")
         if self.target_agreement is None and not self.labels and budget is not None:
             return self._by_budget(doubtful, budget)
         target = _USUAL_TARGET if self.target_agreement is None else self.target_agreement
         if self.labels:
             return self._by_labels(doubtful, target)
         warning = (
-            f"an agreement of {target:g} is what the offline judge's own figures let expect; it is no promise for "
+            f"an agreement of {given(target)} is what the offline judge's own figures let expect; it is no promise for "
             "these data: `ragmeter label` some rows, and give them as labels"
         )
         threshold = by_expectation(chances, target, len(doubtful.unit_of))
@@ -182,8 +183,8 @@ class Cascade:
                 else "they are of too few conversations, or the offline judge is too often wrong on them"
             )
             warnings = (
-                f"{len(used):,} labels can't promise an agreement of {target:g}: {why}. The language model is asked "
-                "about every doubtful row",
+                f"{len(used):,} labels can't promise an agreement of {given(target)}: {why}. The language model is "
+                "asked about every doubtful row",
             )
         return Plan(threshold, f"{len(used):,} labels", target, warnings=warnings)
 
@@ -197,7 +198,7 @@ class Cascade:
         spent = np.cumsum(doubtful.costs[np.argsort(sureness(doubtful.chances), kind="stable")])
         paid = np.count_nonzero(spent <= left - most * mean)
         share = float(paid) / max(len(doubtful.qids), 1)
-        return Plan(by_share(doubtful.chances, share), f"a budget of ${budget:g}", most_audited=most)
+        return Plan(by_share(doubtful.chances, share), f"a budget of ${given(budget)}", most_audited=most)
 
 
 def offline_chances(columns: Mapping[str, Sequence[Any]], calibration: str | None = None) -> Scores:

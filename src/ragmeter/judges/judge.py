@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -16,15 +14,16 @@ from typing import Any
 from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Retries
-from ragmeter.effects.wire import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.prices import Price, price_of, read_prices
 from ragmeter.judges.prompt import messages, prompt_hash, prompt_size, read_words
+from ragmeter.judges.providers.port import ChatProvider, ChatReply
+from ragmeter.judges.providers.registry import endpoint_of, open_provider
 from ragmeter.judges.verdict import CORRECT, OWN_FORM, verdict
 from ragmeter.table import REFUSED, SCORED, TIED, UNPARSABLE
 
@@ -79,9 +78,12 @@ class Judge:
     """A chat model that judges answers: whom to ask, how, how often, and within what limits.
 
     Args:
-        model: the model's name.
-        base_url: any OpenAI-compatible endpoint; without it OPENAI_BASE_URL, or OpenAI's own.
-        api_key: the endpoint's key; without it OPENAI_API_KEY.
+        model: the model's name; `anthropic:NAME` and `gemini:NAME` are asked in these vendors' own formats.
+        base_url: any OpenAI-compatible endpoint; without it OPENAI_BASE_URL, or the vendor's own.
+        api_key: the endpoint's key; without it OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY.
+        headers: more headers, as `Name: value` or a mapping; `$NAME` in a value is taken from the environment.
+        api_version: the version of the endpoint's API, which Azure wants.
+        provider: whom to ask in place of all that; `FakeProvider` in tests.
         cascade: has the offline judge decide where it is sure, for metrics with `judge=cascade`.
         prompt: a file with words of your own; `{answer}` and the like stand for the table's columns.
         reasons: ask for a short reason after each verdict. It costs tokens, and is shown in the report.
@@ -106,6 +108,9 @@ class Judge:
         base_url: str | None = None,
         api_key: str | None = None,
         *,
+        headers: Iterable[str] | Mapping[str, str] = (),
+        api_version: str | None = None,
+        provider: ChatProvider | None = None,
         cascade: Cascade | None = None,
         prompt: str | Path | None = None,
         reasons: bool = False,
@@ -131,10 +136,14 @@ class Judge:
                 raise UsageError(f"{name} must be at least {least}, got {value}")
         if not timeout > 0 or not temperature >= 0:
             raise UsageError("timeout must be above 0, and temperature at least 0")
-        self.endpoint = Endpoint.of(model, base_url, api_key, timeout)
+        if provider is not None and (base_url or api_key or headers or api_version):
+            raise UsageError("a provider has its own address, key and headers", hint="give either it or these")
+        self.provider = provider
+        self.endpoint = endpoint_of(model, base_url, api_key, timeout, headers=headers, api_version=api_version)
         self.prompt = prompt
         self.words = None if prompt is None else read_words(prompt)
-        self.price: Price | None = price_of(model, None if prices is None else read_prices(prices))
+        own_prices = None if prices is None else read_prices(prices)
+        self.price: Price | None = provider.price if provider else price_of(model, own_prices)
         if budget is not None and self.price is None:
             raise UsageError(
                 f"the price of {model!r} is not known, so a budget can't be kept",
@@ -148,7 +157,8 @@ class Judge:
         self.workers, self.budget, self.max_calls = workers, budget, max_calls
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(model={self.endpoint.model!r}, base_url={self.endpoint.name!r})"
+        asked = self.client().signature()
+        return f"{type(self).__name__}(model={asked['model']!r}, base_url={asked['endpoint']!r})"
 
     @property
     def limits(self) -> Limits:
@@ -171,8 +181,7 @@ class Judge:
         """Everything that a reply depends on besides the texts."""
         asked = self.asked(node)
         return {
-            "model": self.endpoint.model,
-            "endpoint": self.endpoint.name,
+            **self.client().signature(),
             "temperature": self.temperature,
             "seed": self.seed,
             "max_tokens": self.max_tokens,
@@ -182,11 +191,11 @@ class Judge:
 
     def spec(self, node: Asked = verdict) -> str:
         """What the calls of this judge are filed under: everything but the texts."""
-        return _digest(self.signature(node) | {"url": _digest(self.endpoint.base_url)})
+        return digest(self.signature(node) | self.client().digests())
 
-    def client(self) -> ChatClient:
+    def client(self) -> ChatProvider:
         """The connection that it is asked through, to be opened as a context."""
-        return ChatClient(self.endpoint, self.price)
+        return self.provider or open_provider(self.endpoint, self.price)
 
     def on(self, node: Asked) -> ColumnJudge:
         """This judge, asked to fill one column."""
@@ -203,7 +212,7 @@ class ColumnJudge:
         self._tried: dict[str, int] = {}
 
     async def ask(
-        self, caller: Caller, client: ChatClient, values: Mapping[str, str], *, retry: bool = False
+        self, caller: Caller, client: ChatProvider, values: Mapping[str, str], *, retry: bool = False
     ) -> Judgement:
         """Judge one row through a caller that paces, budgets and remembers. `values` are the columns' texts.
 
@@ -215,7 +224,7 @@ class ColumnJudge:
         return _majority(await asyncio.gather(*repeats))
 
     async def _repeat(
-        self, caller: Caller, client: ChatClient, values: Mapping[str, str], repeat: int, retry: bool
+        self, caller: Caller, client: ChatProvider, values: Mapping[str, str], repeat: int, retry: bool
     ) -> Judgement:
         """One verdict; asked for again where the reply can't be read, and read as far as replies are recorded."""
         judgement = Judgement(UNPARSABLE, verdicts=(None,))
@@ -230,7 +239,7 @@ class ColumnJudge:
             reply = await caller.ask(key, send, worst=self.most(values))
             if isinstance(reply, Failure):
                 return Judgement(reply.outcome, None, "", (None,), tuple(replies), reply.cause)
-            judgement = self._read(json.loads(reply.body), values, replies)
+            judgement = self._read(ChatReply.from_reply(reply), values, replies)
             if judgement.verdict is not None:
                 return judgement
         raise AssertionError  # the loop ends by itself
@@ -242,22 +251,20 @@ class ColumnJudge:
             self._tried[first] = next(n for n in count() if self.key(values, repeat, n) not in journal)
         return self._tried[first]
 
-    def _read(self, body: Mapping[str, Any], values: Mapping[str, str], replies: list[str]) -> Judgement:
+    def _read(self, reply: ChatReply, values: Mapping[str, str], replies: list[str]) -> Judgement:
         """What a reply says; it is added to the `replies` before it."""
-        replies.append(body["content"] or "")
-        if body["refusal"] or body["finish_reason"] == "content_filter":
-            refusal = str(body["refusal"] or "the content filter ended the reply")
-            return Judgement(REFUSED, None, "", (None,), tuple(replies), refusal)
-        cut_off = body["finish_reason"] == "length"
-        columns = None if cut_off else self.asked.form.read(replies[-1], values)
+        replies.append(reply.content or "")
+        if reply.declined:
+            return Judgement(REFUSED, None, "", (None,), tuple(replies), reply.declined)
+        columns = None if reply.cut_off else self.asked.form.read(replies[-1], values)
         if columns is None:
-            cause = "cut off at max_tokens" if cut_off else f"not a {self.asked.name}"
+            cause = "cut off at max_tokens" if reply.cut_off else f"not a {self.asked.name}"
             return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
         value, reason = columns["value"], columns.get("reason", "")
-        chance = self.asked.form.probability(body.get("logprobs") or {})
+        chance = self.asked.form.probability(reply.logprobs or {})
         return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)
 
-    async def _send(self, client: ChatClient, values: Mapping[str, str], parameters: dict[str, Any]) -> Reply:
+    async def _send(self, client: ChatProvider, values: Mapping[str, str], parameters: dict[str, Any]) -> Reply:
         return await client.send(messages(self.asked, values, reasons=self.judge.reasons), parameters)
 
     def _parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
@@ -272,7 +279,7 @@ class ColumnJudge:
 
     def key(self, values: Mapping[str, str], repeat: int, attempt: int) -> str:
         """What a reply is kept under in the journal."""
-        return _digest([self.spec, dict(values), repeat, attempt])
+        return digest([self.spec, dict(values), repeat, attempt])
 
     def recorded(self, journal: Journal, values: Mapping[str, str]) -> int:
         """How many of the first calls for a row are in a journal already."""
@@ -317,7 +324,7 @@ class LLMJudge(Judge):
         """Judge one answer now. Nothing is kept of it; for many answers use `evaluate(..., judge=...)`."""
         if not all(isinstance(text, str) for text in (query, ground_truth, agent_response)):
             raise UsageError("a query, a ground truth and an answer are texts")
-        self.endpoint.check()
+        self.client().check()
         values = {"question": query, "reference": ground_truth, "answer": agent_response}
 
         async def work(caller: Caller) -> Judgement:
@@ -358,8 +365,3 @@ def _majority(judgements: Sequence[Judgement]) -> Judgement:
     failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
     outcome, cause = (TIED, "as many for as against") if failed is None else (failed.outcome, failed.cause)
     return Judgement(outcome, None, "", verdicts, replies, cause)
-
-
-def _digest(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ragmeter.effects.caller import Caller
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.judges.judge import ColumnJudge
@@ -101,7 +101,7 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
         values = {name: text for name, text in probe._asdict().items() if name in asks.asked.needs}
         verdicts[probe] = (await asks.ask(caller, client, values)).verdict
 
-    await each(PROBES, ask, 2 * caller.pace.most)
+    await for_each(PROBES, ask, 2 * caller.pace.most)
     missed = [probe for probe in PROBES if verdicts[probe] != probe.verdict]
     check = Check(
         len(PROBES) - len(missed),

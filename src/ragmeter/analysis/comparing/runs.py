@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Pair
+from ragmeter.analysis.comparing.judging import with_verdicts
 from ragmeter.analysis.comparing.movers import movers_of
 from ragmeter.analysis.comparing.pairing import Pairing, pair
 from ragmeter.analysis.comparing.slices import slice_differences
-from ragmeter.analysis.comparing.words import Judging
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS
@@ -22,6 +22,8 @@ from ragmeter.naming import chosen_names, several
 from ragmeter.runs.comparisons import check_kept, keep_comparison
 from ragmeter.runs.finding import RunLike, find_runs, is_run, run_labels
 from ragmeter.runs.run import Run
+from ragmeter.show.numbers import given
+from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
 from ragmeter.stats.differences import difference_interval
@@ -72,7 +74,7 @@ def compare(
     if test not in TESTS:
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
     if not 0 < alpha < 1:
-        raise UsageError(f"an alpha of {alpha:g} is none", hint="it lies between 0 and 1: 0.05 is usual")
+        raise UsageError(f"alpha must be between 0 and 1, got {given(alpha)}", hint="0.05 is usual")
     if is_run(runs) or len(runs := list(runs)) < 2:
         raise UsageError(
             "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
@@ -92,9 +94,9 @@ def compare(
     columns = None if slices is None else several(slices)
     found = [_compared(a, b, names, columns, how) for a, b in combinations(held, 2)]
     labels = run_labels(held)
-    judging = Judging(level, alpha, sum(each.p is not None for pair in found for each in pair.metrics.values()))
-    pairs = _judged(_named(found, labels), judging)
-    comparison = Comparison(labels, level, alpha, test, column, seed, draws, judging.tests, pairs)
+    wording = Wording(level, alpha, sum(each.p is not None for pair in found for each in pair.metrics.values()))
+    pairs = _judged(_named(found, labels), wording)
+    comparison = Comparison(labels, level, alpha, test, column, seed, draws, wording.tests, pairs)
     if keep:
         settings: dict[str, Any] = {"metrics": names, "test": test, "interval": interval, "cluster": cluster}
         settings |= {"slices": columns, "level": level, "alpha": alpha, "seed": seed, "draws": draws, "movers": movers}
@@ -212,28 +214,19 @@ def _difference(
     )
 
 
-def _judged(pairs: Sequence[Pair], judging: Judging) -> list[Pair]:
+def _judged(pairs: Sequence[Pair], wording: Wording) -> list[Pair]:
     """The pairs with their verdicts, by p-values that are corrected over all metrics of all pairs."""
-    tested = [
+    p_values = [
         (place, name, each.p)
         for place, pair in enumerate(pairs)
         for name, each in pair.metrics.items()
         if each.p is not None
     ]
-    plain = [p for _, _, p in tested]
-    adjusted = zip(tested, holm(plain).tolist(), benjamini_hochberg(plain).tolist(), strict=True)
+    plain = [p for _, _, p in p_values]
+    adjusted = zip(p_values, holm(plain).tolist(), benjamini_hochberg(plain).tolist(), strict=True)
     metrics = [dict(pair.metrics) for pair in pairs]
     for (place, name, _), by_holm, by_bh in adjusted:
         metrics[place][name] = replace(metrics[place][name], p_holm=by_holm, p_bh=by_bh)
-    return [_worded(replace(pair, metrics=results), judging) for pair, results in zip(pairs, metrics, strict=True)]
-
-
-def _worded(pair: Pair, judging: Judging) -> Pair:
-    """A pair whose p-values are corrected, with the verdicts and the sentences."""
-    metrics = {}
-    for name, result in pair.metrics.items():
-        judged = replace(result, verdict=judging.verdict(result))
-        metrics[name] = replace(judged, sentence=judging.sentence(name, judged, pair.a, pair.b))
-    of_slices = replace(judging, tests=len(pair.slices))
-    slices = [replace(part, sentence=of_slices.turned(part)) if part.turns else part for part in pair.slices]
-    return replace(pair, metrics=metrics, slices=slices, sentence=judging.overview(metrics))
+    return [
+        with_verdicts(replace(pair, metrics=results), wording) for pair, results in zip(pairs, metrics, strict=True)
+    ]

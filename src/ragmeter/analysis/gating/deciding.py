@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, compare
-from ragmeter.analysis.comparing.words import is_few
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
     INTERVAL,
@@ -26,12 +25,14 @@ from ragmeter.analysis.gating.rules import (
     option,
 )
 from ragmeter.analysis.gating.verdict import Check, Verdict
-from ragmeter.analysis.gating.words import brief, listed, two_digits
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
+from ragmeter.show.numbers import given
+from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
+from ragmeter.stats.intervals import is_few
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
@@ -116,27 +117,17 @@ def _summaries(run: Run, names: Sequence[str]) -> dict[str, MetricSummary]:
 def _bound(rule: Rule, found: MetricSummary, on: str) -> Check:
     """A mean, or the end of its interval that is nearer, against a bound."""
     under = rule.kind == FAIL_UNDER
-    interval = found.interval
-    passed, reason = False, f"{rule.metric}: nothing was scored{listed(found.n_not_scored)}"
-    if found.mean is not None:
-        edge = None if interval is None else interval[0 if under else 1]
-        inside = edge is not None and _reaches(edge, rule.value, under)
-        asked = f"{'at least' if under else 'at most'} {rule.value:,.12g} is asked for"
-        doubt = ""
-        if on == INTERVAL:
-            passed = inside
-            asked += ", by the whole interval"
-        else:
-            passed = _reaches(found.mean, rule.value, under)
-            if passed and not inside:
-                doubt = f"; a true mean {'below' if under else 'above'} that can't be ruled out"
-        reason = f"{rule.metric} is {brief(found)}: {asked}{doubt}"
+    interval, whole = found.interval, on == INTERVAL
+    edge = None if interval is None else interval[0 if under else 1]
+    inside = edge is not None and _reaches(edge, rule.value, under)
+    passed = found.mean is not None and (inside if whole else _reaches(found.mean, rule.value, under))
+    doubtful = passed and not inside
     return Check(
         rule=str(rule),
         kind=rule.kind,
         metric=rule.metric,
         passed=passed,
-        reason=reason,
+        reason=bound_reason(rule.metric, found, rule.value, under=under, whole=whole, doubtful=doubtful),
         required=rule.value,
         value=found.mean,
         interval=interval,
@@ -174,13 +165,12 @@ def _shares(unscored: Sequence[tuple[str, _Unscored]], most: float) -> Iterator[
         share = each.failed / each.total if each.total else 0.0
         names = ", ".join(dict.fromkeys(metrics))
         beside = "" if each.baseline is None else f" beside {each.baseline}"
-        have = f"{names}: {each.failed:,} of {each.total:,} {each.what} have no score"
         yield Check(
-            rule=f"{option(MAX_FAILED)} {most:g} for {names}{beside}",
+            rule=f"{option(MAX_FAILED)} {given(most)} for {names}{beside}",
             kind=MAX_FAILED,
             metric=names,
             passed=share <= most + _ROUNDING,
-            reason=f"{have}{listed(dict(each.causes))}: at most {most * 100:g}% may have none",
+            reason=unscored_reason(names, each.what, each.failed, each.total, dict(each.causes), most),
             required=most,
             value=share,
             interval=None,
@@ -244,7 +234,7 @@ def _no_worse(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unsc
         passed = _reaches(worst, -rule.value, under=True)
     reason = _reason(rule, found, passed)
     if pair.questions_differ:
-        reason += f" (and {pair.questions_differ:,} of the questions are worded otherwise in {pair.a})"
+        reason += reworded(pair.questions_differ, pair.a)
     check = Check(
         rule=str(rule),
         kind=rule.kind,
@@ -264,22 +254,15 @@ def _no_worse(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unsc
 def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
     """The comparison's own judgement; then what the interval says of the margin, and what it would take to be sure."""
     if result.interval is None:
-        return result.sentence if result.difference is None else f"{result.sentence}: there is no interval"
-    margin = f"a loss of more than {rule.value:g}"
+        return result.sentence if result.difference is None else no_interval(result.sentence)
     best = result.interval[1] if result.direction == "higher" else -result.interval[0]
+    lost = not passed and best < -rule.value
     needed = result.n * (result.smallest / rule.value) ** 2 if result.smallest and rule.value else 0.0
-    if passed:
-        decision = f"the interval rules out {margin}"
-    elif best < -rule.value:
-        decision = f"the whole interval is {margin}"
-    elif needed > result.n:
-        alike = f"if they are alike, about {two_digits(needed)} questions would show it"
-        decision = f"the interval does not rule out {margin}; {alike}"
-    else:
-        decision = f"the interval does not rule out {margin}"
-    what = "rows" if result.n_clusters is None else "clusters"
-    rough = f"; few {what}, so it is rough" if is_few(result.n, result.n_clusters) else ""
-    return f"{result.sentence}: {decision}{rough}"
+    unclear = not passed and not lost and needed > result.n
+    few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
+    return margin_reason(
+        result.sentence, rule.value, passed=passed, lost=lost, needed=needed if unclear else None, few=few
+    )
 
 
 def _without_partner(rule: Rule, run: Run, baseline: Run) -> _Unscored:

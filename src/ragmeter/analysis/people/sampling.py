@@ -23,6 +23,7 @@ from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
+from ragmeter.show.numbers import significant
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.stats.confidence import check_seed
 from ragmeter.table import LIST_COLUMNS, Scores
@@ -182,7 +183,7 @@ def _values(run: Run, strata: Sequence[str], places: npt.NDArray[np.intp]) -> di
 def _shown(value: Any) -> str:
     if value is None or value != value:
         return "(none)"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return significant(value, 6) if isinstance(value, float) else str(value)
 
 
 def _disagreement(scores: Sequence[Scores]) -> dict[str, npt.NDArray[np.intp]]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.runs.run import Run
+from ragmeter.show.numbers import given
 from ragmeter.table import OTHER_NAMES, Scores
 
 #: The metric that holds a judge's verdict, where a run has others of 0 and 1 beside it.
@@ -79,7 +80,7 @@ def verdicts(run: Run, metric: str | None, threshold: float | None) -> tuple[str
     """The metric that is judged against people, and its verdict on each row: 1, 0, or NaN where there is none."""
     name = _chosen(run) if metric is None else metric_named(run, metric)
     if threshold is not None and not math.isfinite(threshold):
-        raise UsageError(f"a threshold of {threshold:g} is none", hint="it is a score: 0.5 for one")
+        raise UsageError(f"a threshold of {given(threshold)} is none", hint="it is a score: 0.5 for one")
     scores = run.scores(name)
     direction = run.metrics()[name]["direction"]
     if threshold is not None:

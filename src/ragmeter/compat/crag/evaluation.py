@@ -15,11 +15,11 @@ from typing import Any
 
 from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.errors import InputError
-from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.judge import ColumnJudge, Judgement, shown_texts
 from ragmeter.judges.prompt import OTHER_FIELDS
+from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import EXACT, LLM, OFFLINE, is_exact_match, verdict
 from ragmeter.metrics.conversation import MISSED, Turn, counted
 from ragmeter.metrics.refusals import is_miss
@@ -208,7 +208,7 @@ def _name(turns: list[JudgedTurn]) -> None:
 
 
 async def judge_all(
-    judged: Judged, judge: ColumnJudge, caller: Caller, client: ChatClient, advance: Callable[[int], None]
+    judged: Judged, judge: ColumnJudge, caller: Caller, client: ChatProvider, advance: Callable[[int], None]
 ) -> None:
     """Decide every turn, with the judge where it takes one; long conversations first, since they take the longest."""
 
@@ -239,7 +239,7 @@ async def judge_all(
         each_turn.settle(await judge.ask(caller, client, each_turn.texts(judge.asked)))
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
-    await each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
+    await for_each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
 
 
 def _result_row(judged: JudgedTurn, turn: Turn) -> dict[str, Any]:

@@ -292,7 +292,7 @@ class CRAGEvaluator:
         return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
 
     def _judge(self, judged: Judged, judge: LLMJudge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
-        judge.endpoint.check()
+        judge.client().check()
         judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
 
         def both(turns: int) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ragmeter.analysis.explaining import METRICS, explain_rows, settings_of
 from ragmeter.errors import RagmeterError
+from ragmeter.show.numbers import hundredths
 from ragmeter.show.report.runs import ShownRun
 
 #: At most so many rows are explained, those first of which the judge is least sure; and so much is told of each.
@@ -32,7 +33,7 @@ def evidence(run: ShownRun, rows: Any, table: Any) -> list[list[tuple[str, str, 
     told: list[list[tuple[str, str, float]] | None] = [None] * len(scores)
     for place, each in zip(chosen, found, strict=True):
         told[place] = [
-            (piece.about, piece.says, round(piece.weight, 2))
+            (piece.about, piece.says, float(hundredths(piece.weight)))
             for piece in each.evidence[:_MOST_PIECES]
             if abs(piece.weight) >= _LEAST
         ]

@@ -21,9 +21,10 @@ import ragmeter
 from ragmeter.io.write import dumps
 from ragmeter.show.report import rows
 from ragmeter.show.report.runs import ShownRun
-from ragmeter.show.report.shapes import axis_of_means, histogram, relations
+from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
-from ragmeter.show.report.words import about_intervals, better, explained, failures, is_rate, level, sentence
+from ragmeter.show.sentences.causes import failures
+from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, summary_sentence
 from ragmeter.stats.intervals import SMALL
 
 _STATIC = Path(__file__).with_name("static")
@@ -161,7 +162,7 @@ def _run(run: ShownRun) -> dict[str, Any]:
             name: {
                 **{key: each[key] for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")},
                 "level": level(each),
-                "sentence": sentence(name, each),
+                "sentence": summary_sentence(name, each),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,
             }
             for name, each in run.metrics.items()

@@ -16,7 +16,7 @@ from ragmeter.show.numbers import number
 from ragmeter.show.report.runs import ShownRun
 from ragmeter.show.report.shapes import axis_of_means, domain
 from ragmeter.show.report.slices import slices
-from ragmeter.show.report.words import one_line
+from ragmeter.show.texts import one_line
 
 FORMATS = ("svg", "png")
 #: Okabe and Ito's colours, which people who see fewer colours can tell apart.

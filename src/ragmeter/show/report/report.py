@@ -12,9 +12,12 @@ from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import kept_comparison
 from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.finding import RunLike
-from ragmeter.show.report import MAX_ROWS, exports, page
+from ragmeter.runs.run import Run
+from ragmeter.show.latex import latex_table
+from ragmeter.show.markdown import runs_as_markdown
+from ragmeter.show.report import MAX_ROWS, page
 from ragmeter.show.report.runs import ShownRun, load_runs
-from ragmeter.show.report.words import about_kept
+from ragmeter.show.sentences.comparison import kept_sentence, outdated_sentence
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,9 @@ def report(
     made = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
     texts = {Path(output): made.html}
     if markdown is not None:
-        texts[Path(markdown)] = exports.markdown(loaded, comparison)
+        texts[Path(markdown)] = runs_as_markdown(loaded, comparison)
     if latex is not None:
-        texts[Path(latex)] = exports.latex(loaded)
+        texts[Path(latex)] = latex_table(loaded)
     drawn: list[Path] = []
     if figures is not None:
         from ragmeter.show.report.plots import write_figures
@@ -75,19 +78,28 @@ def report(
 def _compared(runs: Sequence[ShownRun]) -> tuple[dict[str, Any] | None, str]:
     """How the runs differ, or why that can't be said; of one run alone, neither.
 
-    A comparison of them that was kept is the one that is shown, by its settings.
+    A comparison that was kept of these runs is the one that is shown.
     """
     if len(runs) < 2:
         return None, ""
     from ragmeter.analysis.comparing import compare
 
-    held = [run.stored for run in runs]
-    kept = kept_comparison(held)
+    settings, about = _kept([run.stored for run in runs])
     try:
-        comparison = compare(held, **(kept.settings if kept and kept.current else {})).as_dict()
+        return {**compare([run.stored for run in runs], **settings).as_dict(), "kept": about}, ""
     except UsageError as error:
         return None, error.message
-    return {**comparison, "kept": about_kept(kept) if kept else ""}, ""
+
+
+def _kept(runs: Sequence[Run]) -> tuple[dict[str, Any], str]:
+    """The settings of the comparison that was kept of these runs, if they are still the same, and what to say of it."""
+    kept = kept_comparison(runs)
+    if kept is None:
+        return {}, ""
+    if not kept.current:
+        return {}, outdated_sentence(kept.created)
+    settings = kept.settings
+    return settings, kept_sentence(kept.created, settings["test"], settings["alpha"], settings["slices"])
 
 
 def _check(path: Path, taken: Iterable[Path]) -> None:

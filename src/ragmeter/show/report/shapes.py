@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 
 from ragmeter.show.report.runs import ShownRun
-from ragmeter.show.report.words import is_rate
 from ragmeter.table import Scores
 
 _BARS = 20
 _CELLS = 24
 #: Against each other only so many metrics are shown: the pairs of more are too many to look through.
 MOST_METRICS = 12
+
+
+def is_rate(summary: Mapping[str, Any]) -> bool:
+    """Whether its scores are 0 or 1, so that its mean is a share of the rows."""
+    return bool(summary.get("binary", summary["interval_method"] == "wilson"))
 
 
 def domain(run: ShownRun, metric: str) -> tuple[float, float]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.judges.prices import AS_OF
-from ragmeter.show.numbers import interval, number
+from ragmeter.show.numbers import interval, money, number, whole
 from ragmeter.show.terminal import console, printable
-from ragmeter.show.terminal.tables import Column, Figures
+from ragmeter.show.terminal.tables import Figures
 
 #: Which of the summary's metrics has the interval of a score.
 _INTERVALS = {
@@ -33,12 +33,12 @@ def judged(
 ) -> None:
     """The scores with their intervals, what could not be scored, what it cost, and where it is."""
     out = console()
-    table = Figures([Column("score", figures=False), Column("all"), Column("95% interval"), Column("ego")])
+    table = Figures.of("score", "all", "95% interval", "ego")
     for name, value in scores["all"].items():
-        whole = name in ("total", "correct_exact", "correct", "miss", "hallucination")
+        is_count = name in ("total", "correct_exact", "correct", "miss", "hallucination")
         found = summary["metrics"].get(_INTERVALS.get(name, ""))
         between = interval(found["interval"]) if found else ""
-        table.add(name, _shown(value, whole), between, _shown(scores["ego"][name], whole))
+        table.add(name, _shown(value, is_count), between, _shown(scores["ego"][name], is_count))
     out.print(table)
     total, failed = summary["n_rows"], sum(summary["metrics"]["is_correct"]["n_not_scored"].values())
     if failed:
@@ -70,8 +70,8 @@ def _cascade(found: Mapping[str, Any], judged_by: Mapping[str, int]) -> Iterator
     """Where the verdicts came from, what that saved, and what the accuracy is without the offline judge's mistakes."""
     yield "verdicts by: " + ", ".join(f"{name} {count:,}" for name, count in judged_by.items()), ""
     if found["calls_saved"]:
-        money = f", about ${found['saved_usd']:,.4f}" if found["saved_usd"] is not None else ""
-        yield f"calls saved: {found['calls_saved']:,}{money}", ""
+        saved = f", about {money(found['saved_usd'])}" if found["saved_usd"] is not None else ""
+        yield f"calls saved: {found['calls_saved']:,}{saved}", ""
     if found["basis"] != NO_MODEL:
         limit = "nothing is sure enough" if found["threshold"] is None else f"sure from {number(found['threshold'])} on"
         yield f"threshold: {limit}, set by {found['basis']}", ""
@@ -105,18 +105,18 @@ def estimated(estimate: Mapping[str, Any]) -> None:
     out = console()
     tokens = f"{estimate['prompt_tokens']:,} tokens in and {estimate['completion_tokens']:,} out"
     cost = estimate["cost_usd"]
-    money = f"${cost or 0:,.4f} at prices of {AS_OF}" if cost is not None else "the price is not known (--prices)"
+    price = f"{money(cost or 0)} at prices of {AS_OF}" if cost is not None else "the price is not known (--prices)"
     calls = f"about {estimate['calls']:,}, and {estimate['recorded']:,} recorded before"
     out.print(
         f"turns: {estimate['turns']:,}; calls: {calls} (fewer where conversations end early, more where a reply can't "
         "be read and is asked for again; --budget and --max-calls set limits)"
     )
-    out.print(f"about {tokens}; {money}", soft_wrap=True)
+    out.print(f"about {tokens}; {price}", soft_wrap=True)
     out.print("nothing was asked", soft_wrap=True)
 
 
-def _shown(value: float | None, whole: bool) -> str:
-    return number(int(value)) if whole and value is not None else number(value)
+def _shown(value: float | None, is_count: bool) -> str:
+    return number(int(value)) if is_count and value is not None else number(value)
 
 
 def _causes(out: Any, causes: Mapping[str, int]) -> None:
@@ -133,9 +133,8 @@ def _spent(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> str:
         f"tokens: {usage['prompt_tokens']:,} in, {usage['completion_tokens']:,} out",
     ]
     if usage["cost_usd"] is not None:
-        parts.append(f"cost: ${usage['cost_usd']:,.4f}")
+        parts.append(f"cost: {money(usage['cost_usd'])}")
     if effort["latency_ms"]:
-        parts.append(
-            f"latency: {effort['latency_ms']['p50']:,.0f} ms median, {effort['latency_ms']['p95']:,.0f} ms p95"
-        )
+        latency = effort["latency_ms"]
+        parts.append(f"latency: {whole(latency['p50'])} ms median, {whole(latency['p95'])} ms p95")
     return "; ".join(parts)
