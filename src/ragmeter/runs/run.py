@@ -187,6 +187,12 @@ class Run:
         return self._once("texts", lambda: [field.name for field in self._rows.schema if field.type in TEXTS])
 
     @property
+    def other_columns(self) -> list[str]:
+        """Columns of texts that the table has no name for: slices, ids and notes of the user's."""
+        scores = {column for name in self.metrics() for column in (name, outcome_column(name))}
+        return [name for name in self.texts if name not in {*NAMED_COLUMNS, *JUDGE_COLUMNS, *scores}]
+
+    @property
     def row_metrics(self) -> list[str]:
         """The metrics that every row has a score of; a conversation's own score is not among them."""
         return self._once("row_metrics", lambda: [name for name in self.metrics() if name in self.columns])

@@ -16,7 +16,7 @@ from ragmeter.runs.run import Run
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
 from ragmeter.show.report import MAX_ROWS, page
-from ragmeter.show.report.runs import ShownRun, load_runs
+from ragmeter.show.report.runs import load_runs
 from ragmeter.show.sentences.comparison import kept_sentence, outdated_sentence
 
 
@@ -71,11 +71,11 @@ def report(
     with replacing(*texts) as temporary:
         for each, text in zip(temporary, texts.values(), strict=True):
             each.write_text(text, encoding="utf-8", newline="\n")
-    total = sum(run.table.num_rows for run in loaded)
+    total = sum(run.n_rows for run in loaded)
     return Report(Path(output), (*list(texts)[1:], *drawn), total, made.rows)
 
 
-def _compared(runs: Sequence[ShownRun]) -> tuple[dict[str, Any] | None, str]:
+def _compared(runs: Sequence[Run]) -> tuple[dict[str, Any] | None, str]:
     """How the runs differ, or why that can't be said; of one run alone, neither.
 
     A comparison that was kept of these runs is the one that is shown.
@@ -84,9 +84,9 @@ def _compared(runs: Sequence[ShownRun]) -> tuple[dict[str, Any] | None, str]:
         return None, ""
     from ragmeter.analysis.comparing import compare
 
-    settings, about = _kept([run.stored for run in runs])
+    settings, about = _kept(runs)
     try:
-        return {**compare([run.stored for run in runs], **settings).as_dict(), "kept": about}, ""
+        return {**compare(runs, **settings).as_dict(), "kept": about}, ""
     except UsageError as error:
         return None, error.message
 
