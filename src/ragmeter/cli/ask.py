@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.cli.gate_options import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -42,6 +43,7 @@ another, in the order of turn_idx.
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and say where it was written."""
     from ragmeter.engine.asking import ask_and_score, default_name, read_fallback
+    from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.io.names import run_name
     from ragmeter.io.source import open_source
     from ragmeter.show import terminal
@@ -52,28 +54,28 @@ def run(argv: Sequence[str]) -> int:
     named = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
     name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     gate = _gate(chosen, name)
-    with terminal.progress("asking", "questions") as advance:
-        service = ask_and_score(
-            chosen.dataset,
-            target,
-            metrics=chosen.metrics,
-            columns=read_columns(chosen.column),
-            run=name,
-            output_dir=chosen.output_dir,
-            output=chosen.output,
-            workers=chosen.workers,
-            retries=chosen.retries,
-            max_calls=chosen.max_calls,
-            budget=chosen.budget,
-            resume=chosen.resume,
-            retry_failed=chosen.retry_failed,
-            progress=advance,
-            language=chosen.language,
-            fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
-            embedding_model=chosen.embedding_model,
-            embedding_base_url=chosen.embedding_base_url,
-            embedding_prefix=chosen.embedding_prefix,
-        )
+    service = ask_and_score(
+        chosen.dataset,
+        target,
+        metrics=choose_metrics(chosen.metrics, **metric_settings(chosen)),
+        columns=read_columns(chosen.column),
+        run=name,
+        output_dir=chosen.output_dir,
+        output=chosen.output,
+        workers=chosen.workers,
+        retries=chosen.retries,
+        max_calls=chosen.max_calls,
+        budget=chosen.budget,
+        resume=chosen.resume,
+        retry_failed=chosen.retry_failed,
+        progress=True,
+        judge=read_judge_of_answers(chosen),
+        language=chosen.language,
+        fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
+        embedding_model=chosen.embedding_model,
+        embedding_base_url=chosen.embedding_base_url,
+        embedding_prefix=chosen.embedding_prefix,
+    )
     evaluation, asked = service.evaluation, service.asked
     never = target.never_found()
     assert evaluation.folder is not None  # noqa: S101 - it was just made
@@ -83,6 +85,7 @@ def run(argv: Sequence[str]) -> int:
         print(dumps(result, indent=2))
     else:
         terminal.asked(evaluation, asked, never, chosen.output)
+        print_judge(evaluation)
     return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.replies))
 
 
@@ -117,6 +120,7 @@ def _parser() -> Parser:
     run_option(output, "from the dataset and the target")
     add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
     json_option(output)
+    judge_options(parser, dry_run=False)
     gate_options(parser)
     return parser
 
@@ -184,6 +188,7 @@ def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
         model=chosen.embedding_model,
         base_url=chosen.embedding_base_url,
         prefix=chosen.embedding_prefix,
+        **metric_settings(chosen),
     )
     return read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragmeter.errors import UsageError
 
 if TYPE_CHECKING:
+    from ragmeter.engine.evaluation import Evaluation
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge
 
@@ -45,8 +46,14 @@ _SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
 _CASCADE = ("target_agreement", "llm_share", "labels", "audit_share", "audit_seed")
 
 
-def judge_options(parser: argparse.ArgumentParser, *, offline: bool = False, default_model: str | None = None) -> None:
-    """Add the group. `offline`: the offline judge may judge alone."""
+def judge_options(
+    parser: argparse.ArgumentParser,
+    *,
+    offline: bool = False,
+    default_model: str | None = None,
+    dry_run: bool = True,
+) -> None:
+    """Add the group. `offline`: the offline judge may judge alone. `dry_run`: the answers are there beforehand."""
     group = parser.add_argument_group(
         "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
     )
@@ -80,7 +87,9 @@ def judge_options(parser: argparse.ArgumentParser, *, offline: bool = False, def
         help="try the judge on 24 built-in cases with known verdicts first, and stop if it gets fewer than 20 right; "
         "a judge that was tried before costs nothing",
     )
-    add("--dry-run", action="store_true", help="say how many calls, tokens and dollars judging takes, and ask nothing")
+    if dry_run:
+        what = "say how many calls, tokens and dollars judging takes, and ask nothing"
+        add("--dry-run", action="store_true", help=what)
     _cascade_options(parser)
 
 
@@ -136,9 +145,31 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
         **given,
         headers=chosen.judge_header or (),
         reasons=chosen.reasons,
-        check=check and chosen.judge_check,
+        check=chosen.judge_check,
         **more,
     )
+
+
+def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
+    """The judge of answers that are still to be given: nobody can have labelled them."""
+    if chosen.labels:
+        raise UsageError(
+            "--labels are of answers that are there already",
+            hint="ask first, then judge the run: `ragmeter evaluate --run NAME --metrics llm_correct --judge cascade`",
+        )
+    cascade = {"cascade": read_cascade(chosen, {})} if chosen.judge == CASCADE else {}
+    return read_judge(chosen, **cascade)
+
+
+def print_judge(evaluation: Evaluation) -> None:
+    """What there is to say of the judge, if one was asked."""
+    if "judges" in evaluation.summary:
+        from ragmeter.show.terminal import console
+        from ragmeter.show.terminal.judging import judge_lines
+
+        out = console()
+        for line, style in judge_lines(evaluation.summary, evaluation.manifest):
+            out.sentence(line, style)
 
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:

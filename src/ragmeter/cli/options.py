@@ -58,6 +58,11 @@ def asking_options(parser: argparse._ActionsContainer, what: str, *, retries: in
         default=retries,
         help=f"how often a call that failed is made again; default: {retries}",
     )
+    unscored_option(parser, what)
+
+
+def unscored_option(parser: argparse._ActionsContainer, what: str) -> None:
+    """How much may be missing before the exit code says so."""
     parser.add_argument(
         "--max-unscored",
         metavar="SHARE",

@@ -169,11 +169,11 @@ class Wire:
 
     def failure(self, response: Response, hints: Mapping[int, str]) -> TryAgain | GiveUp:
         """What a reply means that is no success. A status in `hints` ends the run if nothing has worked so far."""
-        said = self.clean(_message(response.text[:_LONGEST_ERROR]))[:_LONGEST_MESSAGE]
+        message = self.clean(_message(response.text[:_LONGEST_ERROR]))[:_LONGEST_MESSAGE]
         if 300 <= response.status < 400:
             location = self.clean(public(response.headers.get("Location", "nowhere")))
-            said = f"it leads to {location}, which is not followed"
-        cause = f"HTTP {response.status}" + (f": {said}" if said else "")
+            message = f"it leads to {location}, which is not followed"
+        cause = f"HTTP {response.status}" + (f": {message}" if message else "")
         if response.status in (400, 402, 429) and _NO_MONEY.search(response.text[:_LONGEST_ERROR]):
             return GiveUp(self.outcome, cause, fatal=EndpointError(f"{self.name}: {cause}"))
         if response.status in _PASSING or response.status >= 500:

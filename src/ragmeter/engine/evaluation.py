@@ -178,7 +178,10 @@ def evaluate(
     batches = data.reader(chosen)
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
     filled = asking.fill(chosen, batches, data.results.n_rows)
-    with progress_bar(progress, "scoring", total=data.results.n_rows) as advance:
+    counted = (
+        None if callable(progress) and filled.batches is not None else progress
+    )  # a function hears of each row once
+    with progress_bar(counted, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
         if run is None:
             return _score_in_memory(data, rows, chosen, confidence, filled)

@@ -96,6 +96,11 @@ def _columns_to_fill(
     return {name: column for name, column in columns.items() if name not in described or asking.retry_failed}
 
 
+def run_batches(run: Run) -> Iterator[Batch]:
+    """A run's rows as they were before they were scored."""
+    return _batches(run, list(run.summary()["metrics"]), (), deque())
+
+
 def _first_rows(run: Run) -> Iterator[Batch]:
     """The run's first rows, to see which columns there are."""
     for batch in run.batches(1):

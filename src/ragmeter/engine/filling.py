@@ -21,7 +21,7 @@ from ragmeter.engine.judging import ColumnFiller
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.judges.judge import Judge
-from ragmeter.judges.probes import Check, check_judge
+from ragmeter.judges.probes import Check, calls_to_check, check_judge
 from ragmeter.show.progress import Advance, Progress, progress_bar
 from ragmeter.table import Batch
 
@@ -158,9 +158,20 @@ class Filling:
                 filler.prepare(batches)
                 for name, number in filler.estimate(batches, journal).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
+            checks = self._check_calls(journal)
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
-        return {**total, "cost_usd": cost}
+        return {**total, "check_calls": checks, "cost_usd": cost}
+
+    def _check_calls(self, journal: Journal) -> int:
+        column = self._checked_column()
+        return 0 if column is None else calls_to_check(self.judge.on(column.asked), journal)
+
+    def _checked_column(self) -> AskedColumn | None:
+        """The column whose judge is tried on known cases, if one is."""
+        if not self.judge.check:
+            return None
+        return next((column for column in self.columns if column.asked.name == "verdict"), None)
 
     def _fillers(self) -> list[ColumnFiller]:
         return [
@@ -170,9 +181,7 @@ class Filling:
 
     async def _check(self, caller: Caller, client: Any) -> Check | None:
         """Try the judge before it is trusted, where there are cases for what it is asked."""
-        if not self.judge.check:
-            return None
-        column = next((column for column in self.columns if column.asked.name == "verdict"), None)
+        column = self._checked_column()
         return None if column is None else await check_judge(self.judge.on(column.asked), caller, client)
 
     def _scope(self, batches: Batches) -> str:

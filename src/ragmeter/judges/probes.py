@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ragmeter.effects.caller import Caller
+from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
@@ -88,6 +89,17 @@ class Check:
         return f"this judge got {self.right} of {self.n} built-in cases right"
 
 
+def calls_to_check(asks: ColumnJudge, journal: Journal) -> int:
+    """How many calls trying a judge takes: none for what the journal has."""
+    if not set(asks.asked.needs) <= _COLUMNS:
+        return 0
+    return sum(asks.judge.repeats - asks.recorded(journal, _shown(asks, probe)) for probe in PROBES)
+
+
+def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:
+    return {name: text for name, text in probe._asdict().items() if name in asks.asked.needs}
+
+
 async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check | None:
     """Try a judge, and refuse one that gets too many wrong; None where its words show other columns.
 
@@ -98,8 +110,7 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     verdicts: dict[Probe, str | None] = {}
 
     async def ask(probe: Probe) -> None:
-        values = {name: text for name, text in probe._asdict().items() if name in asks.asked.needs}
-        verdicts[probe] = (await asks.ask(caller, client, values)).verdict
+        verdicts[probe] = (await asks.ask(caller, client, _shown(asks, probe))).verdict
 
     await for_each(PROBES, ask, 2 * caller.pace.most)
     missed = [probe for probe in PROBES if verdicts[probe] != probe.verdict]

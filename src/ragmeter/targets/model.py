@@ -47,10 +47,10 @@ class ModelTarget(Target):
         begun = time.perf_counter()
         parameters = {"temperature": 0, "seed": 0, "max_tokens": self.max_tokens}
         reply = await self._client.send(question.messages(), parameters)
-        said = ChatReply.from_reply(reply)
-        if said.refusal or said.content is None:
-            raise failed(f"the model gave no answer: {said.refusal or said.finish_reason}")
-        answer = Answer(said.content, [], None, (time.perf_counter() - begun) * 1000)
+        chat_reply = ChatReply.from_reply(reply)
+        if chat_reply.refusal or chat_reply.content is None:
+            raise failed(f"the model gave no answer: {chat_reply.refusal or chat_reply.finish_reason}")
+        answer = Answer(chat_reply.content, [], None, (time.perf_counter() - begun) * 1000)
         return Reply(answer.as_reply().body, reply.prompt_tokens, reply.completion_tokens, reply.cost)
 
     def worst(self, question: Question) -> float:

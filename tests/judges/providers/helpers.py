@@ -48,7 +48,7 @@ def call(
         return run_calls(work, limits, opened)
 
 
-def said(reply: Reply | Failure) -> ChatReply:
+def chat_reply(reply: Reply | Failure) -> ChatReply:
     """What the model replied."""
     assert isinstance(reply, Reply), reply
     return ChatReply.from_reply(reply)

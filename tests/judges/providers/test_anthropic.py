@@ -9,7 +9,7 @@ import pytest
 from ragmeter.effects.journal import Reply
 from ragmeter.judges.providers.registry import endpoint_of, open_provider
 from tests.judge_server import Action
-from tests.judges.providers.helpers import KEY, PARAMETERS, call, provider_for, said
+from tests.judges.providers.helpers import KEY, PARAMETERS, call, chat_reply, provider_for
 from tests.provider_servers import AnthropicServer
 
 
@@ -36,7 +36,7 @@ def test_the_request() -> None:
 def test_a_limit_is_sent_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(PARAMETERS, "max_tokens")
     with AnthropicServer() as server:
-        assert said(call(provider_for("anthropic", server))).content == "Yes"
+        assert chat_reply(call(provider_for("anthropic", server))).content == "Yes"
     assert server.requests[0]["max_tokens"] == 1024
 
 
@@ -53,7 +53,7 @@ def test_a_limit_is_sent_where_none_is_given(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_why_it_stopped(stop: str, finish: str, declined: str | None) -> None:
     with AnthropicServer(Action(body=AnthropicServer.good("Yes", stop))) as server:
-        reply = said(call(provider_for("anthropic", server)))
+        reply = chat_reply(call(provider_for("anthropic", server)))
     assert (reply.content, reply.finish_reason, reply.declined) == ("Yes", finish, declined)
 
 
@@ -64,20 +64,20 @@ def test_thoughts_are_not_the_reply() -> None:
         {"type": "text", "text": "es"},
     ]
     with AnthropicServer(Action(body=AnthropicServer.good("", content=blocks))) as server:
-        assert said(call(provider_for("anthropic", server))).content == "Yes"
+        assert chat_reply(call(provider_for("anthropic", server))).content == "Yes"
 
 
 def test_a_date_in_a_reply_is_no_secret() -> None:
     """The API's version goes along in a header, and is not taken out of replies as a key would be."""
     with AnthropicServer("It was on 2023-06-01.") as server:
-        assert said(call(provider_for("anthropic", server))).content == "It was on 2023-06-01."
+        assert chat_reply(call(provider_for("anthropic", server))).content == "It was on 2023-06-01."
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/"])
 def test_an_address_with_and_without_the_version(path: str) -> None:
     with AnthropicServer() as server:
         provider = open_provider(endpoint_of("anthropic:m-1", f"{server.root}{path}", KEY))
-        assert said(call(provider)).content == "Yes"
+        assert chat_reply(call(provider)).content == "Yes"
 
 
 def test_another_version_and_a_header() -> None:

@@ -14,7 +14,7 @@ from ragmeter.errors import UsageError
 from ragmeter.judges.prices import Price
 from ragmeter.judges.providers.port import ChatProvider
 from tests.judges.providers import helpers
-from tests.judges.providers.helpers import call, said
+from tests.judges.providers.helpers import call, chat_reply
 
 FENCE = "0123456789abcdef"
 PROMPT = "\n".join(
@@ -47,16 +47,16 @@ def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_it_replies(replies: Any, reply: str) -> None:
     provider: ChatProvider = FakeProvider(replies)
-    assert said(call(provider)).content == reply
+    assert chat_reply(call(provider)).content == reply
 
 
 def test_a_mock_is_a_function_of_the_prompt() -> None:
-    assert said(call(FakeProvider(Mock(return_value="Yes")))).content == "Yes"
+    assert chat_reply(call(FakeProvider(Mock(return_value="Yes")))).content == "Yes"
 
 
 def test_it_keeps_what_it_was_asked() -> None:
     provider = FakeProvider(["Yes", "No"])
-    assert [said(call(provider)).content, said(call(provider)).content] == ["Yes", "No"]
+    assert [chat_reply(call(provider)).content, chat_reply(call(provider)).content] == ["Yes", "No"]
     assert provider.prompts == [f"S\n\n{PROMPT}"] * 2
     assert provider.parameters == [helpers.PARAMETERS] * 2
     assert repr(provider) == "FakeProvider(model='fake', calls=2)"
@@ -65,15 +65,15 @@ def test_it_keeps_what_it_was_asked() -> None:
 
 
 def test_failures_and_refusals() -> None:
-    assert said(call(FakeProvider(ChatReply(None, refusal="no")))).declined == "no"
+    assert chat_reply(call(FakeProvider(ChatReply(None, refusal="no")))).declined == "no"
     passing = FakeProvider([TryAgain("timeout", "slow"), "Yes"])
-    assert said(call(passing)).content == "Yes"
+    assert chat_reply(call(passing)).content == "Yes"
     assert call(FakeProvider(GiveUp("judge_error", "broken"))) == Failure("judge_error", "broken")
 
 
 def test_log_probabilities() -> None:
     provider = FakeProvider(ChatReply("Yes", logprobs={"Yes": -0.1, "No": -2.4}))
-    assert said(call(provider)).logprobs == {"Yes": -0.1, "No": -2.4}
+    assert chat_reply(call(provider)).logprobs == {"Yes": -0.1, "No": -2.4}
 
 
 def test_tokens_and_money() -> None:
@@ -86,9 +86,9 @@ def test_tokens_and_money() -> None:
 
 
 def test_two_fakes_have_no_reply_in_common() -> None:
-    one, other = FakeProvider("Yes"), FakeProvider("Yes")
-    assert one.signature() == other.signature() == {"model": "fake", "endpoint": "", "provider": "fake"}
-    assert one.digests() == one.digests() != other.digests()
+    first, second = FakeProvider("Yes"), FakeProvider("Yes")
+    assert first.signature() == second.signature() == {"model": "fake", "endpoint": "", "provider": "fake"}
+    assert first.digests() == first.digests() != second.digests()
 
 
 def test_it_reads_the_judge_s_own_prompt() -> None:

@@ -11,7 +11,7 @@ from ragmeter.effects.pace import Pace
 from ragmeter.errors import EndpointError
 from ragmeter.judges.providers.registry import endpoint_of, open_provider
 from tests.judge_server import Action
-from tests.judges.providers.helpers import KEY, call, provider_for, said
+from tests.judges.providers.helpers import KEY, call, chat_reply, provider_for
 from tests.provider_servers import GeminiServer
 
 
@@ -48,7 +48,7 @@ def test_log_probabilities_of_the_first_token() -> None:
         "chosenCandidates": [{"token": "Yes", "logProbability": -0.1}, {"token": ".", "logProbability": -0.2}],
     }
     with GeminiServer(Action(body=GeminiServer.good("Yes.", logprobsResult=result))) as server:
-        reply = said(call(provider_for("gemini", server), logprobs=True, top_logprobs=5))
+        reply = chat_reply(call(provider_for("gemini", server), logprobs=True, top_logprobs=5))
     assert reply.logprobs == {"Yes": -0.1, "No": -2.4}
 
 
@@ -57,14 +57,14 @@ def test_log_probabilities_of_the_first_token() -> None:
 )
 def test_log_probabilities_that_are_none_are_no_failure(result: object) -> None:
     with GeminiServer(Action(body=GeminiServer.good("Yes", logprobsResult=result))) as server:
-        reply = said(call(provider_for("gemini", server), failures=0, logprobs=True))
+        reply = chat_reply(call(provider_for("gemini", server), failures=0, logprobs=True))
     assert (reply.content, reply.logprobs) == ("Yes", None)
 
 
 def test_a_model_without_log_probabilities() -> None:
     with GeminiServer("Yes", takes=frozenset({"temperature", "seed", "maxOutputTokens"})) as server:
         provider = provider_for("gemini", server)
-        assert said(call(provider, failures=0, logprobs=True, top_logprobs=5)).content == "Yes"
+        assert chat_reply(call(provider, failures=0, logprobs=True, top_logprobs=5)).content == "Yes"
     assert "logprobs" in provider.dropped
     assert not {"responseLogprobs", "logprobs"} & server.requests[1]["generationConfig"].keys()
 
@@ -83,14 +83,14 @@ def test_a_model_without_log_probabilities() -> None:
 def test_why_it_stopped(finish: str, reason: str, declined: str | None) -> None:
     for text in ("Yes", None):
         with GeminiServer(Action(body=GeminiServer.good(text, finish))) as server:
-            reply = said(call(provider_for("gemini", server)))
+            reply = chat_reply(call(provider_for("gemini", server)))
         assert (reply.content, reply.finish_reason, reply.declined) == (text, reason, declined)
 
 
 def test_a_candidate_without_content() -> None:
     body = {"candidates": [{"finishReason": "SAFETY", "safetyRatings": []}]}
     with GeminiServer(Action(body=body)) as server:
-        assert said(call(provider_for("gemini", server))).declined == "the reply was blocked: SAFETY"
+        assert chat_reply(call(provider_for("gemini", server))).declined == "the reply was blocked: SAFETY"
 
 
 def test_a_prompt_that_is_blocked() -> None:
@@ -98,7 +98,7 @@ def test_a_prompt_that_is_blocked() -> None:
     with GeminiServer(Action(body=body)) as server:
         reply = call(provider_for("gemini", server))
     assert isinstance(reply, Reply)
-    assert said(reply).declined == "the prompt was blocked: PROHIBITED_CONTENT"
+    assert chat_reply(reply).declined == "the prompt was blocked: PROHIBITED_CONTENT"
     assert (reply.prompt_tokens, reply.completion_tokens) == (9, 0)
 
 
@@ -109,7 +109,7 @@ def test_thoughts_are_billed_and_are_not_the_reply() -> None:
     with GeminiServer(Action(body=body)) as server:
         reply = call(provider_for("gemini", server))
     assert isinstance(reply, Reply)
-    assert (said(reply).content, reply.completion_tokens) == ("Yes", 100)
+    assert (chat_reply(reply).content, reply.completion_tokens) == ("Yes", 100)
 
 
 def test_a_key_that_is_not_valid_ends_it() -> None:
@@ -125,7 +125,7 @@ def test_a_pause_that_stands_in_the_body_is_honoured(monkeypatch: pytest.MonkeyP
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.3s"}]
     busy = Action(429, {"error": {"code": 429, "message": "quota", "details": details}})
     with GeminiServer("Yes", busy) as server:
-        assert said(call(provider_for("gemini", server))).content == "Yes"
+        assert chat_reply(call(provider_for("gemini", server))).content == "Yes"
     assert pauses == [0.3]
 
 
@@ -134,7 +134,7 @@ def test_a_pause_that_stands_in_the_body_is_honoured(monkeypatch: pytest.MonkeyP
 def test_addresses(path: str, name: str) -> None:
     with GeminiServer() as server:
         provider = open_provider(endpoint_of(f"gemini:{name}", f"{server.root}{path}", KEY))
-        assert said(call(provider)).content == "Yes"
+        assert chat_reply(call(provider)).content == "Yes"
 
 
 def test_the_second_variable_for_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from ragmeter.errors import EndpointError, UsageError
 from ragmeter.judges.providers.port import ChatReply
 from ragmeter.judges.providers.registry import endpoint_of, open_provider
 from tests.judge_server import Action
-from tests.judges.providers.helpers import KEY, call, provider_for, said
+from tests.judges.providers.helpers import KEY, call, chat_reply, provider_for
 from tests.provider_servers import OpenAIServer
 
 AZURE_KEY = "azure-canary-0123456789"
@@ -31,7 +31,7 @@ def test_log_probabilities_of_the_first_token() -> None:
     first = {"token": "Yes", "logprob": -0.1, "top_logprobs": top}
     second = {"token": ".", "logprob": -0.5, "top_logprobs": [{"token": "!", "logprob": -0.5}]}
     with OpenAIServer(with_logprobs({"content": [first, second]})) as server:
-        reply = said(call(provider_for("openai", server), **LOGPROBS))
+        reply = chat_reply(call(provider_for("openai", server), **LOGPROBS))
     assert reply.logprobs == {"Yes": -0.1, " yes": -2.5, "No": -9999.0}
     assert (server.requests[0]["logprobs"], server.requests[0]["top_logprobs"]) == (True, 5)
 
@@ -46,7 +46,7 @@ def test_log_probabilities_of_the_first_token() -> None:
 )  # fmt: skip
 def test_log_probabilities_that_are_none_are_no_failure(logprobs: object) -> None:
     with OpenAIServer(with_logprobs(logprobs)) as server:
-        reply = said(call(provider_for("openai", server), failures=0, **LOGPROBS))
+        reply = chat_reply(call(provider_for("openai", server), failures=0, **LOGPROBS))
     assert (reply.content, reply.logprobs) == ("Yes", None)
 
 
@@ -68,7 +68,7 @@ def test_a_server_without_log_probabilities(lacks: set[str], status: int, sent: 
     trouble = Action(status, {"error": {"message": "You are not allowed to request logprobs from this model."}})
     troubles = [trouble] if status == 403 else []
     with OpenAIServer("Yes", *troubles, takes=OpenAIServer.known - lacks) as server:
-        reply = said(call(provider_for("openai", server), failures=0, **LOGPROBS))
+        reply = chat_reply(call(provider_for("openai", server), failures=0, **LOGPROBS))
     assert reply.content == "Yes"
     assert server.requests[-1].keys() & {"logprobs", "top_logprobs"} == sent
 
@@ -90,7 +90,7 @@ def test_azure(monkeypatch: pytest.MonkeyPatch) -> None:
             "m-1", f"{server.root}/openai/deployments/m-1", headers=["api-key: $AZURE_KEY"], api_version="2024-10-21"
         )
         endpoint.check()
-        reply = said(call(open_provider(endpoint)))
+        reply = chat_reply(call(open_provider(endpoint)))
     assert reply.content == "Yes, ***, since 2024-10-21"
     line, *_ = server.headers[0].split("\r\n")
     assert line == "POST /openai/deployments/m-1/chat/completions?api-version=2024-10-21 HTTP/1.1"
@@ -106,7 +106,7 @@ def test_azure(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_azure_s_filter_is_a_refusal() -> None:
     error = {"message": f"The prompt triggered the content management policy, {KEY}", "code": "content_filter"}
     with OpenAIServer(Action(400, {"error": error})) as server:
-        reply = said(call(provider_for("openai", server)))
+        reply = chat_reply(call(provider_for("openai", server)))
     assert reply.declined == "The prompt triggered the content management policy, ***"
     assert server.count == 1
 
@@ -169,7 +169,7 @@ def test_what_replies_are_kept_under(monkeypatch: pytest.MonkeyPatch) -> None:
         endpoint_of("gpt-4o", url, KEY, headers=["X-Variant: b"]),
         endpoint_of("gpt-4o", url, KEY, headers=["X-Variant: c"]),
     ]
-    assert len({json.dumps([each.signature(), each.digests()]) for each in others}) == len(others)
+    assert len({json.dumps([endpoint.signature(), endpoint.digests()]) for endpoint in others}) == len(others)
     same = endpoint_of("openai:gpt-4o", url, "another-key", headers=["api-key: $MY_KEY", "Authorization: Bearer x"])
     assert (same.signature(), same.digests()) == (plain.signature(), plain.digests())
     first = endpoint_of("gpt-4o", url, headers=["X-Session: $MY_KEY"])

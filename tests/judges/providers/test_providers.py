@@ -16,7 +16,7 @@ from ragmeter.effects.pace import Pace
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.judges.providers.registry import endpoint_of
 from tests.judge_server import Action
-from tests.judges.providers.helpers import KEY, SERVERS, call, provider_for, said
+from tests.judges.providers.helpers import KEY, SERVERS, call, chat_reply, provider_for
 from tests.provider_servers import FormatServer
 
 VENDORS = sorted(SERVERS)
@@ -46,8 +46,12 @@ def test_a_good_day(vendor: str) -> None:
         provider = provider_for(vendor, server)
         reply = call(provider)
     assert isinstance(reply, Reply)
-    assert said(reply).content == "Yes"
-    assert (said(reply).finish_reason, said(reply).refusal, said(reply).logprobs) == ("stop", None, None)
+    assert chat_reply(reply).content == "Yes"
+    assert (chat_reply(reply).finish_reason, chat_reply(reply).refusal, chat_reply(reply).logprobs) == (
+        "stop",
+        None,
+        None,
+    )
     assert (reply.prompt_tokens, reply.completion_tokens, reply.cost) == (100, 10, (100 + 20) / 1e6)
     assert KEY not in server.headers[0].split("\r\n")[0]
     assert provider.dropped == ({"seed"} if vendor == "anthropic" else set())
@@ -76,7 +80,7 @@ def test_a_good_day(vendor: str) -> None:
 )
 def test_trouble_that_passes(vendor: str, trouble: Action) -> None:
     reply, server = asked(vendor, trouble, trouble)
-    assert said(reply).content == "Yes"
+    assert chat_reply(reply).content == "Yes"
     assert server.count == 3
 
 
@@ -101,27 +105,27 @@ def test_retry_after_is_honoured(vendor: str, monkeypatch: pytest.MonkeyPatch) -
     pauses: list[float] = []
     monkeypatch.setattr(Pace, "pause", lambda pace, seconds: pauses.append(seconds))
     reply, _ = asked(vendor, Action(429, {"error": {"message": "slow down"}}, {"retry-after": "0.4"}))
-    assert said(reply).content == "Yes"
+    assert chat_reply(reply).content == "Yes"
     assert pauses == [0.4]  # what a pause does is tested with the pace
 
 
 def test_cut_off_at_max_tokens(vendor: str) -> None:
     server = SERVERS[vendor]
     reply, _ = asked(vendor, reply=Action(body=server.good("Ye", LENGTH[vendor])))
-    assert (said(reply).content, said(reply).cut_off, said(reply).declined) == ("Ye", True, None)
+    assert (chat_reply(reply).content, chat_reply(reply).cut_off, chat_reply(reply).declined) == ("Ye", True, None)
 
 
 def test_a_reply_without_a_text(vendor: str) -> None:
     reply, _ = asked(vendor, reply=Action(body=SERVERS[vendor].good(None)))
-    assert (said(reply).content, said(reply).declined) == (None, None)
+    assert (chat_reply(reply).content, chat_reply(reply).declined) == (None, None)
 
 
 def test_a_parameter_that_the_server_does_not_take_is_left_out(vendor: str) -> None:
     known = SERVERS[vendor].known
     with SERVERS[vendor]("Yes", takes=known - {"temperature"}) as server:
         provider = provider_for(vendor, server)
-        assert said(call(provider, failures=0)).content == "Yes"
-        assert said(call(provider, failures=0)).content == "Yes"
+        assert chat_reply(call(provider, failures=0)).content == "Yes"
+        assert chat_reply(call(provider, failures=0)).content == "Yes"
     assert "temperature" in provider.dropped
     assert server.count == 3  # refused once, and not sent again
 
@@ -135,7 +139,7 @@ def test_a_parameter_that_an_error_merely_mentions_stays(vendor: str) -> None:
 
 def test_a_deprecated_parameter_is_left_out(vendor: str) -> None:
     reply, server = asked(vendor, SERVERS[vendor].error(400, "`temperature` is deprecated for this model."))
-    assert said(reply).content == "Yes"
+    assert chat_reply(reply).content == "Yes"
     assert "temperature" not in json.dumps(server.requests[1])
 
 
@@ -161,8 +165,8 @@ def test_a_key_that_the_server_says_back(vendor: str, tmp_path: Path) -> None:
     for number, key in enumerate((KEY, escaped)):
         journal = tmp_path / f"journal-{number}.sqlite"
         reply, _ = asked(vendor, reply=Action(body=good.replace("KEY", key).encode()), journal=journal)
-        assert said(reply).content == "it is ***"
-        assert said(reply).finish_reason == "***"
+        assert chat_reply(reply).content == "it is ***"
+        assert chat_reply(reply).finish_reason == "***"
         for file in tmp_path.iterdir():
             assert KEY[:12].encode() not in file.read_bytes()
         failure, _ = asked(vendor, reply=Action(400, bad.replace("KEY", key).encode()))
@@ -207,7 +211,7 @@ def test_numbers_that_are_none(vendor: str) -> None:
 
 def test_half_a_character_is_sent_and_read(vendor: str) -> None:
     reply, _ = asked(vendor, reply=Action(body=SERVERS[vendor].good("half an emoji \ud83d")))
-    assert said(reply).content is not None
+    assert chat_reply(reply).content is not None
 
 
 def test_replies_are_plain_data(vendor: str) -> None:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 import ragmeter
 from ragmeter.runs.run import Run
-from ragmeter.show.report.runs import load_runs
+from ragmeter.show.report.loading import load_runs
 
 METRICS = "token_f1,exact_match,recall@2"
 #: Would run in a page that takes a text for markup, a script for data, or a place in the template for its own.

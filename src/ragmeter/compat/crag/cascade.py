@@ -22,7 +22,7 @@ from ragmeter.judges.cascade import (
     corrected_accuracy,
     offline_chances,
 )
-from ragmeter.judges.judge import LLMJudge
+from ragmeter.judges.judge import Judge
 from ragmeter.judges.verdict import OFFLINE, verdict
 from ragmeter.metrics.conversation import Turn, counted
 from ragmeter.stats.cascade import Threshold
@@ -31,7 +31,7 @@ from ragmeter.table import SCORED, Scores
 __all__ = ["Cascade", "Shared", "chances_of", "share"]
 
 
-def share(cascade: Cascade, judged: Judged, judge: LLMJudge | None, budget: float | None) -> Shared:
+def share(cascade: Cascade, judged: Judged, judge: Judge | None, budget: float | None) -> Shared:
     """Decide the sure turns, but for those that are audited. Without a language model all are sure."""
     doubtful = [turn for conversation in judged.conversations for turn in conversation if turn.turn is None]
     chances = chances_of(doubtful, cascade.calibration)
@@ -50,7 +50,7 @@ def share(cascade: Cascade, judged: Judged, judge: LLMJudge | None, budget: floa
     return Shared(judged, plan, len(cascade.labels))
 
 
-def _doubtful(judged: Judged, turns: Sequence[JudgedTurn], chances: Scores, judge: LLMJudge) -> Doubtful:
+def _doubtful(judged: Judged, turns: Sequence[JudgedTurn], chances: Scores, judge: Judge) -> Doubtful:
     asks = judge.on(verdict)
     unit_of, decided = {}, {}
     for place, conversation in enumerate(judged.conversations):
@@ -94,7 +94,7 @@ class Shared:
                 if each.sure and each.turn is not None and each.turn.correct is None:
                     each.decide_offline()
 
-    def summary(self, judge: LLMJudge | None) -> dict[str, Any]:
+    def summary(self, judge: Judge | None) -> dict[str, Any]:
         """Where verdicts came from, what was saved, and the accuracy without the offline judge's mistakes."""
         turns = [each for conversation in self.judged.conversations for each in conversation]
         saved = [each for each in turns if each.judged_by == OFFLINE and each.judgement is None]

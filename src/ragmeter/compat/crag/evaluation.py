@@ -208,7 +208,13 @@ def _name(turns: list[JudgedTurn]) -> None:
 
 
 async def judge_all(
-    judged: Judged, judge: ColumnJudge, caller: Caller, client: ChatProvider, advance: Callable[[int], None]
+    judged: Judged,
+    judge: ColumnJudge,
+    caller: Caller,
+    client: ChatProvider,
+    advance: Callable[[int], None],
+    *,
+    retry: bool = False,
 ) -> None:
     """Decide every turn, with the judge where it takes one; long conversations first, since they take the longest."""
 
@@ -236,7 +242,7 @@ async def judge_all(
         advance(len(conversation))
 
     async def ask(each_turn: JudgedTurn) -> None:
-        each_turn.settle(await judge.ask(caller, client, each_turn.texts(judge.asked)))
+        each_turn.settle(await judge.ask(caller, client, each_turn.texts(judge.asked), retry=retry))
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
     await for_each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting

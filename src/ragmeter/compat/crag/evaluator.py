@@ -30,7 +30,8 @@ from ragmeter.hints import by_caller, option
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import LLMJudge
+from ragmeter.judges.judge import Judge, LLMJudge
+from ragmeter.judges.probes import Check, check_judge
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
@@ -72,7 +73,8 @@ class CRAGEvaluator:
         agent_name: what the agent's answers are kept under in the journal, so that an interrupted generation goes on
             where it was if the agent is still the same. Without it they are not kept.
         resume: use the answers of a generation that was finished again, and ask only what is missing.
-        retry_failed: the same for a generation in which some turns failed.
+        retry_failed: the same for a generation in which some turns failed; and ask the judge again about turns that got
+            no verdict.
         journal: the file that keeps what was answered; None keeps nothing.
         budget: the most that the judge may cost, in dollars.
         max_calls: the most calls to make.
@@ -90,7 +92,7 @@ class CRAGEvaluator:
         num_workers: int = DEFAULT_NUM_WORKERS,
         *,
         base_url: str | None = None,
-        judge: LLMJudge | None = None,
+        judge: Judge | None = None,
         cascade: Cascade | None = None,
         tokenizer: Tokenizer | None = None,
         load_image: Callable[[str], Any] | None = None,
@@ -115,7 +117,7 @@ class CRAGEvaluator:
         self.num_conversations = num_conversations
         self.num_workers, self.agent_workers = num_workers, agent_workers
         self.reuse = Reuse(resume, retry_failed)
-        self.llm_judge = judge
+        self.llm_judge: Judge | None = judge
         if judge is None and eval_model_name:
             self.llm_judge = LLMJudge(eval_api_key, eval_model_name, base_url, retries=retries)
         if budget is not None and self.llm_judge is not None and self.llm_judge.price is None:
@@ -138,6 +140,7 @@ class CRAGEvaluator:
         self.effort: dict[str, Any] = {}
         self._batch_size = 0
         self._open_round: int | None = None
+        self._check: Check | None = None
         self._inputs: dict[str, Any] = {}
 
     def initialize_for_generation(self) -> None:
@@ -287,11 +290,13 @@ class CRAGEvaluator:
         summary = files.summarise_turns(judged, usage)
         if shared is not None:
             summary["cascade"] = shared.summary(self.llm_judge)
+        if self._check is not None:
+            summary["check"] = self._check.as_dict()
         self.report = Report(summary, effort, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
         return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
 
-    def _judge(self, judged: Judged, judge: LLMJudge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _judge(self, judged: Judged, judge: Judge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
         judge.client().check()
         judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
 
@@ -300,8 +305,11 @@ class CRAGEvaluator:
             advance(turns)
 
         async def work(caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
+            asks = judge.on(verdict)
             async with judge.client() as client:
-                await judge_all(judged, judge.on(verdict), caller, client, both)
+                if judge.check:
+                    self._check = await check_judge(asks, caller, client)
+                await judge_all(judged, asks, caller, client, both, retry=self.reuse.retry_failed)
             effort = {
                 **asdict(caller.effort),
                 "latency_ms": caller.usage.latency(),

@@ -99,8 +99,8 @@ class HttpProvider(ABC):
         An error may name a parameter for other reasons: a text that is too long for max_tokens, or that holds the word.
         """
         for name, words in self.optional.items():
-            said = rf"{_REFUSED}[^.;{{}}]{{0,60}}\b({words})\b|\b({words})\b[^.;{{}}]{{0,60}}{_REFUSED}"
-            if name in sent and re.search(said, text[:4096], re.IGNORECASE):
+            refusal = rf"{_REFUSED}[^.;{{}}]{{0,60}}\b({words})\b|\b({words})\b[^.;{{}}]{{0,60}}{_REFUSED}"
+            if name in sent and re.search(refusal, text[:4096], re.IGNORECASE):
                 return name
         return ""
 
@@ -110,8 +110,8 @@ class HttpProvider(ABC):
             reply, prompt_tokens, completion_tokens = self._parse(json.loads(text))
             reply = reply.cleaned(self._wire.clean)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-            said = " ".join(self._wire.clean(text[:2000]).split())[:100] or "nothing"
-            raise TryAgain(self._wire.outcome, f"the reply is not a chat completion: {said}", billed=True) from None
+            start = " ".join(self._wire.clean(text[:2000]).split())[:100] or "nothing"
+            raise TryAgain(self._wire.outcome, f"the reply is not a chat completion: {start}", billed=True) from None
         return reply.as_reply(prompt_tokens, completion_tokens, self.price)
 
     def _headers(self) -> dict[str, str]:

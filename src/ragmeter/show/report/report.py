@@ -16,7 +16,7 @@ from ragmeter.runs.run import Run
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
 from ragmeter.show.report import MAX_ROWS, page
-from ragmeter.show.report.runs import load_runs
+from ragmeter.show.report.loading import load_runs
 from ragmeter.show.sentences.comparison import kept_sentence, outdated_sentence
 
 
