@@ -83,7 +83,7 @@ _HOMES = {
     "ResponseEvaluator": "ragmeter.compat.response",
     "RougeLScorer": "ragmeter.compat.web",
     "RougeScorer": "ragmeter.compat.web",
-    "RunFolder": "ragmeter.runs.folder",
+    "RunFolder": "ragmeter.runs.run",
     "TokenF1Scorer": "ragmeter.compat.web",
     "WebInterface": "ragmeter.compat.web",
     "add_metrics": "ragmeter.engine.evaluation",
@@ -143,7 +143,7 @@ if TYPE_CHECKING:
     from ragmeter.judges.providers.port import ChatReply
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.runs.run import RunFolder
     from ragmeter.show.report.report import report
     from ragmeter.table import Failed
     from ragmeter.targets.opening import open_target

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate, Verdict
     from ragmeter.engine.asking import Service
     from ragmeter.engine.evaluation import Evaluation
-    from ragmeter.runs.stored import RunLike
+    from ragmeter.runs.finding import RunLike
 
 _MARK = (
     "ragmeter(fail_under={'token_f1': 0.6}, fail_over={'latency_ms': 2000}, "

@@ -14,7 +14,7 @@ from ragmeter.analysis.comparing.pairing import pair
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.write import RUNS
-from ragmeter.runs.stored import RunLike, StoredRun, find_runs
+from ragmeter.runs.finding import RunLike, find_runs
 from ragmeter.show.numbers import given, two_digits
 from ragmeter.stats.clusters import Clustered, Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -103,7 +103,7 @@ def plan_from_pilot(
     A run's variance is taken twice, less what a `correlation` between the systems' scores would take away: with 0,
     the cautious guess, the plan asks for more questions than will be needed.
     """
-    held = [StoredRun(folder) for folder in find_runs(runs, output_dir)]
+    held = find_runs(runs, output_dir)
     if len(held) not in (1, 2):
         raise UsageError(
             "a plan is made from one run or two",

@@ -13,7 +13,7 @@ from ragmeter.io.write import RUNS, dumps
 
 if TYPE_CHECKING:
     from ragmeter.io.source import Reading
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.runs.run import Run
 
 _DESCRIPTION = """\
 Compare a run's verdicts with people's labels: agreement, kappa, sensitivity and specificity; and estimate the accuracy
@@ -27,7 +27,7 @@ def run(argv: Sequence[str]) -> int:
     chosen = _parser().parse_args(list(argv))
     from ragmeter.analysis.people.calibration import calibrate
     from ragmeter.io.source import Reading
-    from ragmeter.runs.stored import find_run
+    from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.calibration import show_calibration
 
     folder = find_run(chosen.run, chosen.output_dir)
@@ -54,7 +54,7 @@ def run(argv: Sequence[str]) -> int:
     return 0
 
 
-def _recalibrate(chosen: argparse.Namespace, folder: RunFolder, reading: Reading) -> int:
+def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
     """Bend the offline judge's chances by the labels; the exit code is 1 where that is not shown to help."""
     from ragmeter.analysis.people.offline import recalibrate
     from ragmeter.show.terminal.calibration import show_recalibration

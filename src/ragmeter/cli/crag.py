@@ -155,7 +155,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.files import CONVERSATION, JOURNAL, MEASURES
     from ragmeter.effects.calls import Limits
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.runs.run import Run
     from ragmeter.show import terminal
     from ragmeter.show.terminal import crag as show_crag
 
@@ -189,7 +189,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report
     assert report is not None  # noqa: S101 - it was just made
-    verdict = pass_gate(gate, chosen, RunFolder(chosen.output_dir))
+    verdict = pass_gate(gate, chosen, Run(chosen.output_dir))
     if chosen.json:
         result = {"scores": scores, **report.summary, "effort": report.effort, "folder": str(chosen.output_dir)}
         print(dumps({**result, **as_json(verdict)}, indent=2))

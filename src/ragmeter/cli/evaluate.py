@@ -309,15 +309,15 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)
     if not (folder / chosen.run).exists():
-        from ragmeter.runs.folder import unknown_run
+        from ragmeter.runs.files import unknown_run
 
         error = unknown_run(chosen.run, folder)
         raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
     gate = None
     if asks_for_gate(chosen):
-        from ragmeter.runs.stored import StoredRun, find_run
+        from ragmeter.runs.finding import find_run
 
-        held = StoredRun(find_run(folder / chosen.run, folder)).measures.values()
+        held = find_run(folder / chosen.run, folder).measures.values()
         gate = read_gate(
             chosen, folder, [*choose_metrics(chosen.metrics, **_settings(chosen)), *held], folder / chosen.run
         )

@@ -14,7 +14,7 @@ from ragmeter.io.write import check_writable, replacing
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate, Verdict
     from ragmeter.definition import Metric
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.runs.run import Run
     from ragmeter.table import Measure
 
 #: The exit code when a check has failed.
@@ -98,7 +98,7 @@ def read_gate(
     return gate
 
 
-def pass_gate(gate: Gate | None, chosen: argparse.Namespace, folder: RunFolder) -> Verdict | None:
+def pass_gate(gate: Gate | None, chosen: argparse.Namespace, folder: Run) -> Verdict | None:
     """Hold the run against the gate, if there is one, and write the verdict where the options say."""
     if gate is None:
         return None

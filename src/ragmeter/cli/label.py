@@ -14,7 +14,7 @@ from ragmeter.io.write import RUNS
 
 if TYPE_CHECKING:
     from ragmeter.analysis.people.labels import Sheet
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.runs.run import Run
 
 _WAYS = ("random", "stratified", "disagreement")
 _OF_SAMPLES = ("n", "by", "strata", "metric", "seed")
@@ -31,7 +31,7 @@ to talk anybody into it. `ragmeter calibrate` says what the labels are worth.
 def run(argv: Sequence[str]) -> int:
     """Choose the rows, or take those of a file that was begun; then label."""
     chosen = _parser().parse_args(list(argv))
-    from ragmeter.runs.stored import find_run
+    from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.labelling import show_sheet
 
     folder = find_run(chosen.run, chosen.output_dir)
@@ -71,7 +71,7 @@ def _parser() -> Parser:
     return parser
 
 
-def _new(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
+def _new(folder: Run, chosen: argparse.Namespace) -> Sheet:
     from ragmeter.analysis.people.labels import Sheet
     from ragmeter.analysis.people.sampling import choose_sample
 
@@ -90,12 +90,12 @@ def _new(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
     return sheet
 
 
-def _begun(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
+def _begun(folder: Run, chosen: argparse.Namespace) -> Sheet:
     """A file that is there already: of this run and this person, and of the sample that is asked for."""
     from ragmeter.analysis.people.labels import Sheet, read_labels
     from ragmeter.analysis.people.matching import match
-    from ragmeter.analysis.people.runs import Answers, read_columns
     from ragmeter.analysis.people.sampling import choose_sample
+    from ragmeter.analysis.people.verdicts import Answers, read_columns
 
     sheet = Sheet.read(chosen.output)
     match(read_labels(chosen.output), read_columns(folder, ["qid"])["qid"], Answers(folder))

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet, answer_hash
 from ragmeter.analysis.people.matching import places_of
-from ragmeter.analysis.people.runs import metrics_of, read_columns
+from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.errors import InputError
-from ragmeter.runs.folder import RunFolder
+from ragmeter.runs.run import Run
 from ragmeter.show.terminal.labelling import Screen
 
 _LABELS = {"c": CORRECT, "y": CORRECT, "1": CORRECT, "w": WRONG, "n": WRONG, "0": WRONG, "s": SKIPPED}
@@ -26,7 +26,7 @@ class Session:
 
     def __init__(
         self,
-        run: RunFolder,
+        run: Run,
         sheet: Sheet,
         rater: str,
         *,
@@ -37,7 +37,7 @@ class Session:
         self._sheet = sheet
         self._rater = rater
         self._read_key = read_key or Keys()
-        metrics = metrics_of(run) if scores else []
+        metrics = run.row_metrics if scores else []
         # Texts come from the run: in the file a spreadsheet, or a guard against formulas, may have changed them.
         places = places_of(read_columns(run, ["qid"])["qid"])
         names = ["question", "reference", "answer", "contexts", *metrics]

@@ -6,7 +6,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,7 +26,7 @@ from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
 from ragmeter.judges.judge import Judge
-from ragmeter.runs.folder import NewRun
+from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch, outcome_column
@@ -48,7 +48,7 @@ class Service(Evaluation):
     @classmethod
     def of(cls, evaluation: Evaluation, asked: Asked) -> Self:
         """An evaluation of answers that were just asked for."""
-        return cls(**{each.name: getattr(evaluation, each.name) for each in fields(evaluation)}, asked=asked)
+        return cls(evaluation.run, evaluation.embeddings, asked=asked)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -251,7 +251,7 @@ def write_results(path: Path, evaluation: Evaluation) -> None:
 
 def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, Any]:
     """The embedding model, and what stood in front of the texts; lists where metrics have different ones."""
-    described = evaluation.folder.manifest()["metrics"] if evaluation.folder else []
+    described = evaluation.manifest["metrics"] if evaluation.folder else []
     settings = {metric["name"]: metric["settings"] for metric in described}
     models = [settings[name]["model"] for key, name in names.items() if key.partition("[")[0] in _OF_MEANING]
     prefixes = [model["prefix"] for model in evaluation.embeddings]

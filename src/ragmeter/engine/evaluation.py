@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -32,8 +31,11 @@ from ragmeter.io.write import RUNS, check_writable
 from ragmeter.judges.judge import Judge
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
-from ragmeter.runs.folder import ROWS, NewRun, RowsWriter, RunFolder, writing
-from ragmeter.runs.stored import RunLike, TemporaryRun, find_run
+from ragmeter.runs.files import ROWS
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.run import Run
+from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.writer import NewRun, RowsWriter
 from ragmeter.show.numbers import scored
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.sentences.metrics import bracketed
@@ -57,12 +59,24 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
 
     TABLES: ClassVar[tuple[str, ...]] = ("rows", "metrics")
 
-    metrics: dict[str, MetricSummary]
-    summary: dict[str, Any]
-    folder: RunFolder | None
-    table: Any = None
+    run: Run
     embeddings: Sequence[Mapping[str, Any]] = ()
-    manifest: Mapping[str, Any] = field(default_factory=dict)
+    summary: dict[str, Any] = field(init=False)
+    manifest: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "summary", self.run.summary())
+        object.__setattr__(self, "manifest", self.run.manifest())
+
+    @cached_property
+    def metrics(self) -> dict[str, MetricSummary]:
+        """Each metric's summary."""
+        return {name: MetricSummary.of(summary) for name, summary in self.summary["metrics"].items()}
+
+    @property
+    def folder(self) -> Run | None:
+        """The run's folder, if it was kept."""
+        return None if isinstance(self.run, TemporaryRun) else self.run
 
     @property
     def name(self) -> str:
@@ -72,29 +86,19 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
     @property
     def rows(self) -> Any:
         """Every row with its scores and outcomes, as an Arrow table; read from the folder if the run was kept."""
-        return self.table if self.folder is None else self.run_folder().rows()
+        return self.run_folder().rows()
 
-    def run_folder(self) -> RunFolder:
-        """The run's folder; of a run that was not kept, a temporary one that is there as long as it is used."""
-        if self.folder is None:
-            return self._temporary
-        kept = RunFolder.at(self.folder.path)
-        metrics = kept.metrics()
-        same = kept.manifest().get("created") == self.manifest.get("created")
-        if not same or any(metrics.get(name) != each for name, each in self.summary["metrics"].items()):
+    def run_folder(self) -> Run:
+        """The run; of one that was not kept, the folder is a temporary one that is there as long as it is used."""
+        self.run.check()
+        metrics = self.run.metrics()
+        same = self.run.manifest().get("created") == self.manifest.get("created")
+        if not same or any(metrics.get(name) != summary for name, summary in self.summary["metrics"].items()):
             raise UsageError(
-                f"the run {kept.name} was replaced by a later one of the same name, so these results are gone",
+                f"the run {self.run.name} was replaced by a later one of the same name, so these results are gone",
                 hint=f"give each run a name of its own with {option('run')}",
             )
-        return self.folder
-
-    @cached_property
-    def _temporary(self) -> TemporaryRun:
-        return TemporaryRun.write(self.name[:100], self.table, self.manifest, self.summary)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the temporary folder, which is this object's own: a copy makes another."""
-        return {name: value for name, value in vars(self).items() if name != "_temporary"}
+        return self.run
 
     def __getitem__(self, metric: str) -> MetricSummary:
         """A metric's summary by its name; what `language` and the like added to it may be left out."""
@@ -209,13 +213,13 @@ def _score_in_memory(
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
         path = Path(scratch) / ROWS
         with Embedders() as embedders:
-            found, summary = _score(batches, metrics, path, confidence, embedders, executor)
+            summary = _score(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
     name = UNNAMED if data.results.path is None else stem(data.results.path)
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
     manifest = _manifest(metrics, name, more)
-    summary = {**summary, "join": data.join_counts(), **filled.summary}
-    return Evaluation(found, summary, None, table, embedders.used(), manifest)
+    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **filled.summary})
+    return Evaluation(run, embedders.used())
 
 
 def add_metrics(
@@ -256,14 +260,11 @@ def add_metrics(
     folder = find_run(run, output_dir)
     kept = not isinstance(folder, TemporaryRun)
     if not kept:
-        folder = TemporaryRun.write(folder.name, folder.rows(), folder.manifest(), folder.summary())
+        folder = TemporaryRun.copy(folder)
     with Embedders() as embedders:
         asking = Asking(judge, Path(output_dir), retry_failed, progress)
         extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
-    summary = extended.summary()
-    found = {name: MetricSummary.of(each) for name, each in summary["metrics"].items()}
-    table = None if kept else extended.rows()
-    return Evaluation(found, summary, extended if kept else None, table, embedders.used(), extended.manifest())
+    return Evaluation(extended if kept else TemporaryRun.copy(extended), embedders.used())
 
 
 def choose_metrics(
@@ -290,14 +291,14 @@ def keep_run(
     """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
     with NewRun(path) as new:
         with Embedders() as embedders:
-            found, scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
+            scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
         more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
             more[0]["embeddings"] = used
         signature = _manifest(metrics, path.name, more[0])
         folder = new.finish(signature, {"run": path.name, **scored, **more[1]})
-        return Evaluation(found, folder.summary(), folder, embeddings=used, manifest=signature)
+        return Evaluation(folder, used)
 
 
 def _score(
@@ -307,22 +308,13 @@ def _score(
     confidence: Confidence,
     embedders: Embedders,
     executor: Executor | None,
-) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
-    writer = RowsWriter(path, metrics)
-    try:
-        with rare_collections():
-            for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
-                with writing(path):
-                    writer.write(scored)
-    except BaseException:
-        with suppress(Exception):  # what went wrong first is what matters
-            writer.close()
-        raise
-    with writing(path):
-        writer.close()
+) -> dict[str, Any]:
+    with RowsWriter(path, metrics) as writer, rare_collections():
+        for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
+            writer.write(scored)
     how, found = writer.summaries(confidence)
     rows = next(iter(found.values())).n_total
-    summary: dict[str, Any] = {
+    return {
         "ragmeter": ragmeter.__version__,
         "n_rows": rows,
         "statistics": how.as_dict(),
@@ -330,7 +322,6 @@ def _score(
         "numbers": writer.numbers(),
         "columns_left_out": writer.left_out,
     }
-    return found, summary
 
 
 def _described(metrics: Sequence[Metric]) -> list[dict[str, Any]]:

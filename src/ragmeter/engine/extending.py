@@ -16,7 +16,9 @@ from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
-from ragmeter.runs.folder import ROWS, NewRun, RowsWriter, RunFolder, writing
+from ragmeter.runs.files import ROWS
+from ragmeter.runs.run import Run
+from ragmeter.runs.writer import NewRun, RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column
 
@@ -26,13 +28,13 @@ _OF_ROWS = frozenset({NO_RESULT, TARGET_ERROR, TIMEOUT, SKIPPED_BUDGET})
 
 
 def extend(
-    run: RunFolder,
+    run: Run,
     metrics: Sequence[Metric],
     described: Sequence[dict[str, Any]],
     embedders: Embedders,
     asking: Asking = Asking(),  # noqa: B008 - frozen
     executor: Executor | None = None,
-) -> RunFolder:
+) -> Run:
     """Add metrics to a run. `described` is what the manifest says of them, in the same order.
 
     `embedders` are the embedding models that they may use; the manifest says what came of that. `asking` says who fills
@@ -52,14 +54,10 @@ def extend(
         filled = asking.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=asking.retry_failed)
     waiting: deque[dict[str, Any]] = deque()
     with NewRun(run.path) as new:
-        writer = RowsWriter(new.folder / ROWS, missing)
-        try:
+        with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, held, missing, waiting, dropped=stale), replace_columns=True)
             for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
-                with writing(run.path):
-                    writer.write(scored, waiting.popleft())
-        finally:
-            writer.close()
+                writer.write(scored, waiting.popleft())
         new.keep(run)
         if run.manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
@@ -81,7 +79,7 @@ def extend(
 
 
 def _columns_to_fill(
-    run: RunFolder, manifest: Mapping[str, Any], metrics: Sequence[Metric], asking: Asking
+    run: Run, manifest: Mapping[str, Any], metrics: Sequence[Metric], asking: Asking
 ) -> dict[str, AskedColumn]:
     """The columns that a judge has to fill, by name: those that the run lacks, or all of them to retry what failed."""
     judge = asking.judge
@@ -101,12 +99,12 @@ def _columns_to_fill(
     return {name: column for name, column in columns.items() if name not in described or asking.retry_failed}
 
 
-def run_batches(run: RunFolder) -> Iterator[Batch]:
+def run_batches(run: Run) -> Iterator[Batch]:
     """A run's rows as they were before they were scored."""
     return _batches(run, list(run.summary()["metrics"]), (), deque())
 
 
-def _first_rows(run: RunFolder) -> Iterator[Batch]:
+def _first_rows(run: Run) -> Iterator[Batch]:
     """The run's first rows, to see which columns there are."""
     for batch in run.batches(1):
         yield Batch(dict(zip(batch.schema.names, (column.to_pylist() for column in batch.columns), strict=True)))
@@ -114,7 +112,7 @@ def _first_rows(run: RunFolder) -> Iterator[Batch]:
 
 
 def _batches(
-    run: RunFolder,
+    run: Run,
     held: Sequence[str],
     missing: Sequence[Metric],
     waiting: deque[dict[str, Any]],
@@ -150,7 +148,7 @@ def _causes(outcomes: Sequence[Any], answers: Sequence[str | None]) -> Sequence[
     return causes if any(causes) else ()
 
 
-def _check(columns: dict[str, Any], missing: Sequence[Metric], run: RunFolder) -> None:
+def _check(columns: dict[str, Any], missing: Sequence[Metric], run: Run) -> None:
     for metric in missing:
         asked = {column.name for column in metric.asks}
         for needed in metric.needs:

@@ -14,7 +14,7 @@ from ragmeter.hints import by_caller
 from ragmeter.io.data import Data
 from ragmeter.io.source import Reading
 from ragmeter.judges.judge import Judge
-from ragmeter.runs.stored import RunLike, find_run
+from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.table import QID, Batch
 
 

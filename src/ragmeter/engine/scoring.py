@@ -15,7 +15,7 @@ from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, Threads
 from ragmeter.registry import ScorerMetric
-from ragmeter.runs.folder import Scored
+from ragmeter.runs.writer import Scored
 from ragmeter.table import (
     NOT_ASKED,
     SCORED,

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragmeter.runs.finding import run_labels
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import number
-from ragmeter.show.report.runs import ShownRun
 from ragmeter.show.sentences.metrics import level
 from ragmeter.show.texts import in_latex
 
 _ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
 
 
-def latex_table(runs: Sequence[ShownRun]) -> str:
+def latex_table(runs: Sequence[Run]) -> str:
     """A table with booktabs: metrics by runs, each mean with its interval and n."""
-    head = " & ".join(["metric", *(in_latex(run.name) for run in runs)])
+    head = " & ".join(["metric", *map(in_latex, run_labels(runs))])
     lines = [
         "% \\usepackage{booktabs}",
         "\\begin{tabular}{l" + "r" * len(runs) + "}",
@@ -23,12 +24,12 @@ def latex_table(runs: Sequence[ShownRun]) -> str:
         f"{head} \\\\",
         "\\midrule",
     ]
-    for name in dict.fromkeys(name for run in runs for name in run.metrics):
-        direction = next(run.metrics[name]["direction"] for run in runs if name in run.metrics)
+    for name in dict.fromkeys(name for run in runs for name in run.metrics()):
+        direction = next(run.metrics()[name]["direction"] for run in runs if name in run.metrics())
         cells = [in_latex(name) + _ARROWS.get(direction, "")]
-        cells += [_cell(run.metrics.get(name)) for run in runs]
+        cells += [_cell(run.metrics().get(name)) for run in runs]
         lines.append(" & ".join(cells) + " \\\\")
-    levels = " or ".join(dict.fromkeys(level(summary) for run in runs for summary in run.metrics.values()))
+    levels = " or ".join(dict.fromkeys(level(summary) for run in runs for summary in run.metrics().values()))
     lines += ["\\bottomrule", "\\end{tabular}"]
     lines += [f"% Mean, {levels} interval in brackets, rows scored in parentheses.", ""]
     return "\n".join(lines)

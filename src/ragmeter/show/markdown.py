@@ -16,31 +16,35 @@ from ragmeter.stats.intervals import SMALL
 if TYPE_CHECKING:
     from ragmeter.analysis.gating.verdict import Verdict
     from ragmeter.definition import Metric
-    from ragmeter.show.report.runs import ShownRun
     from ragmeter.stats.summary import MetricSummary
 
 _LEFT, _RIGHT, _MIDDLE = "---", "--:", ":-:"
 
 
-def runs_as_markdown(runs: Sequence[ShownRun], comparison: Mapping[str, Any] | None = None) -> str:
+def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None) -> str:
     """Figures with intervals and n, what failed, what differs, and the slices."""
-    lines = [f"# {' · '.join(in_markdown(run.name) for run in runs)}", ""]
+    from ragmeter.runs.finding import run_labels  # a metric's page needs no Arrow
+
+    labels = [in_markdown(label) for label in run_labels(runs)]
+    lines = [f"# {' · '.join(labels)}", ""]
     if comparison:
         lines += [f"- {in_markdown(pair['sentence'])}" for pair in comparison["pairs"]] + [""]
-    directions = {name: summary["direction"] for run in runs for name, summary in run.metrics.items()}
+        lines += [in_markdown(comparison["kept"]), ""] if comparison.get("kept") else []
+    directions = {name: summary["direction"] for run in runs for name, summary in run.metrics().items()}
     cells = [
-        [titled(in_markdown(name), direction), *(_mean(run.metrics.get(name)) for run in runs)]
+        [titled(in_markdown(name), direction), *(_mean(run.metrics().get(name)) for run in runs)]
         for name, direction in directions.items()
     ]
-    lines += _table(["metric", *(in_markdown(run.name) for run in runs)], cells)
-    levels = [level(summary) for run in runs for summary in run.metrics.values()]
+    lines += _table(["metric", *labels], cells)
+    levels = [level(summary) for run in runs for summary in run.metrics().values()]
     which = " or ".join(dict.fromkeys(levels))
     lines += ["", f"Mean, {which} interval, and rows scored. {about_intervals(levels)}", ""]
-    for run in runs:
-        lines += _failures(run)
-    for run in runs:
-        lines += _slices(run)
-    made = [f"{in_markdown(run.name)}: {in_markdown(str(run.manifest.get('created', 'unknown')))}" for run in runs]
+    for run, label in zip(runs, labels, strict=True):
+        lines += _failures(run, label)
+    for run, label in zip(runs, labels, strict=True):
+        lines += _slices(run, label)
+    created = [in_markdown(str(run.manifest().get("created", "unknown"))) for run in runs]
+    made = [f"{label}: {when}" for label, when in zip(labels, created, strict=True)]
     lines += [f"Made by ragmeter {ragmeter.__version__}. Runs of {'; '.join(made)}.", ""]
     return "\n".join(lines)
 
@@ -88,16 +92,16 @@ def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
     return titled(in_markdown(name), summary.direction), number(summary.mean), between, n, causes
 
 
-def _failures(run: ShownRun) -> list[str]:
+def _failures(run: Run, label: str) -> list[str]:
     lines = []
-    for reason in failures(run.metrics):
+    for reason in failures(run.metrics()):
         meaning = f", {reason['meaning']}" if reason["meaning"] else ""
         where = in_markdown(which_metrics(reason))
         lines.append(f"- {reason['count']:,}: {in_markdown(reason['cause'])}{meaning} ({where})")
-    return [f"**Not scored, {in_markdown(run.name)}**", "", *lines, ""] if lines else []
+    return [f"**Not scored, {label}**", "", *lines, ""] if lines else []
 
 
-def _slices(run: ShownRun) -> list[str]:
+def _slices(run: Run, label: str) -> list[str]:
     from ragmeter.show.report.slices import slices  # a metric's page and a verdict need no Arrow
 
     lines = []
@@ -107,7 +111,7 @@ def _slices(run: ShownRun) -> list[str]:
             [in_markdown(value["value"]), *(_slice_cell(value["cells"][name]) for name in run.row_metrics)]
             for value in part["values"]
         ]
-        lines += [f"## {in_markdown(run.name)} by {column}", ""]
+        lines += [f"## {label} by {column}", ""]
         lines += [*_table([column, *map(in_markdown, run.row_metrics)], cells), ""]
         if any(cell["few"] for value in part["values"] for cell in value["cells"].values()):
             lines += [f"few: fewer than {SMALL} rows", ""]

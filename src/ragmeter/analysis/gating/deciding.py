@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,8 @@ from ragmeter.analysis.gating.verdict import Check, Verdict
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.stored import RunLike, StoredRun, find_run
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
 from ragmeter.stats.intervals import is_few
@@ -70,15 +71,15 @@ def gate(
 
 def decide(gate: Gate, run: RunLike) -> Verdict:
     """Hold a run against a gate."""
-    held = StoredRun(find_run(run, gate.output_dir))
+    held = find_run(run, gate.output_dir)
     known = measures_of(held)
     full = gate.on_run(held.name, known)
-    check_baselines(full, held.folder.path)
+    baselines = _Baselines(full)
+    baselines.check(lambda: held.path)
     names = list(dict.fromkeys(rule.metric for rule in full.rules)) or list(known)
     found = _summaries(held, names)
     checks, sentences = [], []
     unscored = [(name, _Unscored.rows(found[name])) for name in names]
-    baselines = _Baselines(held, full)
     for rule in full.rules:
         if rule.kind != NO_WORSE_THAN:
             checks.append(_bound(rule, found[rule.metric], full.on))
@@ -91,10 +92,10 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     return Verdict(held.name, checks, found, list(dict.fromkeys(sentences)))
 
 
-def measures_of(run: StoredRun) -> dict[str, Measure]:
+def measures_of(run: Run) -> dict[str, Measure]:
     """What a run can be held against: every metric of its summary, and latency and the like."""
     found = dict(run.measures)
-    for name, each in run.folder.metrics().items():
+    for name, each in run.metrics().items():
         low, high = each["range"]
         ends = (-math.inf if low is None else low, math.inf if high is None else high)
         found.setdefault(name, Measure(name, False, each["direction"], ends))
@@ -103,30 +104,14 @@ def measures_of(run: StoredRun) -> dict[str, Measure]:
 
 def check_baselines(gate: Gate, run: Path | None) -> None:
     """Refuse baselines that are not there, don't have the metric, or are the run itself."""
-    for rule in gate.rules:
-        if rule.baseline is None:
-            continue
-        baseline = _baseline(rule, gate)
-        if run is not None and run.exists() and run.samefile(baseline.folder.path):
-            raise UsageError(f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own")
-        if rule.metric not in baseline.measures:
-            raise UsageError(
-                f"{rule.named}: {baseline.name} has no {rule.metric}",
-                hint=f"it has {', '.join(baseline.measures)}; score both runs by the same metrics",
-            )
+    _Baselines(gate).check(lambda: run)
 
 
-def _baseline(rule: Rule, gate: Gate) -> StoredRun:
-    """The run that a rule compares with."""
-    assert rule.baseline is not None  # noqa: S101 - such a rule has one
-    return StoredRun(rule.folder or find_run(rule.baseline, gate.output_dir))
-
-
-def _summaries(run: StoredRun, names: Sequence[str]) -> dict[str, MetricSummary]:
+def _summaries(run: Run, names: Sequence[str]) -> dict[str, MetricSummary]:
     """The run's own summaries, and those of latency and the like where they are asked for."""
-    found = {name: MetricSummary.of(each) for name, each in run.folder.metrics().items()}
+    found = {name: MetricSummary.of(each) for name, each in run.metrics().items()}
     missing = [name for name in names if name not in found]
-    return found | summarise_run(run.folder, metrics=missing).metrics if missing else found
+    return found | summarise_run(run, metrics=missing).metrics if missing else found
 
 
 def _bound(rule: Rule, found: MetricSummary, on: str) -> Check:
@@ -201,24 +186,46 @@ class _Baselines:
     So a difference is judged as `ragmeter compare` judges it, with the same number of tests to correct for.
     """
 
-    def __init__(self, run: StoredRun, gate: Gate) -> None:
-        self._run = run
+    def __init__(self, gate: Gate) -> None:
         self._gate = gate
-        self._comparisons: dict[Path, tuple[StoredRun, Comparison]] = {}
+        self._runs: dict[Run | str, Run] = {}
+        self._comparisons: dict[Run, Comparison] = {}
 
-    def compared(self, rule: Rule) -> tuple[StoredRun, Comparison]:
+    def run(self, rule: Rule) -> Run:
+        """The run that a rule compares with."""
+        assert rule.baseline is not None  # noqa: S101 - such a rule has one
+        key = rule.folder or rule.baseline
+        if key not in self._runs:
+            self._runs[key] = rule.folder or find_run(rule.baseline, self._gate.output_dir)
+        return self._runs[key]
+
+    def check(self, where: Callable[[], Path | None]) -> None:
+        """Refuse baselines that are not there, don't have the metric, or are the run itself; `where` gives its path."""
+        for rule in self._gate.rules:
+            if rule.baseline is None:
+                continue
+            baseline, path = self.run(rule), where()
+            if path is not None and path.exists() and path.samefile(baseline.path):
+                raise UsageError(
+                    f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own"
+                )
+            if rule.metric not in baseline.measures:
+                raise UsageError(
+                    f"{rule.named}: {baseline.name} has no {rule.metric}",
+                    hint=f"it has {', '.join(baseline.measures)}; score both runs by the same metrics",
+                )
+
+    def compared(self, rule: Rule, run: Run) -> tuple[Run, Comparison]:
         """The baseline of a rule, and the run compared with it."""
-        baseline = _baseline(rule, self._gate)
-        path = baseline.folder.path
-        if path not in self._comparisons:
-            comparison = compare([baseline.folder, self._run.folder], slices=[], movers=0)
-            self._comparisons[path] = baseline, comparison
-        return self._comparisons[path]
+        baseline = self.run(rule)
+        if baseline not in self._comparisons:
+            self._comparisons[baseline] = compare([baseline, run], slices=[], movers=0)
+        return baseline, self._comparisons[baseline]
 
 
-def _no_worse(rule: Rule, run: StoredRun, baselines: _Baselines) -> tuple[Check, _Unscored, str]:
+def _no_worse(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, str]:
     """The interval of the difference to the baseline against a margin, and the questions that could not be paired."""
-    baseline, comparison = baselines.compared(rule)
+    baseline, comparison = baselines.compared(rule, run)
     pair = comparison.pairs[0]
     found = pair.metrics[rule.metric]
     passed = False
@@ -258,7 +265,7 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
     )
 
 
-def _without_partner(rule: Rule, run: StoredRun, baseline: StoredRun) -> _Unscored:
+def _without_partner(rule: Rule, run: Run, baseline: Run) -> _Unscored:
     """Questions that the baseline has a score for and the run has none: leaving out the hard ones is no way to pass."""
     wanted, there = _scored_questions(baseline, rule.metric), _scored_questions(run, rule.metric)
     missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=there)))
@@ -269,7 +276,7 @@ def _without_partner(rule: Rule, run: StoredRun, baseline: StoredRun) -> _Unscor
     return _Unscored(what, len(missing), len(wanted), held, rule.baseline)
 
 
-def _scored_questions(run: StoredRun, metric: str) -> pa.Array:
+def _scored_questions(run: Run, metric: str) -> pa.Array:
     return pc.unique(run.column(QID).filter(pa.array(~np.isnan(run.scores(metric)))))
 
 

@@ -15,8 +15,8 @@ from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.write import RUNS
-from ragmeter.runs.folder import RunFolder
-from ragmeter.runs.stored import find_run
+from ragmeter.runs.finding import find_run
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.table import OTHER_NAMES
 
@@ -57,7 +57,7 @@ class Rule:
     metric: str
     value: float
     baseline: str | None = None
-    folder: RunFolder | None = None
+    folder: Run | None = None
 
     def __str__(self) -> str:
         beside = "" if self.baseline is None else f"{self.baseline}:"

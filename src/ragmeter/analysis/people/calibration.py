@@ -13,12 +13,13 @@ import ragmeter
 from ragmeter.analysis.people.cautions import cautions
 from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.matching import RANDOM, UNKNOWN, WEIGHTED, Counts, Design, Matched, match
-from ragmeter.analysis.people.runs import Answers, read_columns, verdicts
+from ragmeter.analysis.people.verdicts import Answers, read_columns, verdicts
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
-from ragmeter.runs.stored import RunLike, TemporaryRun, find_run
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.numbers import given, interval, number, percent
 from ragmeter.show.sentences.calibration import corrected_sentence, unlabelled_strata
 from ragmeter.show.sentences.metrics import bracketed

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragmeter.analysis.people.runs import read_columns
 from ragmeter.analysis.people.sampling import Sample
+from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.cells import as_number, as_text
 from ragmeter.io.source import Reading, Source, open_source, stem

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.analysis.people.labels import SKIPPED, Label, answer_hash
-from ragmeter.analysis.people.runs import Cells
+from ragmeter.analysis.people.verdicts import Cells
 from ragmeter.errors import InputError, did_you_mean
 from ragmeter.hints import by_caller
 from ragmeter.show.numbers import whole

@@ -13,12 +13,12 @@ import pyarrow as pa
 from ragmeter import registry
 from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.matching import RANDOM, UNKNOWN, match
-from ragmeter.analysis.people.runs import Answers, read_columns
+from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.errors import InputError, OutputError
 from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.metrics.offline.curves import Curve, fit
-from ragmeter.runs.stored import RunLike, find_run
+from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.show.sentences.calibration import NOT_RANDOM
 from ragmeter.stats.clusters import cluster_codes
 from ragmeter.stats.recalibration import Gain, cross_validated

@@ -287,7 +287,7 @@ class CRAGEvaluator:
         if shared is not None:
             shared.finish()
         judged.count()
-        summary = files.summarise_run(judged, usage)
+        summary = files.summarise_turns(judged, usage)
         if shared is not None:
             summary["cascade"] = shared.summary(self.llm_judge)
         if self._check is not None:

@@ -123,3 +123,15 @@ def would_show(point: float, needed: int, smallest: float) -> str:
     if smallest <= point:
         return f"A difference of {number(smallest)} would probably have been seen"
     return f"To see a difference of {given(point)}, about {about(needed)} questions are needed"
+
+
+def kept_sentence(created: str, test: str, alpha: float, slices: Sequence[str] | None) -> str:
+    """Which comparison a report shows, where one was kept."""
+    by = "" if slices is None else f", slices: {', '.join(slices) or 'none'}"
+    return f"The comparison that was kept on {created}; test: {test}, alpha: {given(alpha)}{by}."
+
+
+def outdated_sentence(created: str) -> str:
+    """Why a report does not show the comparison that was kept."""
+    changed = f"A comparison was kept on {created}, but the runs have changed since"
+    return f"{changed}. This one is made anew, with the usual settings."

@@ -10,7 +10,7 @@ function comparison() {
   const { pairs, runs } = data.comparison;
   const place = make('div', { id: 'pair' });
   const choose = (pair) => place.replaceChildren(onePair(pair));
-  const parts = [];
+  const parts = data.comparison.kept ? [make('p', { class: 'about' }, words(data.comparison.kept))] : [];
   if (runs.length > 2) parts.push(overview(pairs, runs, choose));
   $('comparison-body').replaceChildren(...parts, place);
   if (runs.length === 2) choose(pairs[0]);

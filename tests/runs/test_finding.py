@@ -21,7 +21,8 @@ from ragmeter.analysis.people.offline import recalibrate
 from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UnknownNameError, UsageError
-from ragmeter.runs.stored import RunLike, StoredRun, TemporaryRun, find_run, find_runs, run_labels
+from ragmeter.runs.finding import RunLike, find_run, find_runs, run_labels
+from ragmeter.runs.temporary import TemporaryRun
 from tests.analysis.people.helpers import questions
 
 ROWS = questions(60)
@@ -224,6 +225,6 @@ def test_a_calibration_is_kept_only_where_the_run_is(tmp_path: Path) -> None:
 
 def test_what_a_run_that_was_not_kept_says_of_itself() -> None:
     fresh = evaluate(ROWS, metrics="token_f1")
-    assert StoredRun(find_run(fresh)).n_rows == 60
+    assert find_run(fresh).n_rows == 60
     assert fresh.manifest["inputs"] == {"results": {"object": "results"}}
     assert fresh.manifest["statistics"] == fresh.summary["statistics"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,9 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
-from ragmeter.runs.stored import RunLike, StoredRun, find_runs, is_run, run_labels
+from ragmeter.runs.comparisons import check_kept, keep_comparison
+from ragmeter.runs.finding import RunLike, find_runs, is_run, run_labels
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.clusters import Clustered, Codes
@@ -57,6 +60,7 @@ def compare(
     seed: int = 0,
     draws: int = 9_999,
     movers: int = 5,
+    keep: bool = False,
     output_dir: str | Path = RUNS,
 ) -> Comparison:
     """Compare runs, each with each, on the rows that have the same qid.
@@ -64,7 +68,8 @@ def compare(
     A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`; a difference is that of the
     later one. `cluster` names the column whose values tell which rows belong together, None says that all are apart,
     and "auto" takes conversations of several turns and questions that were asked several times. `slices` are columns,
-    or pairs of them as "one,two"; all columns with a few values are taken where it is None.
+    or pairs of them as "one,two"; all columns with a few values are taken where it is None. `keep` writes the
+    comparison into the last run's folder: a report of these runs then shows this one.
     """
     if test not in TESTS:
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
@@ -74,7 +79,9 @@ def compare(
         raise UsageError(
             "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
         )
-    held = [StoredRun(folder) for folder in find_runs(runs, output_dir)]
+    held = find_runs(runs, output_dir)
+    if keep:
+        check_kept(held)
     confidence = Confidence(interval, cluster, level, seed, draws)
     column = next((by for run in held if (by := run.clusters(confidence)[0]) is not None), None)
     if column is not None and test == MCNEMAR:
@@ -86,17 +93,22 @@ def compare(
     names = chosen_names(metrics) or None
     columns = None if slices is None else several(slices)
     found = [_compared(a, b, names, columns, how) for a, b in combinations(held, 2)]
-    labels = run_labels([run.folder for run in held])
+    labels = run_labels(held)
     wording = Wording(level, alpha, sum(each.p is not None for pair in found for each in pair.metrics.values()))
     pairs = _judged(_named(found, labels), wording)
-    return Comparison(labels, level, alpha, test, column, seed, draws, wording.tests, pairs)
+    comparison = Comparison(labels, level, alpha, test, column, seed, draws, wording.tests, pairs)
+    if keep:
+        settings: dict[str, Any] = {"metrics": names, "test": test, "interval": interval, "cluster": cluster}
+        settings |= {"slices": columns, "level": level, "alpha": alpha, "seed": seed, "draws": draws, "movers": movers}
+        keep_comparison(held, settings, comparison.as_dict())
+    return comparison
 
 
 def _named(pairs: Sequence[Pair], labels: Sequence[str]) -> list[Pair]:
     return [replace(each, a=a, b=b) for each, (a, b) in zip(pairs, combinations(labels, 2), strict=True)]
 
 
-def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: Iterable[str] | None, how: _How) -> Pair:
+def _compared(a: Run, b: Run, names: Sequence[str] | None, slices: Iterable[str] | None, how: _How) -> Pair:
     pairing = pair(a, b)
     if not len(pairing):
         raise UsageError(f"{a.name} and {b.name} have no qid in common", hint="compare runs of the same questions")
@@ -129,7 +141,7 @@ def _compared(a: StoredRun, b: StoredRun, names: Sequence[str] | None, slices: I
     )
 
 
-def _clusters(a: StoredRun, b: StoredRun, pairing: Pairing, how: Confidence) -> Codes | None:
+def _clusters(a: Run, b: Run, pairing: Pairing, how: Confidence) -> Codes | None:
     """For each pair of rows the number of its cluster, by the first of the runs that has the column."""
     for run, rows in ((a, pairing.a), (b, pairing.b)):
         if how.cluster in run.texts:
@@ -138,21 +150,21 @@ def _clusters(a: StoredRun, b: StoredRun, pairing: Pairing, how: Confidence) -> 
     return None
 
 
-def _agree(a: StoredRun, b: StoredRun, pairing: Pairing, name: str) -> bool:
+def _agree(a: Run, b: Run, pairing: Pairing, name: str) -> bool:
     """Whether a column says the same in both runs. What one system made is no part of the questions to slice by."""
     if name not in b.texts:
         return True
     return bool(a.column(name).take(pairing.a).equals(b.column(name).take(pairing.b)))
 
 
-def _limits(a: StoredRun, b: StoredRun, metric: str) -> Interval:
+def _limits(a: Run, b: Run, metric: str) -> Interval:
     """The range of a difference between two runs' scores."""
     return difference_limits(a.measures[metric].bounds, b.measures[metric].bounds)
 
 
 def _difference(
-    a: StoredRun,
-    b: StoredRun,
+    a: Run,
+    b: Run,
     measure: Measure,
     scores_a: Scores,
     scores_b: Scores,

@@ -9,7 +9,8 @@ import pytest
 
 import ragmeter
 from ragmeter.errors import InputError, UsageError
-from ragmeter.show.report.runs import load_runs
+from ragmeter.runs.finding import run_labels
+from ragmeter.show.report.loading import load_runs
 from tests.show.report.helpers import keep, rows
 
 
@@ -31,6 +32,9 @@ def test_what_is_no_run_is_said(tmp_path: Path) -> None:
         load_runs("smal", tmp_path)
     with pytest.raises(UsageError, match="named twice"):
         load_runs([path, "small"], tmp_path)
+    fresh = ragmeter.evaluate(rows(), metrics="token_f1")
+    with pytest.raises(UsageError, match="this evaluation is named twice"):
+        load_runs([fresh, fresh])
     with pytest.raises(UsageError, match="no run was named"):
         load_runs([], tmp_path)
     with pytest.raises(UsageError, match="float is no run"):
@@ -43,5 +47,5 @@ def test_what_is_no_run_is_said(tmp_path: Path) -> None:
 def test_two_runs_of_one_name_go_by_their_paths(tmp_path: Path) -> None:
     path = keep(tmp_path)
     shutil.copytree(path, tmp_path / "other" / "small")
-    names = [run.name for run in load_runs([path, tmp_path / "other" / "small"])]
+    names = run_labels(load_runs([path, tmp_path / "other" / "small"]))
     assert names == [str(path), str(tmp_path / "other" / "small")]

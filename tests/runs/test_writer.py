@@ -11,14 +11,14 @@ import pytest
 
 from ragmeter import RunFolder, evaluate
 from ragmeter.errors import OutputError
-from ragmeter.runs.folder import NewRun
+from ragmeter.runs.writer import NewRun
 from tests.command import PATIENCE
 
 ROWS = [{"qid": "1", "answer": "a", "reference": "a"}]
 RACE = """
 import sys
 from pathlib import Path
-from ragmeter.runs.folder import NewRun
+from ragmeter.runs.writer import NewRun
 for n in range(40):
     with NewRun(Path(sys.argv[1])) as new:
         new.finish({"n": n}, {"n": n})

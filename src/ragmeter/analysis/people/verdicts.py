@@ -1,4 +1,4 @@
-"""A run's rows as people and calibration see them."""
+"""What people and calibration ask of a run: its answers, and a metric's verdict on each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.hints import option
-from ragmeter.runs.folder import ROWS, RunFolder, opened_rows
-from ragmeter.runs.stored import StoredRun
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.table import OTHER_NAMES, Scores
 
@@ -30,7 +29,7 @@ class Cells(Protocol):
 class Answers:
     """The run's answers. Of a million few are looked at, so they stay as Arrow has them."""
 
-    def __init__(self, run: RunFolder) -> None:
+    def __init__(self, run: Run) -> None:
         self._column = run.rows(["answer"])["answer"]
 
     def __getitem__(self, place: int, /) -> str | None:
@@ -42,39 +41,24 @@ class Answers:
         return np.asarray(self._column.is_valid().to_numpy(), dtype=np.bool_)
 
 
-def read_columns(run: RunFolder, names: Sequence[str], places: Sequence[int] | None = None) -> dict[str, list[Any]]:
+def read_columns(run: Run, names: Sequence[str], places: Sequence[int] | None = None) -> dict[str, list[Any]]:
     """Some columns as lists, of all rows or of those at `places`; one that the run does not have is all None."""
-    present = columns_of(run)
-    if "qid" not in present or "answer" not in present:
-        missing = "qid" if "qid" not in present else "answer"
-        raise InputError(f"the run has no column {missing!r}, so there is nothing to label", file=str(run.path))
-    table = run.rows([name for name in dict.fromkeys(("qid", *names)) if name in present])
+    for needed in ("qid", "answer"):
+        if needed not in run.columns:
+            raise InputError(f"the run has no column {needed!r}, so there is nothing to label", file=str(run.path))
+    table = run.rows(["qid", *names])
     if places is not None:
         table = table.take(list(places))
     rows = table.num_rows
-    return {name: table[name].to_pylist() if name in present else [None] * rows for name in names}
+    return {name: table[name].to_pylist() if name in table.column_names else [None] * rows for name in names}
 
 
-def columns_of(run: RunFolder) -> list[str]:
-    """The names of the run's columns."""
-    with opened_rows(run.path / ROWS) as opened:
-        names: list[str] = opened.schema_arrow.names
-    return names
-
-
-def metrics_of(run: RunFolder) -> list[str]:
-    """The names of the run's metrics that have a score for each row; a conversation's own score is not among them."""
-    present = set(columns_of(run))
-    return [name for name in run.metrics() if name in present]
-
-
-def metric_named(run: RunFolder, name: str) -> str:
+def metric_named(run: Run, name: str) -> str:
     """The run's metric of this name, which may be the one that conversations use for it."""
-    held = metrics_of(run)
-    for each in (name, OTHER_NAMES.get(name, name)):
-        if each in held:
-            return each
-    raise UnknownNameError("metric", name, held, hint=f"the run has {', '.join(held)}")
+    for known in (name, OTHER_NAMES.get(name, name)):
+        if known in run.row_metrics:
+            return known
+    raise UnknownNameError("metric", name, run.row_metrics, hint=f"the run has {', '.join(run.row_metrics)}")
 
 
 def is_binary(scores: Scores) -> bool:
@@ -83,16 +67,16 @@ def is_binary(scores: Scores) -> bool:
     return len(known) > 0 and bool(np.isin(known, (0.0, 1.0)).all())
 
 
-def binary_metrics(run: RunFolder) -> list[str]:
+def binary_metrics(run: Run) -> list[str]:
     """The run's metrics whose scores are 0 and 1, 1 for what is good."""
     return [
         name
-        for name, measure in StoredRun(run).measures.items()
+        for name, measure in run.measures.items()
         if measure.binary and measure.direction == "higher" and is_binary(run.scores(name))
     ]
 
 
-def verdicts(run: RunFolder, metric: str | None, threshold: float | None) -> tuple[str, Scores]:
+def verdicts(run: Run, metric: str | None, threshold: float | None) -> tuple[str, Scores]:
     """The metric that is judged against people, and its verdict on each row: 1, 0, or NaN where there is none."""
     name = _chosen(run) if metric is None else metric_named(run, metric)
     if threshold is not None and not math.isfinite(threshold):
@@ -115,18 +99,17 @@ def verdicts(run: RunFolder, metric: str | None, threshold: float | None) -> tup
     return name, scores
 
 
-def _chosen(run: RunFolder) -> str:
+def _chosen(run: Run) -> str:
     """The only metric of 0 and 1, or the judge's verdict."""
-    found = binary_metrics(run)
-    if len(found) == 1:
-        return found[0]
-    if _VERDICT in found:
+    binary = binary_metrics(run)
+    if len(binary) == 1:
+        return binary[0]
+    if _VERDICT in binary:
         return _VERDICT
-    held = ", ".join(metrics_of(run))
     raise UsageError(
-        f"say which metric is compared with people: {', '.join(found)} are 0 or 1"
-        if found
+        f"say which metric is compared with people: {', '.join(binary)} are 0 or 1"
+        if binary
         else "the run has no metric of 0 and 1 to compare with people",
-        hint=f"{option('metric', 'NAME')}; the run has {held}"
-        + ("" if found else f"; with {option('threshold', 0.5)}, any of them will do"),
+        hint=f"{option('metric', 'NAME')}; the run has {', '.join(run.row_metrics)}"
+        + ("" if binary else f"; with {option('threshold', 0.5)}, any of them will do"),
     )
