@@ -44,7 +44,7 @@ class Asked:
     `words` is what the model is asked, with a `{field}` for each column that it is shown; those in `optional` may be
     empty. `fills` are the columns that a reply fills: the value itself, then the reason, who decided, and how probable
     the value is. A row for which `known` returns a value needs no model. `configure` says what of all this a setting
-    changes.
+    changes; `labels` are what the model is told of a column, where that is not its name.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Asked:
     settings: Mapping[str, Any] = field(default_factory=dict)
     known: Callable[[Mapping[str, Any]], str | None] | None = None
     configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -101,8 +102,19 @@ def asked(
     settings: Mapping[str, Any] | None = None,
     known: Callable[[Mapping[str, Any]], str | None] | None = None,
     configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Asked:
     """Declare a column that a judge fills: what a model is asked, and how its reply is read. See `Asked`."""
-    node = Asked(name, words, form, (name, *fills), frozenset(optional), dict(settings or {}), known, configure)
+    node = Asked(
+        name,
+        words,
+        form,
+        (name, *fills),
+        frozenset(optional),
+        dict(settings or {}),
+        known,
+        configure,
+        dict(labels or {}),
+    )
     ASKED[name] = node
     return node

@@ -126,11 +126,18 @@ class RagmeterWarning(UserWarning):
     """A call that works, and is probably not what was meant. The command line prints it on standard error."""
 
 
+#: A name that is so much less like the wrong one than the likeliest is not offered beside it.
+_FARTHER = 0.15
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The nearest known names as the end of a sentence, or nothing."""
     by_fold = {candidate.casefold(): candidate for candidate in known}
-    close = difflib.get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.6)
-    return f": did you mean {', '.join(by_fold[c] for c in close)}?" if close else ""
+    wanted = name.casefold()
+    close = difflib.get_close_matches(wanted, by_fold, n=3, cutoff=0.6)
+    likeness = [difflib.SequenceMatcher(None, candidate, wanted).ratio() for candidate in close]
+    near = [by_fold[name] for name, ratio in zip(close, likeness, strict=True) if ratio > likeness[0] - _FARTHER]
+    return f": did you mean {', '.join(near)}?" if near else ""
 
 
 @contextmanager

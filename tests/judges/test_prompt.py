@@ -35,29 +35,30 @@ CONTROL_MARKS = (
 @pytest.mark.parametrize("answer", INJECTIONS)
 def test_no_answer_gets_out_of_its_fence(answer: str) -> None:
     given = {"question": "Which city?", "reference": "Paris", "answer": answer}
-    sent = messages(verdict, given)
-    marker = re.search(r"BEGIN ([0-9a-f]{16})", sent[0]["content"])
-    assert marker is not None
-    user = sent[1]["content"]
-    assert user.count(marker[1]) == 6  # three texts, begun and ended
-    assert texts({"messages": sent}) == {name: text.replace("\u200b", "") for name, text in given.items()}
+    system, user = (message["content"] for message in messages(verdict, given))
+    assert system == messages(verdict, given)[0]["content"]  # the same for every call: nothing of the data is in it
+    marker = user[len("BEGIN ") :][:8]
+    assert user.count(marker) == 6  # three texts, begun and ended
+    assert texts({"messages": [{"content": user}]}) == {
+        name: text.replace("\u200b", "") for name, text in given.items()
+    }
     # what we wrote ourselves is the same whatever the answer is
-    outside = re.sub(rf"BEGIN {marker[1]} (\w+)\n.*?\nEND {marker[1]} \1", "", user, flags=re.DOTALL)
-    assert outside == re.sub(r"\{\w+\}", "", verdict.words) + "\n\n" + verdict.form.instruction(reasons=False)
-    inside = user[user.index(f"BEGIN {marker[1]} answer") : user.rindex(f"END {marker[1]} answer")]
+    outside = re.sub(rf"BEGIN {marker} ([\w ]+)\n.*?\nEND {marker}", "", user, flags=re.DOTALL)
+    assert outside == re.sub(r"\{\w+\}", "", verdict.words) + " " + verdict.form.instruction(reasons=False)
+    inside = user[user.index(f"BEGIN {marker} student answer") : user.rindex(f"END {marker}")]
     assert not [mark for mark in CONTROL_MARKS if mark in inside]
 
 
 def test_every_call_has_a_marker_of_its_own() -> None:
     given = {"question": "q", "reference": "g", "answer": "a"}
-    assert len({messages(verdict, given)[0]["content"] for _ in range(100)}) == 100
+    assert len({messages(verdict, given)[1]["content"] for _ in range(100)}) == 100
 
 
 def test_a_marker_is_in_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = iter(["aaaa", "bbbb", "cccc"])
     monkeypatch.setattr("secrets.token_hex", lambda size: next(drawn))
     given = {"question": "has aaaa", "reference": "has bbbb", "answer": "x"}
-    assert "BEGIN cccc" in messages(verdict, given)[0]["content"]
+    assert "BEGIN cccc" in messages(verdict, given)[1]["content"]
 
 
 @given(st.text(), st.text(), st.text())
@@ -67,7 +68,7 @@ def test_the_texts_come_through_as_they_are(query: str, truth: str, answer: str)
 
 
 def own(words: str) -> Asked:
-    return replace(verdict, words=words)
+    return replace(verdict, words=words, labels={})
 
 
 def test_words_of_ones_own(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class Choice:
         """One word; with a reason, an object whose first key is the word."""
         choices = " or ".join(self.words)
         if not reasons:
-            return f"Reply with one word: {choices}."
+            return f"Reply with one word, {choices}."
         return (
             f'Reply with one JSON object and nothing else: first the key "{self.name}" with {choices}, then the key '
             '"reason" with one short sentence.'

@@ -13,17 +13,15 @@ from ragmeter.judges.forms import Scale
 from ragmeter.table import Scores
 
 _WORDS = """\
-Question:
 {question}
 
-Reference answer:
 {reference}
 
-Answer to grade:
 {answer}
 
 How good is the answer to grade, measured by the reference answer? The worst grade is for an answer that is wrong or \
 says nothing, the best for one that is right and complete."""
+_LABELS = {"reference": "reference answer", "answer": "answer to grade"}
 
 
 class ScaleName(str):
@@ -53,6 +51,7 @@ grade = asked(
     fills=("grade_reason",),
     optional=("question",),
     settings={"scale": _USUAL},
+    labels=_LABELS,
     configure=lambda settings: {"form": Scale("grade", *ScaleName.parse(settings["scale"]).ends)},
 )
 

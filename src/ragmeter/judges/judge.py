@@ -175,7 +175,7 @@ class Judge:
         if self.words is None:
             return node
         form = OWN_FORM if node.name == verdict.name else node.form
-        return replace(node, words=self.words, form=form, known=None)
+        return replace(node, words=self.words, form=form, known=None, labels={})
 
     def signature(self, node: Asked = verdict) -> dict[str, Any]:
         """Everything that a reply depends on besides the texts."""

@@ -17,17 +17,17 @@ CORRECT, WRONG = "CORRECT", "WRONG"
 #: Who may decide: the same words, the offline judge, a language model.
 EXACT, OFFLINE, LLM = "exact", "offline", "llm"
 
+#: Chosen among eleven wordings by agreement with people: see docs/judge.md.
 _WORDS = """\
-Question:
 {question}
 
-Correct answer:
 {reference}
 
-Student answer:
 {answer}
 
-Does the student answer mean the same as the correct answer?"""
+Judging by the correct answer, is the student answer right? Other words, another language and more detail are fine; \
+contradictions and several answers are not."""
+_LABELS = {"reference": "correct answer", "answer": "student answer"}
 
 _OWN_WORDS = {CORRECT: CORRECT, WRONG: WRONG}
 _YES_NO = {"Yes": CORRECT, "No": WRONG}
@@ -57,6 +57,7 @@ verdict = asked(
     optional=("question",),
     settings={"judge": LLM},
     known=_known,
+    labels=_LABELS,
 )
 
 
