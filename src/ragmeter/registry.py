@@ -11,6 +11,7 @@ import importlib
 import inspect
 import logging
 import math
+import pickle
 import sys
 import types
 from abc import ABC, abstractmethod
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ragmeter import naming
-from ragmeter.definition import METRICS, Metric, add
+from ragmeter.definition import METRICS, Metric, add, not_importable
 from ragmeter.errors import UnknownNameError, UsageError, errors_of
 from ragmeter.hints import by_caller
 from ragmeter.table import NAMED_COLUMNS, Failed
@@ -170,7 +171,28 @@ def _from_scorer(scorer: Any, owner: object) -> Metric:
 
     score.__doc__ = inspect.getdoc(type(scorer))
     kind = type(scorer)
-    return Metric(name, score, source=f"{kind.__module__}.{kind.__qualname__}", owner=owner)
+    return ScorerMetric(name, score, source=f"{kind.__module__}.{kind.__qualname__}", owner=owner)
+
+
+class ScorerMetric(Metric):
+    """A scorer as a metric. The scorer itself travels: its class by its import path, an object with what it holds."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind = self.owner if isinstance(self.owner, type) else type(self.owner)
+        try:
+            scorer = pickle.dumps(self.owner)
+        except Exception as error:  # whatever a user's own class raises
+            raise not_importable("scorer", kind.__qualname__, kind.__module__, error) from error
+        return _scorer_arrived, (kind.__qualname__, kind.__module__, scorer)
+
+
+def _scorer_arrived(name: str, module: str, scorer: bytes) -> Metric:
+    """The metric of a scorer that another process has sent."""
+    try:
+        owner = pickle.loads(scorer)  # noqa: S301 - the user's own class, inside a pickle that is being read already
+    except Exception as error:
+        raise not_importable("scorer", name, module, error) from error
+    return _from_object(owner, name)
 
 
 class Kind(ABC, Generic[Opened]):

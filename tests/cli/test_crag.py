@@ -69,6 +69,7 @@ def evaluate(server: JudgeServer, *more: str | Path) -> list[str | Path]:
         "m",
         "--base-url",
         server.url,
+        "--no-judge-check",
         *more,
     ]
 

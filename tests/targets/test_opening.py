@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 import ragmeter
 from ragmeter.effects.journal import Reply
+from ragmeter.effects.rounds import Identity
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.registry import Kind
 from ragmeter.targets.http import HttpTarget
@@ -69,6 +72,17 @@ def test_a_kind_from_a_plugin(tmp_path: Path) -> None:
     assert done.to_pandas()["exact_match"].tolist() == [1]
     with pytest.raises(UsageError, match="price is not known"):
         ragmeter.ask(rows, "echo:hm", metrics="exact_match", output_dir=tmp_path, budget=1.0)
+
+
+def test_the_kind_in_the_documents() -> None:
+    document = Path(__file__).parents[2] / "docs" / "ask.md"
+    (block,) = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
+    namespace: dict[str, Any] = {}
+    exec(block, namespace)  # noqa: S102 - our own document
+    target = namespace["EchoKind"]().open("echo:hm", {})
+    reply = asyncio.run(target.answer(Question("1", "why?")))
+    assert Answer.from_reply(reply).answer == "hm why?"
+    assert target.identity() == Identity("hm", {"kind": "echo", "word": "hm"}, certain=False)
 
 
 @pytest.mark.parametrize(

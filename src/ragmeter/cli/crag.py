@@ -154,6 +154,7 @@ def _generate(chosen: argparse.Namespace) -> int:
 def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.files import CONVERSATION, JOURNAL, MEASURES
+    from ragmeter.effects.calls import Limits
     from ragmeter.runs.run import Run
     from ragmeter.show import terminal
     from ragmeter.show.terminal import crag as show_crag
@@ -162,12 +163,12 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     check_writable(chosen.output_dir)
     gate = read_gate(chosen, chosen.output_dir.parent, [*MEASURES, CONVERSATION], chosen.output_dir)
     judge = read_judge(chosen)
-    limits = (
-        {} if judge is None else {"num_workers": judge.workers, "budget": judge.budget, "max_calls": judge.max_calls}
-    )
+    limits = Limits() if judge is None else judge.limits
     evaluator = CRAGEvaluator(
         judge=judge,
-        **limits,
+        num_workers=limits.workers,
+        budget=limits.budget,
+        max_calls=limits.max_calls,
         journal=chosen.judge_journal or chosen.output_dir / JOURNAL,
         retry_failed=chosen.retry_failed,
     )

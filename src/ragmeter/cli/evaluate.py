@@ -100,6 +100,11 @@ def _parser(*, add_help: bool) -> Parser:
         metavar="PREFIX",
         help="what stands before both texts: query, passage or a text of yours; default: query for e5 models",
     )
+    what.add_argument(
+        "--executor",
+        choices=("threads", "processes"),
+        help="who computes; processes are for metrics of yours in Python code; default: threads",
+    )
     input_options(parser)
     statistics_options(parser)
     judge_options(parser)
@@ -138,6 +143,7 @@ def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
             "embedding_base_url": chosen.embedding_base_url,
             "embedding_prefix": chosen.embedding_prefix,
             "judge_model": chosen.judge_model,
+            "executor": chosen.executor,
             "run": chosen.run,
         }
         idle = {name: value for name, value in given.items() if name not in taken}
@@ -229,6 +235,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         **read_statistics(chosen),
         judge=judge,
         retry_failed=chosen.retry_failed,
+        executor=chosen.executor or "threads",
         run=name,
         output_dir=folder,
         progress=True,
@@ -320,7 +327,13 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     if chosen.dry_run:
         return _estimate(chosen, estimate_adding(path, metrics, judge=judge, output_dir=folder))
     found = add_metrics(
-        path, metrics, judge=judge, retry_failed=chosen.retry_failed, output_dir=folder, progress=judge is not None
+        path,
+        metrics,
+        judge=judge,
+        retry_failed=chosen.retry_failed,
+        executor=chosen.executor or "threads",
+        output_dir=folder,
+        progress=judge is not None,
     )
     assert found.folder is not None  # noqa: S101 - it was there
     verdict = pass_gate(gate, chosen, found.folder)

@@ -76,7 +76,7 @@ class Endpoint:
             raise UsageError("the model has no name", hint="for example gpt-4o")
         if not key.isascii() or not key.isprintable():
             names = " or ".join(vendor.key_variables)
-            raise UsageError("the API key has characters that no key has", hint=f"look at {names}")
+            raise UsageError("the API key has characters that are not allowed in a header", hint=f"check {names}")
         if not re.fullmatch(r"[\w.-]*", version):
             raise UsageError(f"{parameter('api_version')} is not a version: {version!r}", hint="for example 2024-10-21")
         return cls(model, url, Secret(key), timeout, vendor, read_headers(headers), version)

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from ragmeter.errors import UsageError
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_SHORTEST = 8  # a shorter key is a stopgap ("none", "test") and may well be a word of an answer
+_SHORTEST = 8  # a shorter key is a placeholder ("none", "test") and may be a word of an answer
 
 
 class Secret:
-    """A text that shows itself to nobody: it can't be joined, formatted or written as JSON, only revealed.
+    """A text that must not be shown: it can't be joined, formatted or written as JSON, only revealed.
 
     `parts` are the pieces of it that came from the environment.
     """

@@ -1,7 +1,7 @@
-"""The wire to servers: addresses, requests out, replies or typed failures back.
+"""HTTP connections to servers: send a request, return the response, or raise a typed failure.
 
-What a server is asked, and what its replies mean, is the business of those who use it. Whether a failure may pass is
-known here, from the status, the connection or the clock.
+What is sent, and what a response means, is up to the adapters. Whether a failure may pass is decided here, from the
+status, the connection or the timeout.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ragmeter.hints import by_caller
 from ragmeter.table import TIMEOUT
 
 _BIGGEST_REPLY = 8 << 20
-_LONGEST_ERROR = 4096  # of an error's body, so much is read
+_LONGEST_ERROR = 4096  # characters of an error's body that are read
 _LONGEST_MESSAGE = 200
 _NO_MONEY = re.compile("insufficient_quota|credit balance is too low")
 _PASSING = frozenset({408, 409, 425, 429})
@@ -31,17 +31,17 @@ _BUSY = frozenset({429, 503, 529})
 
 
 def check_address(url: str, example: str) -> None:
-    """Refuse what is no address, and what has a password in it: that belongs into a variable."""
+    """Raise for what is not an address, and for an address with a password: that belongs into a variable."""
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port or a bracket that is none
+    except ValueError:  # an invalid port or bracket
         good = False
     if not good:
         raise UsageError(f"{public(url)!r} is not an address", hint=f"for example {example}")
     if parts.username is not None or parts.password is not None:
         raise UsageError(
-            f"the address of {parts.hostname} has a user's name or password in it",
+            f"the address of {parts.hostname} has a user name or password in it",
             hint="take it from the environment: OPENAI_API_KEY for a model, "
             + by_caller("--header for a target, --http-user for a page", "headers=... for a target"),
         )
@@ -57,14 +57,14 @@ def is_loopback(url: str) -> bool:
 
 
 def public(url: str) -> str:
-    """An address without what could be a password."""
+    """An address without parts that could be secret: user, password, query and fragment."""
     plain = re.sub(r"//[^/@]*@", "//", url.partition("?")[0].partition("#")[0])
     return plain.rstrip("/") if plain.count("/") > 3 else plain
 
 
 @dataclass(frozen=True)
 class Response:
-    """What a server sent back, whatever it means."""
+    """A server's response, of any status."""
 
     status: int
     headers: Mapping[str, str]
@@ -74,9 +74,8 @@ class Response:
 class Wire:
     """Connections to one server. Use it as a context.
 
-    `outcome` is what a call that failed for good comes to. Headers that are secrets, and the values of the address's
-    query, are taken out of everything that is kept. A proxy is used where the environment names one, but never on this
-    machine.
+    `outcome` is the outcome of a call that failed for good. Secret headers and the values of the address's query are
+    removed from everything that is written. The environment's proxy is used, but not for addresses on this machine.
     """
 
     def __init__(
@@ -98,12 +97,12 @@ class Wire:
         longest_first = sorted(texts | {quote(text, safe="") for text in texts}, key=len, reverse=True)
         self._secrets = [Secret(text) for text in longest_first]
         self._session: Any = None
-        self._asked: tuple[str, Any] = "", None
+        self._parsed: tuple[str, Any] = "", None
 
     async def __aenter__(self) -> Self:
         aiohttp = load_aiohttp()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),  # the pace limits, nobody else
+            connector=aiohttp.TCPConnector(limit=0),  # no limit here: Pace has it
             timeout=aiohttp.ClientTimeout(total=self.timeout),
             headers={
                 name: value.reveal() if isinstance(value, Secret) else value for name, value in self._headers.items()
@@ -119,9 +118,9 @@ class Wire:
     async def request(
         self, method: str, url: str, body: bytes | None = None, *, on_line: Callable[[str], None] | None = None
     ) -> Response:
-        """Send a request and read the reply to its end. Redirects are not followed: a key goes where it was sent.
+        """Send a request and read the reply to its end. Redirects are not followed: they would get the key.
 
-        A stream of events goes to `on_line` line by line as it comes, where somebody wants it so.
+        With `on_line`, server-sent events are passed on line by line as they arrive.
         """
         aiohttp = load_aiohttp()
         headers = {} if body is None else {"Content-Type": "application/json"}
@@ -136,39 +135,37 @@ class Wire:
                 async for part in response.content.iter_any():
                     content += part
                     if len(content) > _BIGGEST_REPLY:
-                        raise TryAgain(self.outcome, "the reply is too long to be one", billed=True)
+                        raise TryAgain(self.outcome, "the reply is too long", billed=True)
                 text = content.decode(_charset(response), "replace").removeprefix("\ufeff")
                 return Response(response.status, response.headers, self.clean(text))
         except TimeoutError:
             raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s", billed=True) from None
         except aiohttp.ClientConnectorError as error:
             cause = f"can't connect to {self.name}: {_reason(error)}"
-            nobody = EndpointError(
-                cause, hint="is the server running, and is this its address? What was answered is kept"
-            )
-            raise TryAgain(self.outcome, cause, fatal=nobody) from None
+            hint = "is the server running, and is this its address? Replies so far are recorded"
+            raise TryAgain(self.outcome, cause, fatal=EndpointError(cause, hint=hint)) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise TryAgain(self.outcome, f"the connection broke: {self.clean(_reason(error))}", billed=True) from None
 
     def _address(self, url: str) -> Any:
-        """The address, taken apart once and not for every call."""
-        if url != self._asked[0]:
+        """The parsed address, cached for the next call."""
+        if url != self._parsed[0]:
             from yarl import URL
 
-            self._asked = url, URL(url)
-        return self._asked[1]
+            self._parsed = url, URL(url)
+        return self._parsed[1]
 
     async def _lines(self, stream: Any, on_line: Callable[[str], None]) -> None:
-        """The lines of a stream, one after another."""
+        """Pass on the lines of a stream."""
         size = 0
         while line := await stream.readline():
             size += len(line)
             if size > _BIGGEST_REPLY:
-                raise TryAgain(self.outcome, "the reply is too long to be one", billed=True)
+                raise TryAgain(self.outcome, "the reply is too long", billed=True)
             on_line(self.clean(line.decode("utf-8", "replace")).rstrip("\r\n"))
 
     def failure(self, response: Response, hints: Mapping[int, str]) -> TryAgain | GiveUp:
-        """What a reply means that is no success. A status in `hints` ends the run if nothing has worked so far."""
+        """The failure for an unsuccessful response. A status in `hints` ends the run if no call has succeeded."""
         message = self.clean(_message(response.text[:_LONGEST_ERROR]))[:_LONGEST_MESSAGE]
         if 300 <= response.status < 400:
             location = self.clean(public(response.headers.get("Location", "nowhere")))
@@ -184,14 +181,14 @@ class Wire:
         return GiveUp(self.outcome, cause, fatal=error if hint or response.status < 400 else None)
 
     def clean(self, text: str) -> str:
-        """The text without the keys, should a server say one back to us."""
+        """The text without secrets, in case a server repeats one."""
         for secret in self._secrets:
             text = text.replace(secret.reveal(), "***")
         return text
 
 
 def _charset(response: Any) -> str:
-    """What a reply says its text is written in, if Python knows it."""
+    """The encoding that a response declares, if Python knows it."""
     if "charset" not in response.headers.get("Content-Type", ""):
         return "utf-8"
     try:
@@ -201,7 +198,7 @@ def _charset(response: Any) -> str:
 
 
 def _message(text: str) -> str:
-    """The words in an error's body, in one line."""
+    """The message in an error's body, in one line."""
     try:
         document = json.loads(text)
         error = document.get("error", document) if isinstance(document, dict) else document
@@ -212,13 +209,13 @@ def _message(text: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong in the words of the system. The library's own words may hold the whole address."""
+    """The system's error message. The library's own message may contain the whole address."""
     inner = getattr(error, "os_error", error)
     return getattr(inner, "strerror", None) or type(error).__name__
 
 
 def load_aiohttp() -> Any:
-    """The HTTP library, which is an extra."""
+    """The HTTP library; it comes with the extra `http`."""
     try:
         import aiohttp
     except ImportError:

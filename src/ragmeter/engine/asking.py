@@ -16,7 +16,7 @@ from ragmeter.effects.calls import Limits
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run
 from ragmeter.engine.filling import Asking
-from ragmeter.engine.scoring import score_batch
+from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
@@ -201,7 +201,9 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
     row = {name: column[:1] for name, column in batch.columns.items()}
     gold = (row.get("reference") or [[]])[0] or ["x"]
     answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
-    score_batch(Batch({**row, **answered}), [metric for metric in metrics if not metric.asks])
+    batch = Batch({**row, **answered})
+    pure = [metric for metric in metrics if not metric.asks]
+    score_batch(fill_embedded(batch, pure, None), pure)
 
 
 def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:

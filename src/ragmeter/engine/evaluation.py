@@ -18,6 +18,7 @@ from ragmeter import naming, registry
 from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend
 from ragmeter.engine.filling import Asking, Filled
 from ragmeter.engine.scoring import score_batches, watched
@@ -146,6 +147,7 @@ def evaluate(
     retry_failed: bool = False,
     run: str | None = None,
     output_dir: str | Path = RUNS,
+    executor: ExecutorLike = "threads",
     progress: Progress = None,
 ) -> Evaluation:
     """Score results against references and summarise the scores.
@@ -160,8 +162,11 @@ def evaluate(
     `output_dir/judge.journal.sqlite`, so that the same answer is paid for once, and `retry_failed` asks again about
     rows that got no verdict. With `run`,
     the run is kept as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when.
+    `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), or an object with
+    `submit()` as those of concurrent.futures; the numbers are the same.
     `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
     """
+    workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
     chosen = choose_metrics(
         metrics,
@@ -184,7 +189,7 @@ def evaluate(
     with progress_bar(counted, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
         if run is None:
-            return _score_in_memory(data, rows, chosen, confidence, filled)
+            return _score_in_memory(data, rows, chosen, confidence, filled, workers)
         return keep_run(
             Path(output_dir) / run,
             rows,
@@ -192,17 +197,23 @@ def evaluate(
             manifest=lambda: {"inputs": data.signature(), "columns": data.mapping, **filled.manifest},
             summary=lambda: {"join": data.join_counts(), **filled.summary},
             confidence=confidence,
+            executor=workers,
         )
 
 
 def _score_in_memory(
-    data: Data, batches: Iterable[Batch], metrics: Sequence[Metric], confidence: Confidence, filled: Filled
+    data: Data,
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    confidence: Confidence,
+    filled: Filled,
+    executor: Executor,
 ) -> Evaluation:
     """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
         path = Path(scratch) / ROWS
         with Embedders() as embedders:
-            summary = _score(batches, metrics, path, confidence)
+            summary = _score(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
     name = UNNAMED if data.results.path is None else stem(data.results.path)
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
@@ -223,6 +234,7 @@ def add_metrics(
     judge: Judge | None = None,
     retry_failed: bool = False,
     output_dir: str | Path = RUNS,
+    executor: ExecutorLike = "threads",
     progress: Progress = None,
     **settings: Any,
 ) -> Evaluation:
@@ -251,7 +263,7 @@ def add_metrics(
         folder = TemporaryRun.copy(folder)
     with Embedders() as embedders:
         asking = Asking(judge, Path(output_dir), retry_failed, progress)
-        extended = extend(folder, chosen, _described(chosen), embedders.used, asking)
+        extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
     return Evaluation(extended if kept else TemporaryRun.copy(extended), embedders.used())
 
 
@@ -274,11 +286,12 @@ def keep_run(
     manifest: Details,
     summary: Details,
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
+    executor: Executor | None = None,
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
     with NewRun(path) as new:
         with Embedders() as embedders:
-            scored = _score(batches, metrics, new.folder / ROWS, confidence)
+            scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
         more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
@@ -288,9 +301,16 @@ def keep_run(
         return Evaluation(folder, used)
 
 
-def _score(batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, confidence: Confidence) -> dict[str, Any]:
+def _score(
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    path: Path,
+    confidence: Confidence,
+    embedders: Embedders,
+    executor: Executor | None,
+) -> dict[str, Any]:
     with RowsWriter(path, metrics) as writer, rare_collections():
-        for scored in score_batches(batches, metrics):
+        for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
             writer.write(scored)
     how, found = writer.summaries(confidence)
     rows = next(iter(found.values())).n_total

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from ragmeter.asked import AskedColumn
 from ragmeter.definition import Metric
+from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.executors import Executor
 from ragmeter.engine.filling import Asking, Filled
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
@@ -29,13 +31,14 @@ def extend(
     run: Run,
     metrics: Sequence[Metric],
     described: Sequence[dict[str, Any]],
-    embeddings: Callable[[], list[dict[str, Any]]] = list,
+    embedders: Embedders,
     asking: Asking = Asking(),  # noqa: B008 - frozen
+    executor: Executor | None = None,
 ) -> Run:
     """Add metrics to a run. `described` is what the manifest says of them, in the same order.
 
-    `embeddings` tells, when all is done, what it says of the embedding models that they used; `asking` who fills the
-    columns that only a judge can fill.
+    `embedders` are the embedding models that they may use; the manifest says what came of that. `asking` says who fills
+    the columns that only a judge can fill.
     """
     manifest, summary = run.manifest(), run.summary()
     columns = _columns_to_fill(run, manifest, metrics, asking)
@@ -52,8 +55,8 @@ def extend(
     waiting: deque[dict[str, Any]] = deque()
     with NewRun(run.path) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
-            batches = _batches(run, held, missing, waiting, dropped=stale)
-            for scored in score_batches(filled.joined(batches, replace_columns=True), missing):
+            batches = filled.joined(_batches(run, held, missing, waiting, dropped=stale), replace_columns=True)
+            for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
                 writer.write(scored, waiting.popleft())
         new.keep(run)
         if run.manifest() != manifest:
@@ -62,7 +65,7 @@ def extend(
         how = Confidence(**manifest.get("statistics", {}))
         found = {name: each.as_dict() for name, each in writer.summaries(how)[1].items()}
         added = [each for each in described if each["name"] in found]
-        models = [*manifest.get("embeddings", []), *embeddings()]
+        models = [*manifest.get("embeddings", []), *embedders.used()]
         more: dict[str, Any] = {"embeddings": models} if models else {}
         asked = {**manifest.get("asked", {}), **filled.manifest.pop("asked", {})}
         more |= {"asked": asked, **filled.manifest} if asked else {}

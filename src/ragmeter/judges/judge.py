@@ -18,7 +18,7 @@ from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Retries
 from ragmeter.errors import UsageError
-from ragmeter.hints import option
+from ragmeter.hints import option, parameter
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.prices import Price, price_of, read_prices
 from ragmeter.judges.prompt import messages, prompt_hash, prompt_size, read_words
@@ -133,7 +133,7 @@ class Judge:
             ("workers", workers, 1),
         ):  # fmt: skip
             if value < least:
-                raise UsageError(f"{name} must be at least {least}, got {value}")
+                raise UsageError(f"{parameter(name)} must be at least {least}, got {value}")
         if not timeout > 0 or not temperature >= 0:
             raise UsageError("timeout must be above 0, and temperature at least 0")
         if provider is not None and (base_url or api_key or headers or api_version):

@@ -74,15 +74,16 @@ PROBES: Sequence[Probe] = (
 
 @dataclass(frozen=True)
 class Check:
-    """How a judge did on the cases; `missed` says what it got wrong."""
+    """How a judge did on the cases; `missed` says what it got wrong, `skipped` why it was not tried."""
 
-    right: int
-    n: int
+    right: int = 0
+    n: int = 0
     missed: tuple[str, ...] = ()
+    skipped: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """For the summary."""
-        return {"right": self.right, "n": self.n, "missed": list(self.missed)}
+        return {"right": self.right, "n": self.n, "missed": list(self.missed), "skipped": self.skipped or None}
 
     def sentence(self) -> str:
         """In words."""
@@ -100,6 +101,15 @@ def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:
     return {name: text for name, text in probe._asdict().items() if name in asks.asked.needs}
 
 
+def _takes_too_much(asks: ColumnJudge, caller: Caller) -> bool:
+    """Whether trying the judge would take more than half of what may be spent: the rows come first then."""
+    judge = asks.judge
+    calls = calls_to_check(asks, caller.journal)
+    dollars = sum(asks.cost(_shown(asks, probe)) for probe in PROBES) * calls / len(PROBES)
+    few_calls = judge.max_calls is not None and 2 * calls > judge.max_calls
+    return calls > 0 and (few_calls or (judge.budget is not None and 2 * dollars > judge.budget))
+
+
 async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check | None:
     """Try a judge, and refuse one that gets too many wrong; None where its words show other columns.
 
@@ -107,6 +117,8 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     """
     if not set(asks.asked.needs) <= _COLUMNS:
         return None
+    if _takes_too_much(asks, caller):
+        return Check(skipped="the limit of calls or dollars is too low to try the judge first")
     verdicts: dict[Probe, str | None] = {}
 
     async def ask(probe: Probe) -> None:

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ragmeter
-from ragmeter.analysis.gating.verdict import Verdict
-from ragmeter.definition import Metric
-from ragmeter.runs.finding import run_labels
-from ragmeter.runs.run import Run
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
-from ragmeter.show.report.slices import slices
 from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
 from ragmeter.show.sentences.metrics import about_intervals, level, titled
 from ragmeter.show.texts import in_markdown
 from ragmeter.stats.intervals import SMALL
-from ragmeter.stats.summary import MetricSummary
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.gating.verdict import Verdict
+    from ragmeter.definition import Metric
+    from ragmeter.stats.summary import MetricSummary
 
 _LEFT, _RIGHT, _MIDDLE = "---", "--:", ":-:"
 
 
 def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None) -> str:
     """Figures with intervals and n, what failed, what differs, and the slices."""
+    from ragmeter.runs.finding import run_labels
+
     labels = [in_markdown(label) for label in run_labels(runs)]
     lines = [f"# {' · '.join(labels)}", ""]
     if comparison:
@@ -101,6 +102,8 @@ def _failures(run: Run, label: str) -> list[str]:
 
 
 def _slices(run: Run, label: str) -> list[str]:
+    from ragmeter.show.report.slices import slices  # a metric's page and a verdict need no Arrow
+
     lines = []
     for part in slices(run):
         column = in_markdown(part["column"])

@@ -124,9 +124,6 @@ class _Address(Kind[Target]):
 class _Python(Kind[Target]):
     """A dotted path, a function, or an object with `query(question)`: whatever no other kind opens."""
 
-    def opens(self, given: Any) -> bool:
-        return True
-
     def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
         if not isinstance(given, str):
             return PythonTarget.of(given, settings["timeout"])

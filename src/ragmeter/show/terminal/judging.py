@@ -40,6 +40,8 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
 
 def check_line(check: Mapping[str, Any]) -> str:
     """How the judge did on the built-in cases."""
+    if check["skipped"]:
+        return f"this judge was not tried on built-in cases: {check['skipped']}"
     missed = f"; it missed: {'; '.join(check['missed'])}" if check["missed"] else ""
     return f"this judge got {check['right']} of {check['n']} built-in cases right{missed}"
 

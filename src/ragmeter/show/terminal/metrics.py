@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
-from rich.markdown import Markdown
 from rich.table import Table
 
 from ragmeter.analysis.listing import MetricInfo
@@ -30,6 +29,8 @@ def show_metrics(metrics: Sequence[MetricInfo]) -> None:
 
 def show_metric(metric: Metric) -> None:
     """A metric's page."""
+    from rich.markdown import Markdown  # takes longer than a list of all metrics
+
     out = console()
     out.print(metric.name, style="bold")
     out.print(Markdown(metric_page(metric)))
