@@ -16,6 +16,7 @@ from ragmeter.stats.intervals import SMALL
 if TYPE_CHECKING:
     from ragmeter.analysis.gating.verdict import Verdict
     from ragmeter.definition import Metric
+    from ragmeter.runs.run import Run
     from ragmeter.stats.summary import MetricSummary
 
 _LEFT, _RIGHT, _MIDDLE = "---", "--:", ":-:"
