@@ -33,6 +33,7 @@ __all__ = [
     "ResponseEvaluator",
     "RougeLScorer",
     "RougeScorer",
+    "Run",
     "RunFolder",
     "TokenF1Scorer",
     "WebInterface",
@@ -83,6 +84,7 @@ _HOMES = {
     "ResponseEvaluator": "ragmeter.compat.response",
     "RougeLScorer": "ragmeter.compat.web",
     "RougeScorer": "ragmeter.compat.web",
+    "Run": "ragmeter.runs.run",
     "RunFolder": "ragmeter.runs.run",
     "TokenF1Scorer": "ragmeter.compat.web",
     "WebInterface": "ragmeter.compat.web",
@@ -143,7 +145,7 @@ if TYPE_CHECKING:
     from ragmeter.judges.providers.port import ChatReply
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
-    from ragmeter.runs.run import RunFolder
+    from ragmeter.runs.run import Run, RunFolder
     from ragmeter.show.report.report import report
     from ragmeter.table import Failed
     from ragmeter.targets.opening import open_target

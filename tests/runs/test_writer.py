@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ragmeter import RunFolder, evaluate
 from ragmeter.errors import OutputError
-from ragmeter.runs.writer import NewRun
+from ragmeter.runs.writer import NewRun, RowsWriter, Scored
+from ragmeter.table import SCORED, Batch, Measure
 from tests.command import PATIENCE
 
 ROWS = [{"qid": "1", "answer": "a", "reference": "a"}]
@@ -74,3 +76,38 @@ def test_intervals_of_an_earlier_version_are_clipped_when_they_are_read(tmp_path
     }  # of a scorer whose range nobody has said
     place.write_text(json.dumps(summary), encoding="utf-8")
     assert RunFolder.at(tmp_path / "r").metrics()["token_f1"]["interval"] == [30.0, 50.0]
+
+
+def write_inside(path: Path, n: int, scores: list[float]) -> RunFolder:
+    with NewRun(path, inside=True) as new:
+        with RowsWriter(new.folder / "rows.parquet", [Measure("score")]) as writer:
+            batch = Batch({"qid": [str(place) for place in range(len(scores))]})
+            writer.write(Scored(batch, {"score": (np.array(scores), [SCORED] * len(scores))}))
+        return new.finish({"n": n}, {"n": n})
+
+
+def test_a_run_beside_other_files_leaves_them_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder"
+    assert write_inside(path, 1, [0.5]).scores("score").tolist() == [0.5]
+    for name in ("journal.sqlite", "notes.csv"):
+        (path / name).write_text(name)
+    places = {name: (path / name).stat().st_ino for name in ("journal.sqlite", "notes.csv")}
+    run = write_inside(path, 2, [0.25, 0.75])
+    assert run.manifest() == run.summary() == {"n": 2}
+    assert run.scores("score").tolist() == [0.25, 0.75]
+    assert {name: (path / name).stat().st_ino for name in places} == places
+    assert sorted(each.name for each in path.iterdir()) == [
+        *("journal.sqlite", "manifest.json", "notes.csv", "rows.parquet", "summary.json")
+    ]
+
+
+def test_what_goes_wrong_leaves_the_older_run_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "folder"
+    write_inside(path, 1, [0.5])
+    before = {each.name: each.read_bytes() for each in path.iterdir()}
+    with pytest.raises(TypeError), NewRun(path, inside=True) as new:
+        new.finish({"n": object()}, {})
+    assert {each.name: each.read_bytes() for each in path.iterdir()} == before
+    with pytest.raises(TypeError), NewRun(tmp_path / "other" / "folder", inside=True) as new:
+        new.finish({"n": object()}, {})
+    assert [each.name for each in tmp_path.iterdir()] == ["folder"]

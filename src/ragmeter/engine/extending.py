@@ -71,6 +71,7 @@ def extend(
         more |= {"asked": asked, **filled.manifest} if asked else {}
         before = [entry for entry in manifest.get("metrics", []) if entry["name"] not in stale]
         judges = {**summary.get("judges", {}), **filled.summary.pop("judges", {})}
+        run.close()  # some systems move no folder with an open file in it
         return new.finish(
             {**manifest, "metrics": [*before, *added], **more},
             {**summary, "metrics": {**summary["metrics"], **found}, **({"judges": judges} if judges else {})}

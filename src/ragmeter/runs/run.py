@@ -276,7 +276,7 @@ class Run:
         return self._once(("clusters", how.cluster), lambda: clusters_of(how.cluster, self.texts, self.column))
 
 
-#: The name by which `ragmeter` has it.
+#: Its earlier name.
 RunFolder = Run
 
 

@@ -7,9 +7,8 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -107,41 +106,32 @@ class RowsWriter:
 
     def numbers(self) -> dict[str, dict[str, float]]:
         """What the table's own numbers come to, latency for one: how many, their mean, and percentiles."""
-        numbers = {}
-        for name in NUMBER_COLUMNS:
-            if name in self._written.schema.names:
-                values = self._column(name).drop_null().to_numpy()
-                if len(values):
-                    numbers[name] = percentiles(values)
-        return numbers
+        with closing(RowsFile(self._path)) as rows:
+            present = [name for name in NUMBER_COLUMNS if name in rows.schema.names]
+            columns = {name: rows.read([name])[name].drop_null().to_numpy() for name in present}
+        return {name: percentiles(values) for name, values in columns.items() if len(values)}
 
     def summaries(self, how: Confidence) -> tuple[Confidence, dict[str, MetricSummary]]:
         """Each metric's summary, from the file: one column at a time is all that memory has to hold.
 
         With them, how their intervals were made after all: by which column rows belong together.
         """
-        texts = [field.name for field in self._written.schema if field.type in TEXTS]
-        cluster, codes = clusters_of(how.cluster, texts, lambda name: self._column(name).combine_chunks())
-        summaries = {
-            metric.name: summarise(
-                self._column(metric.name).to_numpy(),
-                self.not_scored[metric.name],
-                binary=metric.binary,
-                direction=metric.direction,
-                bounds=metric.bounds,
-                how=how,
-                codes=codes,
-            )
-            for metric in self._metrics
-        }
+        with closing(RowsFile(self._path)) as rows:
+            texts = [field.name for field in rows.schema if field.type in TEXTS]
+            cluster, codes = clusters_of(how.cluster, texts, lambda name: rows.read([name])[name].combine_chunks())
+            summaries = {
+                metric.name: summarise(
+                    rows.read([metric.name])[metric.name].to_numpy(),
+                    self.not_scored[metric.name],
+                    binary=metric.binary,
+                    direction=metric.direction,
+                    bounds=metric.bounds,
+                    how=how,
+                    codes=codes,
+                )
+                for metric in self._metrics
+            }
         return replace(how, cluster=cluster), summaries
-
-    @cached_property
-    def _written(self) -> RowsFile:
-        return RowsFile(self._path)
-
-    def _column(self, name: str) -> Any:
-        return self._written.read([name])[name]
 
 
 def _array(name: str, column: list[Any]) -> Any:
