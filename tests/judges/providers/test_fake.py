@@ -16,9 +16,9 @@ from ragmeter.judges.providers.port import ChatProvider
 from tests.judges.providers import helpers
 from tests.judges.providers.helpers import call, chat_reply
 
-FENCE = "0123456789abcdef"
+FENCE = "01234567"
 PROMPT = "\n".join(
-    f"BEGIN {FENCE} {name}\n{text}\nEND {FENCE} {name}"
+    f"BEGIN {FENCE} {name}\n{text}\nEND {FENCE}"
     for name, text in (("question", "Which city?"), ("reference", "Paris"), ("answer", "It is\nParis"), ("tone", "dry"))
 )
 
