@@ -10,7 +10,7 @@ from typing import Protocol, cast, runtime_checkable
 
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.files import MANIFEST, unknown_run
+from ragmeter.runs.layout import MANIFEST, unknown_run
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
-from ragmeter.runs.files import reading
+from ragmeter.runs.layout import reading
 from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO
 from ragmeter.table import QID

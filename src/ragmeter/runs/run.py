@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.errors import InputError, UnknownNameError
-from ragmeter.runs.files import (
+from ragmeter.runs.layout import (
     FILES,
     MANIFEST,
     NOT_WHOLE,

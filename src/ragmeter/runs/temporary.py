@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragmeter.io.write import dumps
-from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY, Stamp, writing
+from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY, Stamp, writing
 from ragmeter.runs.rows import Rows, RowsInMemory
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun

@@ -19,7 +19,7 @@ from ragmeter.definition import Metric
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
-from ragmeter.runs.files import FILES, MANIFEST, ROWS, SUMMARY, writing
+from ragmeter.runs.layout import FILES, MANIFEST, ROWS, SUMMARY, writing
 from ragmeter.runs.rows import RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS, Run
 from ragmeter.stats.confidence import Confidence

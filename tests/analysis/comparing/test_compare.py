@@ -11,7 +11,7 @@ from scipy import stats
 
 from ragmeter import choose_sample, compare, evaluate, gate
 from ragmeter.analysis.comparing import MetricDifference
-from ragmeter.analysis.comparing.judging import verdict
+from ragmeter.analysis.comparing.significance import verdict
 from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UnknownNameError, UsageError

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from ragmeter import choose_sample, evaluate
+from ragmeter.analysis.people.label_matching import match
 from ragmeter.analysis.people.labels import Sheet, answer_hash, read_label, read_labels
-from ragmeter.analysis.people.matching import match
 from ragmeter.errors import ColumnError, InputError, UsageError
 from tests.analysis.people.helpers import make_run
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, compare
+from ragmeter.analysis.gating.checks import Check, Verdict
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
     INTERVAL,
@@ -24,7 +25,6 @@ from ragmeter.analysis.gating.rules import (
     Rule,
     option,
 )
-from ragmeter.analysis.gating.verdict import Check, Verdict
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 import ragmeter
-from ragmeter.analysis.people.cautions import cautions
+from ragmeter.analysis.people.calibration_warnings import calibration_warnings
+from ragmeter.analysis.people.label_matching import RANDOM, UNKNOWN, WEIGHTED, Counts, Design, Matched, match
 from ragmeter.analysis.people.labels import read_labels
-from ragmeter.analysis.people.matching import RANDOM, UNKNOWN, WEIGHTED, Counts, Design, Matched, match
 from ragmeter.analysis.people.verdicts import Answers, read_columns, verdicts
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
@@ -210,7 +210,7 @@ def calibrate(
     )
     return replace(
         made,
-        warnings=tuple(cautions(made)),
+        warnings=tuple(calibration_warnings(made)),
         sentence=corrected_sentence(name, made.corrected, made.raw, level),
     )
 

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from ragmeter import registry
+from ragmeter.analysis.people.label_matching import RANDOM, UNKNOWN, match
 from ragmeter.analysis.people.labels import read_labels
-from ragmeter.analysis.people.matching import RANDOM, UNKNOWN, match
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.errors import InputError, OutputError
 from ragmeter.io.source import Reading

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Pair
-from ragmeter.analysis.comparing.judging import with_verdicts
 from ragmeter.analysis.comparing.movers import movers_of
 from ragmeter.analysis.comparing.pairing import Pairing, pair
+from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ragmeter.analysis.people.matching import UNKNOWN
+from ragmeter.analysis.people.label_matching import UNKNOWN
 from ragmeter.show.sentences import calibration as words
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _MANY_SKIPPED = 0.1
 _NARROWER = 0.02
 
 
-def cautions(result: Calibration) -> Iterator[str]:
+def calibration_warnings(result: Calibration) -> Iterator[str]:
     """The warnings: of the labels, of the rows that they were drawn from, and of the judge."""
     labels, n = result.labels, result.corrected.n or result.labels.labelled
     if n < _FEW:
