@@ -1,4 +1,4 @@
-"""A run that nobody asked to keep: in memory, with a folder only if somebody needs one."""
+"""A run that is not kept: in memory, written to a temporary folder only when its path is needed."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class TemporaryRun(Run):
         return cls(run.name, run.rows(), run.manifest(), run.summary())
 
     def check(self) -> None:
-        """It is always there."""
+        """Nothing to check: it always exists."""
 
     @property
     def name(self) -> str:
-        """The one that it was given."""
+        """The name that was passed in."""
         return self._name
 
     @property
@@ -75,6 +75,6 @@ class TemporaryRun(Run):
 
 
 def _remove(folder: str, process: int) -> None:
-    """Remove a folder, unless this is another process that was forked from the one that made it."""
+    """Remove a folder, unless this is a forked child of the process that made it."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
