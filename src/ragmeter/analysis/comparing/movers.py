@@ -13,7 +13,7 @@ _TEXTS = (QID, "question", "reference", "answer")
 
 
 def movers_of(a: Run, b: Run, pairing: Pairing, scores_a: Scores, scores_b: Scores, number: int) -> list[Mover]:
-    """The rows with the largest differences, at most `number`, sorted by size, then by row; none with a difference of 0."""
+    """At most `number` rows with the largest differences, sorted by size, then by row; none with a difference of 0."""
     sizes = np.nan_to_num(np.abs(scores_b - scores_a))
     if number < 1 or not len(sizes):
         return []

@@ -1,4 +1,4 @@
-"""The gate: is a run good enough, and no worse than another? A decision with its reasons, for people and for CI."""
+"""The gate: is a run good enough, and no worse than another? A verdict with reasons, for people and for CI."""
 
 from ragmeter.analysis.gating.checks import Check, Verdict
 from ragmeter.analysis.gating.deciding import decide, gate
