@@ -118,7 +118,7 @@ def test_what_makes_no_sense(tmp_path: Path) -> None:
         choose_sample(run, strata=["domain"])
     with pytest.raises(UsageError, match="two metrics"):
         choose_sample(run, by="disagreement")
-    with pytest.raises(UsageError, match="no way 'luck'"):
+    with pytest.raises(UsageError, match="unknown way to choose rows 'luck'"):
         choose_sample(run, by="luck")
     with pytest.raises(UsageError, match="at least 1"):
         choose_sample(run, 0)
