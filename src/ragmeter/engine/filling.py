@@ -205,7 +205,7 @@ class Filling:
         effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
         asked = {filler.column.name: filler.signature() for filler in fillers}
         summaries = {filler.column.name: filler.summary() for filler in fillers}
-        checked = {} if check is None else {"check": check.as_dict()}
+        checked = {} if check is None else {"judge_check": check.as_dict()}
         return {
             "manifest": {
                 "asked": asked,

@@ -48,7 +48,7 @@ def judged(
         )
         for line, style in cause_lines(summary["causes"]):
             out.sentence(line, style)
-    if check := summary.get("check"):
+    if check := summary.get("judge_check"):
         out.sentence(check_line(check))
     if not has_judge and "cascade" not in summary:
         out.print("no judge: an answer is correct only where it matches exactly", soft_wrap=True)

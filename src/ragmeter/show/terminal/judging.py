@@ -18,7 +18,7 @@ Line = tuple[str, str]
 def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[Line]:
     """All that there is to say of the columns that a judge has filled, and of what that took."""
     judges = summary.get("judges", {})
-    if check := summary.get("check"):
+    if check := summary.get("judge_check"):
         yield check_line(check), ""
     for name, column in judges.items():
         prefix = f"{name}: " if len(judges) > 1 else ""
