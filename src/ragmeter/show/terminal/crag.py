@@ -60,6 +60,8 @@ def judged(
     if "cascade" in summary:
         for line, style in cascade_lines(summary["cascade"], summary["judged_by"]):
             out.print(line, style=style, soft_wrap=True)
+    for warning in summary["judge_warnings"]:
+        out.sentence(warning, "red")
     if summary["flip_rate"] is not None:
         out.print(f"flip rate: {number(summary['flip_rate'])}, n = {summary['n_judged_repeatedly']:,}", soft_wrap=True)
     out.print(

@@ -23,7 +23,8 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
     for name, column in judges.items():
         prefix = f"{name}: " if len(judges) > 1 else ""
         if "cascade" in column:
-            yield from cascade_lines(column["cascade"], column["judged_by"])
+            for line, style in cascade_lines(column["cascade"], column["judged_by"]):
+                yield prefix + line, style
         elif column["judged_by"]:
             yield prefix + decided_by(column["judged_by"]), ""
         yield from cause_lines(column["causes"])
