@@ -122,7 +122,7 @@ class CRAGEvaluator:
             self.llm_judge = LLMJudge(eval_api_key, eval_model_name, base_url, retries=retries)
         if budget is not None and self.llm_judge is not None and self.llm_judge.price is None:
             raise UsageError(
-                f"the price of {self.llm_judge.endpoint.model!r} is not known, so a budget can't be kept",
+                f"the price of {self.llm_judge.model!r} is not known, so a budget can't be kept",
                 hint=f"give it with {by_caller('--prices', 'judge=LLMJudge(prices=...)')}, "
                 f"or limit the calls with {option('max_calls')}",
             )
@@ -291,7 +291,7 @@ class CRAGEvaluator:
         if shared is not None:
             summary["cascade"] = shared.summary(self.llm_judge)
         if self._check is not None:
-            summary["check"] = self._check.as_dict()
+            summary["judge_check"] = self._check.as_dict()
         self.report = Report(summary, effort, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
         return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
