@@ -22,42 +22,42 @@ _MARK = (
     "what the test evaluates with the fixture `ragmeter` has to pass this gate"
 )
 _KEYWORDS = ("fail_under", "fail_over", "no_worse_than", "max_failed", "gate_on", "output_dir")
-#: What a test has evaluated, kept with the test.
+#: The evaluations of a test, stored with it.
 _EVALUATED = pytest.StashKey[list["Evaluation"]]()
-#: How figures travel with a test's report: into the summary, pytest's own JUnit file, and across processes.
+#: The prefix of a test report's user properties: they reach the summary, pytest's JUnit file and pytest-xdist.
 _PROPERTY = "ragmeter."
 
 
 class Ragmeter:
-    """What the fixture gives: `evaluate`, `ask` and `check`; everything else is the package's own."""
+    """The fixture: `evaluate`, `ask` and `check`; everything else comes from the package."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
         self._evaluated = item.stash.setdefault(_EVALUATED, [])
 
     def evaluate(self, *arguments: Any, **keywords: Any) -> Evaluation:
-        """`ragmeter.evaluate`; the gate of the test's mark applies to what it finds."""
+        """`ragmeter.evaluate`; the gate of the test's mark applies to the result."""
         import ragmeter
 
         return self._note(ragmeter.evaluate(*arguments, **keywords))
 
     def ask(self, *arguments: Any, **keywords: Any) -> Service:
-        """`ragmeter.ask`; the gate of the test's mark applies to what it finds."""
+        """`ragmeter.ask`; the gate of the test's mark applies to the result."""
         import ragmeter
 
         service = ragmeter.ask(*arguments, **keywords)
         self._note(service.evaluation)
         return service
 
-    def check(self, run: RunLike, **asked: Any) -> Verdict:
+    def check(self, run: RunLike, **rules: Any) -> Verdict:
         """`ragmeter.gate`, with an AssertionError that gives the reasons if the run does not pass."""
         import ragmeter
         from ragmeter.errors import RagmeterError
 
         __tracebackhide__ = True
         try:
-            verdict = ragmeter.gate(run, **asked)
-        except RagmeterError as error:  # the call is at fault, and the test has it: our own frames say nothing
+            verdict = ragmeter.gate(run, **rules)
+        except RagmeterError as error:  # the test's call is wrong: hide our own frames
             raise error.with_traceback(None) from None
         if not verdict.passed:
             raise AssertionError(_reasons(verdict))
@@ -73,7 +73,7 @@ class Ragmeter:
         return evaluation
 
     def __getattr__(self, name: str) -> Any:
-        """In a test that takes the fixture, `ragmeter` is the fixture: what it lacks is the package's."""
+        """In a test that takes the fixture, the name `ragmeter` is the fixture: other names come from the package."""
         import ragmeter
 
         return getattr(ragmeter, name)
@@ -81,23 +81,23 @@ class Ragmeter:
 
 @pytest.fixture
 def ragmeter(request: pytest.FixtureRequest) -> Ragmeter:
-    """Evaluates as the package does, checks what was found, and shows it at the end of the run."""
+    """Evaluate as the package does, check the results, and show them at the end of the run."""
     return Ragmeter(request.node)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have `--strict-markers` know the mark."""
+    """Register the mark, for `--strict-markers`."""
     config.addinivalue_line("markers", _MARK)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse a mark that makes no sense before the test does any work."""
+    """Refuse an invalid mark before the test does any work."""
     _gates(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """After a test that came to its end, hold what it evaluated against its marks."""
+    """After a test without an error, check its evaluations against the gates of its marks."""
     yield
     gates = _gates(item)
     if not gates:
@@ -108,10 +108,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     evaluated = item.stash.get(_EVALUATED, [])
     if not evaluated:
         pytest.fail(
-            "the test is marked with ragmeter, and has evaluated nothing with the fixture `ragmeter`", pytrace=False
+            "the test is marked with ragmeter, but has evaluated nothing with the fixture `ragmeter`", pytrace=False
         )
     try:
-        verdicts = [decide(gate, each) for each in evaluated for gate in gates]
+        verdicts = [decide(gate, evaluation) for evaluation in evaluated for gate in gates]
     except RagmeterError as error:
         raise pytest.fail.Exception(f"@pytest.mark.ragmeter: {error}", pytrace=False) from None
     failed = [_reasons(verdict) for verdict in verdicts if not verdict.passed]
@@ -120,18 +120,18 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The figures of every test that evaluated something."""
+    """Print the metrics of every test that evaluated something."""
     reports = [
         report
-        for held in terminalreporter.stats.values()
-        for report in held
+        for category in terminalreporter.stats.values()
+        for report in category
         if isinstance(report, pytest.TestReport) and report.when == "call"
     ]
     lines = []
-    for report in sorted(reports, key=lambda each: each.nodeid):
-        found = [(name, value) for name, value in report.user_properties if name.startswith(_PROPERTY)]
-        if found:
-            lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in found)]
+    for report in sorted(reports, key=lambda report: report.nodeid):
+        metrics = [(name, value) for name, value in report.user_properties if name.startswith(_PROPERTY)]
+        if metrics:
+            lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in metrics)]
     if lines:
         from ragmeter.show.texts import printable
 
@@ -141,7 +141,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _gates(item: pytest.Item) -> list[Gate]:
-    """The gates that a test's marks ask for, its own and those of its class and module."""
+    """The gates of a test's marks, its own and those of its class and module."""
     marks = list(item.iter_markers("ragmeter"))
     if not marks:
         return []
@@ -165,5 +165,5 @@ def _gates(item: pytest.Item) -> list[Gate]:
 
 
 def _reasons(verdict: Verdict) -> str:
-    said = [f"  {check.asked}\n    {check.reason}" for check in verdict.failed]
-    return "\n".join([f"{verdict.run} does not pass the gate:", *said])
+    reasons = [f"  {check.asked}\n    {check.reason}" for check in verdict.failed]
+    return "\n".join([f"{verdict.run} does not pass the gate:", *reasons])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.gate_options import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers
 from ragmeter.cli.options import (
     Parser,
@@ -41,7 +41,7 @@ another, in the order of turn_idx.
 
 
 def run(argv: Sequence[str]) -> int:
-    """Ask, score, and say where it was written."""
+    """Ask, score, and print where the results are."""
     from ragmeter.engine.asking import ask_and_score, default_name, read_fallback
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.io.names import run_name
@@ -51,8 +51,8 @@ def run(argv: Sequence[str]) -> int:
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
     target = _target(chosen)
-    named = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
-    name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
+    wanted_name = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
+    name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     gate = _gate(chosen, name)
     service = ask_and_score(
         chosen.dataset,
@@ -77,16 +77,22 @@ def run(argv: Sequence[str]) -> int:
         embedding_prefix=chosen.embedding_prefix,
     )
     evaluation, asked = service.evaluation, service.asked
-    never = target.never_found()
-    assert evaluation.folder is not None  # noqa: S101 - it was just made
+    unmatched_paths = target.never_found()
+    assert evaluation.folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:
-        result = {**evaluation.summary, "effort": asked.effort, "paths_never_found": never, **as_json(verdict)}
+        result = {
+            **evaluation.summary,
+            "effort": asked.effort,
+            "paths_never_found": unmatched_paths,
+            **gate_json(verdict),
+        }
         print(dumps(result, indent=2))
     else:
-        terminal.asked(evaluation, asked, never, chosen.output)
+        terminal.asked(evaluation, asked, unmatched_paths, chosen.output)
         print_judge(evaluation)
-    return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.replies))
+    failed, total = sum(asked.causes().values()), len(asked.replies)
+    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total)
 
 
 def _parser() -> Parser:
@@ -166,7 +172,7 @@ def _model_options(parser: Parser) -> None:
 
 
 def _check(chosen: argparse.Namespace) -> None:
-    """Refuse what makes no sense before anything is asked; `open_target` refuses options without effect."""
+    """Check the options before anything is asked; `open_target` refuses options without effect."""
     from ragmeter.targets.opening import kind_of
 
     check_numbers(chosen)
@@ -175,7 +181,7 @@ def _check(chosen: argparse.Namespace) -> None:
 
 
 def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
-    """What the run has to reach, checked before anything is asked."""
+    """The gate, checked before anything is asked."""
     if not asks_for_gate(chosen):
         return None
     from ragmeter.engine.asking import read_fallback

@@ -23,7 +23,7 @@ error. `ragmeter label` makes the file of labels.
 
 
 def run(argv: Sequence[str]) -> int:
-    """Calibrate, keep what was found beside the run, and print it."""
+    """Calibrate, write the result into the run's folder, and print it."""
     chosen = _parser().parse_args(list(argv))
     from ragmeter.analysis.people.calibration import calibrate
     from ragmeter.io.source import Reading
@@ -55,7 +55,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
-    """Bend the offline judge's chances by the labels; the exit code is 1 where that is not shown to help."""
+    """Recalibrate the offline judge with the labels; the exit code is 1 if that does not help."""
     from ragmeter.analysis.people.offline import recalibrate
     from ragmeter.show.terminal.calibration import show_recalibration
 
