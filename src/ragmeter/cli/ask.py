@@ -13,16 +13,19 @@ from ragmeter.cli.options import (
     Parser,
     asking_options,
     check_numbers,
+    column_option,
     command_parser,
+    embedding_options,
     exit_code,
     json_option,
     max_calls_option,
     read_columns,
     reuse_options,
     run_option,
+    runs_option,
 )
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
@@ -101,16 +104,10 @@ def _parser() -> Parser:
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", required=True, help="mypkg.rag:pipeline, http://..., openai:MODEL and the like")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
-    add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
+    column_option(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
-    add(
-        "--embedding-model",
-        metavar="MODEL",
-        help="for semantic_similarity: a hub name, a folder, wordllama, openai:NAME",
-    )
-    add("--embedding-base-url", metavar="URL", help="the endpoint of an openai: embedding model")
-    add("--embedding-prefix", metavar="PREFIX", help="query, passage or a text of yours; default: query for e5 models")
+    embedding_options(parser)
     asking = parser.add_argument_group("asking")
     add = asking.add_argument
     add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
@@ -121,10 +118,11 @@ def _parser() -> Parser:
     _http_options(parser)
     _model_options(parser)
     output = parser.add_argument_group("output")
-    add = output.add_argument
-    add("--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores")
+    output.add_argument(
+        "--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores"
+    )
     run_option(output, "from the dataset and the target")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    runs_option(output)
     json_option(output)
     judge_options(parser, dry_run=False)
     gate_options(parser)

@@ -16,6 +16,7 @@ from ragmeter.cli.options import (
     check_numbers,
     command_parser,
     exit_code,
+    formula_option,
     json_option,
     max_calls_option,
     read_random_labels,
@@ -87,12 +88,7 @@ def _evaluate_options(parser: Parser) -> None:
     parser.add_argument("--retry-failed", action="store_true", help="ask again about turns that got no verdict")
     unscored_option(parser, "turns without a score")
     json_option(parser)
-    parser.add_argument(
-        "--no-formula-guard",
-        dest="guard",
-        action="store_false",
-        help="in csv, leave cells as they are that a spreadsheet would run as a formula",
-    )
+    formula_option(parser)
     gate_options(parser)
 
 

@@ -15,7 +15,10 @@ from ragmeter.cli.judge_options import judge_options, metric_settings, print_jud
 from ragmeter.cli.options import (
     Parser,
     class_options,
+    embedding_options,
+    formula_option,
     input_options,
+    json_option,
     read_input,
     read_random_labels,
     read_statistics,
@@ -93,18 +96,7 @@ def _parser(*, add_help: bool) -> Parser:
     group.add_argument(
         "--doc-id-pattern", metavar="REGEX", help="finds the document's id in a chunk's id (first group)"
     )
-    group.add_argument(
-        "--embedding-model",
-        metavar="MODEL",
-        help="for semantic_similarity: a name on the hub, a folder, openai:NAME or wordllama; "
-        "default: intfloat/multilingual-e5-base",
-    )
-    group.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
-    group.add_argument(
-        "--embedding-prefix",
-        metavar="PREFIX",
-        help="what stands before both texts: query, passage or a text of yours; default: query for e5 models",
-    )
+    embedding_options(group)
     group.add_argument(
         "--executor",
         choices=("threads", "processes"),
@@ -122,16 +114,11 @@ def _parser(*, add_help: bool) -> Parser:
     )
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
-    output.add_argument(
-        "--no-formula-guard",
-        dest="guard",
-        action="store_false",
-        help="in csv and tsv, leave cells as they are that a spreadsheet would run as a formula",
-    )
+    formula_option(output)
     output.add_argument(
         "--retry-failed", action="store_true", help="ask the judge again about rows that got no verdict"
     )
-    output.add_argument("--json", action="store_true", help="print the result as JSON, for scripts")
+    json_option(output)
     gate_options(parser)
     return parser
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from ragmeter.cli.options import command_parser, json_option
+from ragmeter.cli.options import command_parser, json_option, runs_option
 from ragmeter.io.write import RUNS, dumps
 
 _DESCRIPTION = """\
@@ -21,9 +20,7 @@ def run(argv: Sequence[str]) -> int:
     parser = command_parser("ragmeter explain", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help=f"a run's folder, or its name in {RUNS}/")
     parser.add_argument("qid", metavar="QID", help="the row's qid")
-    parser.add_argument(
-        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are; default: {RUNS}/"
-    )
+    runs_option(parser)
     parser.add_argument(
         "--language", help="the texts' language, by code or name; default: as in the run, or detected from the question"
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from ragmeter.cli.gate_options import FAILED, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.options import command_parser, json_option
+from ragmeter.cli.options import command_parser, json_option, runs_option
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import dumps
 
 _DESCRIPTION = f"""\
 Check a run against bounds and against other runs.
@@ -22,9 +21,7 @@ def run(argv: Sequence[str]) -> int:
     """Check, print the reasons, and write the files for CI."""
     parser = command_parser("ragmeter gate", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help="a run's folder, or its name in --output-dir")
-    parser.add_argument(
-        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/"
-    )
+    runs_option(parser)
     gate_options(parser)
     json_option(parser)
     chosen = parser.parse_args(list(argv))

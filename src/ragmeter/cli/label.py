@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.options import Parser, command_parser
+from ragmeter.cli.options import Parser, command_parser, runs_option
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS
 
 if TYPE_CHECKING:
     from ragmeter.analysis.people.labels import Sheet
@@ -50,7 +49,7 @@ def _parser() -> Parser:
     parser = command_parser("ragmeter label", _DESCRIPTION)
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    runs_option(parser)
     add("--output", metavar="FILE", type=Path, default=Path("labels.csv"), help="csv or tsv; default: labels.csv")
     add("--rater", metavar="NAME", default="", help="who labels; several people need a file each")
     add("--blank", action="store_true", help="only write the file")

@@ -115,7 +115,7 @@ def json_option(parser: argparse._ActionsContainer) -> None:
 def runs_option(parser: argparse._ActionsContainer) -> None:
     """Add --output-dir: where runs are found by name."""
     parser.add_argument(
-        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are; default: {RUNS}/"
+        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/"
     )
 
 
@@ -190,13 +190,7 @@ def input_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("input")
     group.add_argument("--results", metavar="FILE", help="the system's answers: csv, tsv, json, jsonl or parquet")
     group.add_argument("--reference", metavar="FILE", help="the gold answers or documents, joined by qid")
-    group.add_argument(
-        "--column",
-        metavar="NAME=YOURS",
-        action="append",
-        default=[],
-        help="what a column is called in your file, for example answer=generated_answer; may be repeated",
-    )
+    column_option(group)
     group.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
     group.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
     group.add_argument(
@@ -213,8 +207,50 @@ def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
         "columns": read_columns(chosen.column),
         "encoding": chosen.encoding,
         "quotes": chosen.quotes,
-        "delimiter": "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter,
+        "delimiter": read_delimiter(chosen),
     }
+
+
+def read_delimiter(chosen: argparse.Namespace) -> str | None:
+    """`--delimiter`, where TAB stands for a tab."""
+    return "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter
+
+
+def column_option(parser: argparse._ActionsContainer) -> None:
+    """Add --column."""
+    parser.add_argument(
+        "--column",
+        metavar="NAME=YOURS",
+        action="append",
+        default=[],
+        help="what a column is called in your file, for example answer=generated_answer; may be repeated",
+    )
+
+
+def embedding_options(parser: argparse._ActionsContainer) -> None:
+    """Add the options of the embedding model."""
+    parser.add_argument(
+        "--embedding-model",
+        metavar="MODEL",
+        help="for semantic_similarity: a name on the hub, a folder, openai:NAME or wordllama; "
+        "default: intfloat/multilingual-e5-base",
+    )
+    parser.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
+    parser.add_argument(
+        "--embedding-prefix",
+        metavar="PREFIX",
+        help="what stands before both texts: query, passage or a text of yours; default: query for e5 models",
+    )
+
+
+def formula_option(parser: argparse._ActionsContainer) -> None:
+    """Add --no-formula-guard."""
+    parser.add_argument(
+        "--no-formula-guard",
+        dest="guard",
+        action="store_false",
+        help="in csv and tsv, leave cells as they are that a spreadsheet would run as a formula",
+    )
 
 
 def read_columns(pairs: Iterable[str]) -> dict[str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragmeter.cli.options import Parser, command_parser, json_option
+from ragmeter.cli.options import Parser, command_parser, json_option, runs_option
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import dumps
 from ragmeter.show.report import MAX_ROWS
 
 _DESCRIPTION = """\
@@ -49,7 +49,7 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("runs", metavar="RUN", nargs="+", help="a run's folder, or its name")
     add("--output", metavar="FILE", type=Path, default=Path("report.html"), help="default: report.html")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    runs_option(parser)
     add("--title", help="what stands above the page; default: the runs' names")
     add(
         "--max-rows",

@@ -16,15 +16,18 @@ from ragmeter.cli.options import (
     Parser,
     asking_options,
     check_numbers,
+    column_option,
     command_parser,
     exit_code,
+    formula_option,
     json_option,
     read_columns,
     reuse_options,
     run_option,
+    runs_option,
 )
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, check_writable, dumps
+from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
@@ -150,7 +153,7 @@ def _parser() -> Parser:
         help="metrics, or the dotted path of a scorer of yours (mypkg.MyNewScorer), in place of the usual five; "
         "average_score is the mean of those that are chosen",
     )
-    add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
+    column_option(parser)
     page = parser.add_argument_group("the page")
     add = page.add_argument
     add("--answer-selector", metavar="CSS", help="where answers appear; the last one that matches counts")
@@ -163,16 +166,10 @@ def _parser() -> Parser:
     add("--any-host", action="store_true", help="follow the page to other hosts than that of --url")
     _browser_options(parser)
     output = parser.add_argument_group("output")
-    add = output.add_argument
-    add("--language", default="es", help="for stemming; default: es")
+    output.add_argument("--language", default="es", help="for stemming; default: es")
     run_option(output, "from the input file")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
-    add(
-        "--no-formula-guard",
-        dest="guard",
-        action="store_false",
-        help="leave cells as they are that a spreadsheet would run",
-    )
+    runs_option(output)
+    formula_option(output)
     reuse_options(output, "run")
     asking_options(output, "questions without an answer", retries=1)
     json_option(output)
