@@ -15,10 +15,12 @@ from ragmeter.cli.judge_options import judge_options, metric_settings, print_jud
 from ragmeter.cli.options import (
     Parser,
     class_options,
+    command_parser,
     embedding_options,
     formula_option,
     input_options,
     json_option,
+    print_estimate,
     read_input,
     read_random_labels,
     read_statistics,
@@ -72,13 +74,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _parser(*, add_help: bool) -> Parser:
-    parser = Parser(
-        prog="ragmeter evaluate",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        add_help=add_help,
-        allow_abbrev=False,
-    )
+    parser = command_parser("ragmeter evaluate", _DESCRIPTION, add_help=add_help)
     group = parser.add_argument_group("what to compute")
     group.add_argument(
         "--evaluator",
@@ -173,20 +169,16 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         guard=chosen.guard,
     )
     if chosen.json:
-        print(
-            dumps(
-                [
-                    {
-                        **outcome.result.aggregated(),
-                        "not_scored": outcome.result.not_scored,
-                        "join": outcome.join,
-                        "files": [str(path) for path in outcome.files],
-                    }
-                    for outcome in written
-                ],
-                indent=2,
-            )
-        )
+        records = [
+            {
+                **outcome.result.aggregated(),
+                "not_scored": outcome.result.not_scored,
+                "join": outcome.join,
+                "files": [str(path) for path in outcome.files],
+            }
+            for outcome in written
+        ]
+        print(dumps(records, indent=2))
         return 0
     out = terminal.console()
     for outcome in written:
@@ -214,9 +206,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     inputs = {"reference": chosen.reference, **read_input(chosen)}
     judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
     if chosen.dry_run:
-        return _estimate(
-            chosen, estimate_judging(chosen.results, metrics=metrics, judge=judge, output_dir=folder, **inputs)
-        )
+        estimate = estimate_judging(chosen.results, metrics=metrics, judge=judge, output_dir=folder, **inputs)
+        return print_estimate(estimate, json=chosen.json)
     evaluation = evaluate(
         chosen.results,
         metrics=metrics,
@@ -278,16 +269,6 @@ def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[
     return read_judge(chosen, cascade=read_cascade(chosen, read_random_labels(chosen.labels, rows)))
 
 
-def _estimate(chosen: argparse.Namespace, estimate: dict[str, Any]) -> int:
-    from ragmeter.show.terminal.judging import estimated
-
-    if chosen.json:
-        print(dumps(estimate, indent=2))
-    else:
-        estimated(estimate)
-    return 0
-
-
 def _add_metrics(chosen: argparse.Namespace) -> int:
     """Add metrics to an existing run; what it has is not computed again."""
     from ragmeter.engine.evaluation import add_metrics, choose_metrics
@@ -308,7 +289,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     gate = read_gate(chosen, folder, [*metrics, *existing], path)
     judge = _judge(chosen, lambda: rows_of_run(path))
     if chosen.dry_run:
-        return _estimate(chosen, estimate_adding(path, metrics, judge=judge, output_dir=folder))
+        return print_estimate(estimate_adding(path, metrics, judge=judge, output_dir=folder), json=chosen.json)
     evaluation = add_metrics(
         path,
         metrics,
