@@ -15,7 +15,7 @@ from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.table import OTHER_NAMES, Scores
 
-#: The metric that holds a judge's verdict, where a run has others of 0 and 1 beside it.
+#: The metric of a judge's verdict, preferred if a run has several metrics of 0 and 1.
 _VERDICT = "is_correct"
 
 
