@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ragmeter import naming
+from ragmeter.table import outcome_column
 
 #: What has been declared so far, by name.
 ASKED: dict[str, Asked] = {}
@@ -90,6 +91,11 @@ class AskedColumn:
         """The name in the table of one of the columns that are filled."""
         changed = {key: value for key, value in self.settings.items() if value != self.asked.settings[key]}
         return naming.render(filled, changed)
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns of the table that are filled: the value, its outcome, and what else there is."""
+        return [self.name, outcome_column(self.name), *map(self.column, self.asked.fills[1:])]
 
 
 def asked(

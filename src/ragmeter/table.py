@@ -77,7 +77,8 @@ class Batch:
 
     `lines` says where each row begins in its file, where there is a file; `causes` why a row as a whole has failed,
     where some have. `plain`: every cell is a text that can be written as it stands, and need not be looked at.
-    `embedded` are the columns of vectors that the engine has filled; they are no part of the run's table.
+    `embedded` are the columns of vectors that the engine has filled; they are no part of the run's table. `numbers` are
+    the columns of numbers besides those in NUMBER_COLUMNS.
     """
 
     columns: dict[str, Column]
@@ -85,6 +86,7 @@ class Batch:
     causes: Sequence[str | None] = field(default_factory=tuple)
     plain: bool = False
     embedded: Mapping[EmbeddedKey, Embeddings] = field(default_factory=dict)
+    numbers: Collection[str] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -127,8 +129,11 @@ def outcomes(
             if not all(column):
                 found = [was if value else f"no_{name}" for value, was in zip(column, found, strict=True)]
         elif None in column:
-            causes = columns.get(outcome_column(name)) or [f"no_{name}"] * rows
-            found = [cause if value is None else was for value, was, cause in zip(column, found, causes, strict=True)]
+            causes = columns.get(outcome_column(name)) or [None] * rows
+            found = [
+                was if value is not None else cause or f"no_{name}"
+                for value, was, cause in zip(column, found, causes, strict=True)
+            ]
     return found
 
 

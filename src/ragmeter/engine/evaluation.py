@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -180,8 +180,8 @@ def evaluate(
     if run is not None:
         run = run_name(run, Path(output_dir))
         check_writable(Path(output_dir))
-    batches = data.reader(chosen)
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
+    batches = partial(data.batches, chosen, asking.needs(chosen))
     filled = asking.fill(chosen, batches, data.results.n_rows)
     counted = (
         None if callable(progress) and filled.batches is not None else progress

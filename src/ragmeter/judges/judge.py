@@ -286,9 +286,19 @@ class ColumnJudge:
         """What a reply is kept under in the journal."""
         return digest([self.spec, dict(values), repeat, attempt])
 
-    def recorded(self, journal: Journal, values: Mapping[str, str]) -> int:
-        """How many of the first calls for a row are in a journal already."""
-        return sum(journal.get(self.key(values, repeat, 0)) is not None for repeat in range(self.judge.repeats))
+    def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
+        """How many of a row's repeats take no call, because of what a journal has; `retry` as in `ask`."""
+        return sum(self._is_recorded(journal, values, repeat, retry) for repeat in range(self.judge.repeats))
+
+    def _is_recorded(self, journal: Journal, values: Mapping[str, str], repeat: int, retry: bool) -> bool:
+        replies: list[str] = []
+        judgement = Judgement(UNPARSABLE)
+        while (reply := journal.get(self.key(values, repeat, len(replies)))) is not None:
+            judgement = self._read(ChatReply.from_reply(reply), values, replies)
+            if judgement.verdict is not None:
+                return True
+        enough = len(replies) >= self.judge.tries or judgement.outcome == REFUSED
+        return enough and not retry
 
     def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
         """About how many tokens one call takes and gives: four bytes a token."""

@@ -189,8 +189,15 @@ class Run:
     @property
     def other_columns(self) -> list[str]:
         """Columns of texts that the table has no name for: slices, ids and notes of the user's."""
-        scores = {column for name in self.metrics() for column in (name, outcome_column(name))}
-        return [name for name in self.texts if name not in {*NAMED_COLUMNS, *JUDGE_COLUMNS, *scores}]
+        outcomes = {outcome_column(name) for name in (*self.metrics(), *self._judge_columns)}
+        known = {*NAMED_COLUMNS, *JUDGE_COLUMNS, *self.metrics(), *outcomes}
+        return [name for name in self.texts if name not in known]
+
+    @property
+    def _judge_columns(self) -> set[str]:
+        """What judges have left beside the rows."""
+        filled = self.manifest().get("asked") or {}
+        return {*JUDGE_COLUMNS, *(name for column in filled.values() for name in column.get("columns", ()))}
 
     @property
     def row_metrics(self) -> list[str]:
@@ -245,7 +252,7 @@ class Run:
         own = [
             name
             for name in self.texts
-            if name not in (*NAMED_COLUMNS, *JUDGE_COLUMNS)
+            if name not in {*NAMED_COLUMNS, *self._judge_columns}
             and not name.startswith("input.")
             and self.is_short(name, _LONGEST)
         ]

@@ -337,7 +337,8 @@ class CRAGEvaluator:
             asks = judge.on(verdict)
             shown = [turn.texts(asks.asked) for turn in waiting]
             distinct = {tuple(texts.values()): texts for texts in shown}
-            recorded = {key: asks.recorded(journal, texts) for key, texts in distinct.items()}
+            retry = self.reuse.retry_failed
+            recorded = {key: asks.recorded(journal, texts, retry=retry) for key, texts in distinct.items()}
         calls = prompt = completion = 0
         for key, known in recorded.items():
             more = judge.repeats - known

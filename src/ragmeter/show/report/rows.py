@@ -95,14 +95,15 @@ def columns(run: Run, rows: Any, texts: Texts) -> dict[str, Any]:
     held: dict[str, Any] = {"n": len(rows), "total": run.n_rows}
     present = set(table.column_names)
     for name in ("qid", "question", "answer", "error", "session_id", *JUDGE_COLUMNS):
-        if name in present:
+        if name in run.texts:
             held[name] = texts.places(table[name].to_pylist())
     for name in LIST_COLUMNS:
         if name in present:
             held[name] = [None if cell is None else texts.places(cell) for cell in table[name].to_pylist()]
     if {"relevant", "retrieved"} <= present:
         held["hits"], held["found"] = _hits(run, table)
-    held["numbers"] = {name: _rounded(table[name].to_pylist()) for name in NUMBER_COLUMNS if name in present}
+    numbers = [name for name in (*NUMBER_COLUMNS, *JUDGE_COLUMNS) if name in present and name not in run.texts]
+    held["numbers"] = {name: _rounded(table[name].to_pylist()) for name in numbers}
     held["turn"] = [_turn(value) for value in table["turn_idx"].to_pylist()] if "turn_idx" in present else None
     dividing = set(slice_columns(run))
     for kind in ("slices", "others"):
