@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
 from ragmeter.cli.gate_options import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
-from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_cascade, read_judge
+from ragmeter.cli.judge_options import (
+    given_option,
+    judge_options,
+    metric_settings,
+    print_judge,
+    read_cascade,
+    read_judge,
+)
 from ragmeter.cli.options import (
     Parser,
     class_options,
@@ -142,7 +149,6 @@ def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
             "embedding_model": chosen.embedding_model,
             "embedding_base_url": chosen.embedding_base_url,
             "embedding_prefix": chosen.embedding_prefix,
-            "judge_model": chosen.judge_model,
             "executor": chosen.executor,
             "run": chosen.run,
         }
@@ -151,6 +157,15 @@ def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
         if value is not None:
             with_what = "--metrics" if chosen.metrics else f"--evaluator {' '.join(chosen.evaluator[0])}"
             raise UsageError(f"--{name.replace('_', '-')} has no effect with {with_what}", hint="leave it out")
+    judging = (given_option(chosen), "--dry-run" if chosen.dry_run else None)
+    if not chosen.metrics and (option := next(filter(None, judging), None)) is not None:
+        raise UsageError(f"{option} has no effect with --evaluator", hint="leave it out")
+    _refuse_idle_retry(chosen)
+
+
+def _refuse_idle_retry(chosen: argparse.Namespace) -> None:
+    if chosen.retry_failed and chosen.judge_model is None:
+        raise UsageError("--retry-failed has no effect without --judge-model", hint="name the model, or leave it out")
 
 
 def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, Any]:
@@ -226,7 +241,15 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
     if chosen.dry_run:
         return _estimate(
-            chosen, estimate_judging(chosen.results, metrics=metrics, judge=judge, output_dir=folder, **inputs)
+            chosen,
+            estimate_judging(
+                chosen.results,
+                metrics=metrics,
+                judge=judge,
+                output_dir=folder,
+                retry_failed=chosen.retry_failed,
+                **inputs,
+            ),
         )
     found = evaluate(
         chosen.results,
@@ -306,6 +329,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.io.names import run_name
     from ragmeter.show import terminal
 
+    _refuse_idle_retry(chosen)
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)
     if not (folder / chosen.run).exists():
@@ -325,7 +349,8 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     metrics = choose_metrics(chosen.metrics, **_settings(chosen))
     judge = _judge(chosen, lambda: rows_of_run(path))
     if chosen.dry_run:
-        return _estimate(chosen, estimate_adding(path, metrics, judge=judge, output_dir=folder))
+        estimate = estimate_adding(path, metrics, judge=judge, output_dir=folder, retry_failed=chosen.retry_failed)
+        return _estimate(chosen, estimate)
     found = add_metrics(
         path,
         metrics,
