@@ -256,7 +256,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     unmatched, causes = terminal.unmatched(found.summary["join"]), terminal.causes(found.summary["metrics"])
     for line in (*unmatched, *causes, *terminal.truncated(found.embeddings), *left_out):
         out.print(line, style="red", soft_wrap=True)
-    print_judge(found)
+    print_judge(found.summary, found.manifest)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True)
     return tell(verdict, json=False)
@@ -344,7 +344,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     out.print(terminal.summary_table(found.summary["metrics"]))
     for line in (*terminal.causes(found.summary["metrics"]), *terminal.truncated(found.embeddings)):
         out.print(line, style="red", soft_wrap=True)
-    print_judge(found)
+    print_judge(found.summary, found.manifest)
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/", soft_wrap=True)
     return tell(verdict, json=False)
 

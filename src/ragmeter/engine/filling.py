@@ -125,7 +125,7 @@ class Filling:
 
     def fill(self, batches: Batches, advance: Advance) -> Filled:
         """Ask, and return what was filled; `advance` is called with the number of rows that are done."""
-        self.judge.endpoint.check()
+        self.judge.client().check()
         fillers = self._fillers()
         for filler in fillers:
             filler.prepare(batches)

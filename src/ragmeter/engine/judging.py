@@ -187,7 +187,8 @@ class ColumnFiller:
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""
         judge = self.judge
-        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, "tries": judge.tries}
+        columns = [self.column.column(title) for title in self.asked.fills]
+        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, "tries": judge.tries, "columns": columns}
         return own if self.sharing is None else {**own, "cascade": self.sharing.cascade.signature()}
 
     def summary(self) -> dict[str, Any]:
