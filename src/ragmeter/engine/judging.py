@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragmeter.asked import AskedColumn
@@ -163,16 +163,26 @@ class ColumnFiller:
             self._repeated += 1
             self._flipped += judgement.flipped
 
+    def _texts_to_ask(self, batch: Batch, start: int) -> Iterator[dict[str, str]]:
+        """What the model is shown of each row that it is asked about."""
+        states, values, rows = self.rows(batch)
+        for place, (state, value) in enumerate(zip(states, values, strict=True)):
+            if state == SCORED and value is None and self._is_asked(start + place):
+                yield shown_texts(self.asked, rows[place])
+
+    def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
+        """What the first reply about each row is kept under."""
+        start = 0
+        for batch in batches():
+            yield from (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batch, start))
+            start += len(batch)
+
     def estimate(self, batches: Callable[[], Iterable[Batch]], journal: Journal) -> dict[str, int]:
         """Rows, calls, tokens; each text is asked about once."""
         total: Counter[str] = Counter(rows=0, calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
         seen: set[str] = set()
         for batch in batches():
-            states, values, rows = self.rows(batch)
-            for place, (state, value) in enumerate(zip(states, values, strict=True), total["rows"]):
-                if state != SCORED or value is not None or not self._is_asked(place):
-                    continue
-                texts = shown_texts(self.asked, rows[place - total["rows"]])
+            for texts in self._texts_to_ask(batch, total["rows"]):
                 key = self.asks.key(texts, 0, 0)
                 if key not in seen:
                     seen.add(key)

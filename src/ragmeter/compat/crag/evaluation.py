@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -125,6 +125,14 @@ class Judged:
         for conversation in self.conversations:
             for each_turn in conversation:
                 each_turn.decide(judged=judged)
+
+    def waiting(self) -> Iterator[JudgedTurn]:
+        """The turns that take a judge."""
+        for conversation in self.conversations:
+            for each_turn in conversation:
+                each_turn.decide(judged=True)
+                if each_turn.turn is None:
+                    yield each_turn
 
     def count(self) -> None:
         """Apply the rule for conversations."""

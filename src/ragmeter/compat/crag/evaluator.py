@@ -30,7 +30,7 @@ from ragmeter.hints import by_caller, option
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge, LLMJudge
+from ragmeter.judges.judge import ColumnJudge, Judge, LLMJudge
 from ragmeter.judges.probes import Check, check_judge
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.verdict import verdict
@@ -304,8 +304,9 @@ class CRAGEvaluator:
             self.progress(turns)
             advance(turns)
 
+        asks = judge.on(verdict)
+
         async def work(caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
-            asks = judge.on(verdict)
             async with judge.client() as client:
                 if judge.check:
                     self._check = await check_judge(asks, caller, client)
@@ -319,7 +320,17 @@ class CRAGEvaluator:
 
         limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget)
         with Journal(self.journal) as journal:
-            return run_calls(work, limits, journal, judged.scope(judge.spec()))
+            notice = self._unused(journal, asks, judged)
+            if notice:
+                print(notice, file=sys.stderr)
+            usage, effort = run_calls(work, limits, journal, judged.scope(judge.spec()))
+            return usage, {**effort, **({"journal_notice": notice} if notice else {})}
+
+    def _unused(self, journal: Journal, asks: ColumnJudge, judged: Judged) -> str:
+        """Why nothing of the journal is used, if that is so. The usual one has replies of many judges."""
+        if self.journal == DEFAULT_JOURNAL:
+            return ""
+        return journal.unused_notice(asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())
 
     def estimate(self, turn_data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What judging these turns would take: about how many calls, tokens and dollars. Asks nothing."""
@@ -331,11 +342,11 @@ class CRAGEvaluator:
         judged.decide(judged=True)
         if self.cascade is not None:
             share(self.cascade, judged, judge, self.budget)
-        waiting = [each for conversation in judged.conversations for each in conversation if each.turn is None]
         there = self.journal is not None and self.journal.exists()
         with Journal(self.journal if there else None) as journal:
             asks = judge.on(verdict)
-            shown = [turn.texts(asks.asked) for turn in waiting]
+            notice = self._unused(journal, asks, judged)
+            shown = [turn.texts(asks.asked) for turn in judged.waiting()]
             distinct = {tuple(texts.values()): texts for texts in shown}
             recorded = {key: asks.recorded(journal, texts) for key, texts in distinct.items()}
         calls = prompt = completion = 0
@@ -350,6 +361,7 @@ class CRAGEvaluator:
             "prompt_tokens": prompt,
             "completion_tokens": completion,
             "cost_usd": None if judge.price is None else judge.price.of(prompt, completion),
+            **({"journal_notice": notice} if notice else {}),
         }
 
     def save_results(

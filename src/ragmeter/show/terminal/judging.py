@@ -34,5 +34,7 @@ def estimated(estimate: Mapping[str, Any], *, unit: str = "rows", note: str = ""
     )
     if checks := estimate.get("check_calls"):
         out.print(f"{checks} calls more to try the judge on built-in cases (--no-judge-check)", soft_wrap=True)
+    if notice := estimate.get("journal_notice"):
+        out.sentence(notice, "red")
     out.print(f"about {tokens}; {price}", soft_wrap=True)
     out.print("nothing was asked", soft_wrap=True)
