@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -168,16 +168,23 @@ class Filling:
                 filler.prepare(batches)
                 for name, number in filler.estimate(batches, journal).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
-            checks = self._check_calls(journal)
+            total |= self._check_calls(journal, total)
             notice = self._unused(journal, fillers, batches)
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
-        more = {"journal_notice": notice} if notice else {}
-        return {**total, "check_calls": checks, "cost_usd": cost, **more}
+        return {**total, "cost_usd": cost, **({"journal_notice": notice} if notice else {})}
 
-    def _check_calls(self, journal: Journal) -> int:
+    def _check_calls(self, journal: Journal, total: Mapping[str, int]) -> dict[str, int]:
+        """The calls that try the judge, and the tokens with theirs."""
         column = self._checked_column()
-        return 0 if column is None else calls_to_check(self.judge.on(column.asked), journal)
+        calls, prompt, completion = (0, 0, 0)
+        if column is not None:
+            calls, prompt, completion = calls_to_check(self.judge.on(column.asked), journal)
+        return {
+            "check_calls": calls,
+            "prompt_tokens": total["prompt_tokens"] + prompt,
+            "completion_tokens": total["completion_tokens"] + completion,
+        }
 
     def _checked_column(self) -> AskedColumn | None:
         """The column whose judge is tried on known cases, if one is."""

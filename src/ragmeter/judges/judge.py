@@ -161,6 +161,11 @@ class Judge:
         return f"{type(self).__name__}(model={asked['model']!r}, base_url={asked['endpoint']!r})"
 
     @property
+    def model(self) -> str:
+        """The model's name."""
+        return str(self.client().signature()["model"])
+
+    @property
     def limits(self) -> Limits:
         """Within which it is asked."""
         return Limits(self.workers, self.retries, self.max_calls, self.budget)

@@ -18,6 +18,7 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import InputError
 from ragmeter.judges.judge import ColumnJudge, Judgement, shown_texts
+from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import EXACT, LLM, OFFLINE, is_exact_match, verdict
@@ -185,6 +186,12 @@ class Judged:
         """How many verdicts rest on what."""
         found = Counter(judged.judged_by for conversation in self.conversations for judged in conversation)
         return dict(sorted((name, count) for name, count in found.items() if name))
+
+    def warnings(self) -> list[str]:
+        """What looks wrong about the judge's verdicts."""
+        judgements = [turn.judgement for turns in self.conversations for turn in turns if turn.judgement is not None]
+        verdicts = Counter(judgement.verdict for judgement in judgements if judgement.verdict is not None)
+        return list(same_verdicts(verdicts, Counter(judgement.reason for judgement in judgements if judgement.reason)))
 
     def flips(self) -> tuple[int, int]:
         """On how many turns the repeats of the judge disagree, and how many were judged more than once."""

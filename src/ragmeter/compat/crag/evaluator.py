@@ -122,7 +122,7 @@ class CRAGEvaluator:
             self.llm_judge = LLMJudge(eval_api_key, eval_model_name, base_url, retries=retries)
         if budget is not None and self.llm_judge is not None and self.llm_judge.price is None:
             raise UsageError(
-                f"the price of {self.llm_judge.endpoint.model!r} is not known, so a budget can't be kept",
+                f"the price of {self.llm_judge.model!r} is not known, so a budget can't be kept",
                 hint=f"give it with {by_caller('--prices', 'judge=LLMJudge(prices=...)')}, "
                 f"or limit the calls with {option('max_calls')}",
             )

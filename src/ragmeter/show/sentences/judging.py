@@ -27,7 +27,7 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
         if column["judged_by"]:
             yield prefix + decided_by(column["judged_by"]), PLAIN
         if "cascade" in column:
-            yield from cascade_lines(column["cascade"])
+            yield from ((prefix + line, kind) for line, kind in cascade_lines(column["cascade"]))
         yield from cause_lines(column["causes"])
         if column["flip_rate"] is not None:
             yield f"{prefix}flip rate: {number(column['flip_rate'])}, n = {column['n_judged_repeatedly']:,}", PLAIN
@@ -49,7 +49,8 @@ def _judges(summary: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
         return judges
     own = {name: summary[name] for name in ("judged_by", "flip_rate", "n_judged_repeatedly")}
     shared = {"cascade": summary["cascade"]} if "cascade" in summary else {}
-    return {"verdict": {**own, **shared, "causes": summary.get("causes") or {}, "warnings": []}}
+    warnings = summary.get("judge_warnings") or []
+    return {"verdict": {**own, **shared, "causes": summary.get("causes") or {}, "warnings": warnings}}
 
 
 def judge_model(manifest: Mapping[str, Any]) -> str:

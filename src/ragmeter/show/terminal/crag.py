@@ -57,6 +57,8 @@ def judged(
     if "cascade" in summary:
         out.sentence(decided_by(summary["judged_by"]))
         print_lines(cascade_lines(summary["cascade"]))
+    for warning in summary["judge_warnings"]:
+        out.sentence(warning, "red")
     if summary["flip_rate"] is not None:
         out.print(f"flip rate: {number(summary['flip_rate'])}, n = {summary['n_judged_repeatedly']:,}", soft_wrap=True)
     out.print(
