@@ -14,7 +14,7 @@ from ragmeter.show.texts import in_markdown
 from ragmeter.stats.intervals import SMALL
 
 if TYPE_CHECKING:
-    from ragmeter.analysis.gating.verdict import Verdict
+    from ragmeter.analysis.gating.checks import Verdict
     from ragmeter.definition import Metric
     from ragmeter.runs.run import Run
     from ragmeter.stats.summary import MetricSummary
