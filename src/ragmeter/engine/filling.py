@@ -7,7 +7,7 @@ every reply is in the journal before it counts.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,7 @@ class Filling:
 
     def fill(self, batches: Batches, advance: Advance) -> Filled:
         """Ask, and return what was filled; `advance` is called with the number of rows that are done."""
-        self.judge.endpoint.check()
+        self.judge.client().check()
         fillers = self._fillers()
         for filler in fillers:
             filler.prepare(batches)
@@ -158,14 +158,22 @@ class Filling:
                 filler.prepare(batches)
                 for name, number in filler.estimate(batches, journal).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
-            checks = self._check_calls(journal)
+            total |= self._check_calls(journal, total)
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
-        return {**total, "check_calls": checks, "cost_usd": cost}
+        return {**total, "cost_usd": cost}
 
-    def _check_calls(self, journal: Journal) -> int:
+    def _check_calls(self, journal: Journal, total: Mapping[str, int]) -> dict[str, int]:
+        """The calls that try the judge, and the tokens with theirs."""
         column = self._checked_column()
-        return 0 if column is None else calls_to_check(self.judge.on(column.asked), journal)
+        calls, prompt, completion = (0, 0, 0)
+        if column is not None:
+            calls, prompt, completion = calls_to_check(self.judge.on(column.asked), journal)
+        return {
+            "check_calls": calls,
+            "prompt_tokens": total["prompt_tokens"] + prompt,
+            "completion_tokens": total["completion_tokens"] + completion,
+        }
 
     def _checked_column(self) -> AskedColumn | None:
         """The column whose judge is tried on known cases, if one is."""
@@ -205,7 +213,7 @@ class Filling:
         effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
         asked = {filler.column.name: filler.signature() for filler in fillers}
         summaries = {filler.column.name: filler.summary() for filler in fillers}
-        checked = {} if check is None else {"check": check.as_dict()}
+        checked = {} if check is None else {"judge_check": check.as_dict()}
         return {
             "manifest": {
                 "asked": asked,

@@ -14,13 +14,10 @@ from ragmeter.engine.sharing import Row, Sharing
 from ragmeter.io.columns import missing_column
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge, Judgement, shown_texts
+from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
 from ragmeter.show.progress import Advance
 from ragmeter.table import QID, SCORED, Batch, outcome_column, outcomes, row_causes
-
-#: Below so many verdicts nothing is said about their all being the same.
-_FEW = 20
-_NEARLY_ALL = 0.95
 
 
 class ColumnFiller:
@@ -191,14 +188,6 @@ class ColumnFiller:
             "causes": dict(self._causes.most_common()),
             "n_judged_repeatedly": self._repeated,
             "flip_rate": self._flipped / self._repeated if self._repeated else None,
-            "warnings": list(self._warnings()),
+            "warnings": list(same_verdicts(self._values, self._reasons)),
             **({} if self.sharing is None else {"cascade": self.sharing.summary(self.judge)}),
         }
-
-    def _warnings(self) -> Iterable[str]:
-        """A judge that always says the same is no judge."""
-        for what, counter in (("verdicts", self._values), ("reasons", self._reasons)):
-            n = counter.total()
-            if n >= _FEW and counter.most_common(1)[0][1] >= _NEARLY_ALL * n:
-                value, same = counter.most_common(1)[0]
-                yield f"{same:,} of the judge's {n:,} {what} are the same: {value[:80]!r}"

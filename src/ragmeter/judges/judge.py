@@ -162,6 +162,11 @@ class Judge:
         return f"{type(self).__name__}(model={asked['model']!r}, base_url={asked['endpoint']!r})"
 
     @property
+    def model(self) -> str:
+        """The model's name."""
+        return str(self.client().signature()["model"])
+
+    @property
     def limits(self) -> Limits:
         """Within which it is asked."""
         return Limits(self.workers, self.retries, self.max_calls, self.budget)
@@ -170,7 +175,7 @@ class Judge:
         """Refuse a budget in dollars where the model's price is not known."""
         if budget is not None and self.price is None:
             raise UsageError(
-                f"the price of {self.endpoint.model!r} is not known, so a budget can't be kept",
+                f"the price of {self.model!r} is not known, so a budget can't be kept",
                 hint=f"give it with {option('prices')}, or limit the calls with {option('max_calls')}",
             )
 

@@ -6,7 +6,8 @@ to everything 14.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ from ragmeter.hints import by_caller
 from ragmeter.judges.judge import ColumnJudge
 from ragmeter.judges.verdict import CORRECT, WRONG
 
+#: Of fewer verdicts nothing is said about their all being the same.
+_FEW = 20
+_NEARLY_ALL = 0.95
 #: With fewer right than this, a judge is not trusted.
 FEWEST_RIGHT = 20
 #: The columns that the cases have: a prompt that shows others can't be tried on them.
@@ -90,11 +94,11 @@ class Check:
         return f"this judge got {self.right} of {self.n} built-in cases right"
 
 
-def calls_to_check(asks: ColumnJudge, journal: Journal) -> int:
-    """How many calls trying a judge takes: none for what the journal has."""
-    if not set(asks.asked.needs) <= _COLUMNS:
-        return 0
-    return sum(asks.judge.repeats - asks.recorded(journal, _shown(asks, probe)) for probe in PROBES)
+def calls_to_check(asks: ColumnJudge, journal: Journal) -> tuple[int, int, int]:
+    """About how many calls trying a judge takes, and tokens in and out: none for what the journal has."""
+    probes = PROBES if set(asks.asked.needs) <= _COLUMNS else ()
+    estimate = asks.estimate_all((_shown(asks, probe) for probe in probes), journal)
+    return estimate["calls"], estimate["prompt_tokens"], estimate["completion_tokens"]
 
 
 def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:
@@ -104,8 +108,8 @@ def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:
 def _takes_too_much(asks: ColumnJudge, caller: Caller) -> bool:
     """Whether trying the judge would take more than half of what may be spent: the rows come first then."""
     judge = asks.judge
-    calls = calls_to_check(asks, caller.journal)
-    dollars = sum(asks.cost(_shown(asks, probe)) for probe in PROBES) * calls / len(PROBES)
+    calls, prompt, completion = calls_to_check(asks, caller.journal)
+    dollars = 0.0 if judge.price is None else judge.price.of(prompt, completion)
     few_calls = judge.max_calls is not None and 2 * calls > judge.max_calls
     return calls > 0 and (few_calls or (judge.budget is not None and 2 * dollars > judge.budget))
 
@@ -134,8 +138,17 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     if check.right < FEWEST_RIGHT:
         shown = "; ".join(check.missed[:3])
         raise UsageError(
-            f"{asks.judge.endpoint.model}: {check.sentence()}, and {FEWEST_RIGHT} are needed. It missed {shown}",
+            f"{asks.judge.model}: {check.sentence()}, and {FEWEST_RIGHT} are needed. It missed {shown}",
             hint="choose a better model, or go on all the same with "
             + by_caller("--no-judge-check", "Judge(check=False)"),
         )
     return check
+
+
+def same_verdicts(verdicts: Counter[str], reasons: Counter[str]) -> Iterator[str]:
+    """Warnings where nearly all verdicts, or all reasons, are the same: a judge that always says the same is none."""
+    for what, counts in (("verdicts", verdicts), ("reasons", reasons)):
+        n = counts.total()
+        value, same = counts.most_common(1)[0] if n else ("", 0)
+        if n >= _FEW and same >= _NEARLY_ALL * n:
+            yield f"{same:,} of the judge's {n:,} {what} are the same: {value[:80]!r}"

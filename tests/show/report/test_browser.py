@@ -256,6 +256,18 @@ def test_the_page_says_what_the_command_says(browser: Any, tmp_path: Path) -> No
     opened.check()
 
 
+def test_the_page_says_that_a_comparison_was_kept(browser: Any, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        keep(tmp_path, name)
+    ragmeter.compare(["old", "new"], test="t", alpha=0.01, keep=True, output_dir=tmp_path)
+    opened = Opened(browser, ragmeter.report(["old", "new"], tmp_path / "r.html", output_dir=tmp_path).page)
+    about = opened.text("#comparison-body > .about")
+    assert about.startswith("The comparison that was kept on ")
+    assert about.endswith("; test: t, alpha: 0.01.")
+    assert "p is that of a paired t test" in opened.text("#pair")
+    opened.check()
+
+
 def test_light_and_dark_are_a_choice_and_print_is_light(browser: Any, small: Path) -> None:
     opened = Opened(browser, small, color_scheme="dark")
     page = opened.page

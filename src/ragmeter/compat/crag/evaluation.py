@@ -18,6 +18,7 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import InputError
 from ragmeter.judges.judge import ColumnJudge, Judgement, shown_texts
+from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import EXACT, LLM, OFFLINE, is_exact_match, verdict
@@ -117,6 +118,11 @@ class Judged:
         """The turns, one conversation after another."""
         return chain.from_iterable(self.conversations)
 
+    @property
+    def judgements(self) -> list[Judgement]:
+        """The judge's judgements, of the turns that it was asked about."""
+        return [turn.judgement for turn in self.all_turns if turn.judgement is not None]
+
     def __len__(self) -> int:
         """The number of turns."""
         return sum(len(conversation) for conversation in self.conversations)
@@ -178,10 +184,15 @@ class Judged:
         """How many turns were decided by what."""
         return dict(sorted(Counter(turn.judged_by for turn in self.all_turns if turn.judged_by).items()))
 
+    def warnings(self) -> list[str]:
+        """Warnings about the judge's verdicts, where nearly all are the same."""
+        verdicts = Counter(judgement.verdict for judgement in self.judgements if judgement.verdict is not None)
+        reasons = Counter(judgement.reason for judgement in self.judgements if judgement.reason)
+        return list(same_verdicts(verdicts, reasons))
+
     def flips(self) -> tuple[int, int]:
         """On how many turns the repeats of the judge disagree, and how many were judged more than once."""
-        judgements = [turn.judgement for turn in self.all_turns if turn.judgement is not None]
-        repeated = [judgement for judgement in judgements if judgement.is_repeated]
+        repeated = [judgement for judgement in self.judgements if judgement.is_repeated]
         return sum(judgement.flipped for judgement in repeated), len(repeated)
 
 

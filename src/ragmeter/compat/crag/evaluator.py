@@ -291,7 +291,7 @@ class CRAGEvaluator:
         if shared is not None:
             summary["cascade"] = shared.summary(self.llm_judge)
         if self._check is not None:
-            summary["check"] = self._check.as_dict()
+            summary["judge_check"] = self._check.as_dict()
         self.report = Report(summary, effort, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
         return rows, {"all": scores(judged.results()), "ego": scores(judged.results(ego=True))}

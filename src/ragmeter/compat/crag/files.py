@@ -176,6 +176,7 @@ def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
         "judged_by": judged.judged_by(),
         "n_judged_repeatedly": repeated,
         "flip_rate": flipped / repeated if repeated else None,
+        "judge_warnings": judged.warnings(),
         "usage": dict(usage),
     }
 

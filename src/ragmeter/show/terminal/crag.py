@@ -48,7 +48,7 @@ def judged(
         )
         for line, style in cause_lines(summary["causes"]):
             out.sentence(line, style)
-    if check := summary.get("check"):
+    if check := summary.get("judge_check"):
         out.sentence(check_line(check))
     if not has_judge and "cascade" not in summary:
         out.print("no judge: an answer is correct only where it matches exactly", soft_wrap=True)
@@ -60,6 +60,8 @@ def judged(
     if "cascade" in summary:
         for line, style in cascade_lines(summary["cascade"], summary["judged_by"]):
             out.print(line, style=style, soft_wrap=True)
+    for warning in summary["judge_warnings"]:
+        out.sentence(warning, "red")
     if summary["flip_rate"] is not None:
         out.print(f"flip rate: {number(summary['flip_rate'])}, n = {summary['n_judged_repeatedly']:,}", soft_wrap=True)
     out.print(

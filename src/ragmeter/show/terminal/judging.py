@@ -18,12 +18,13 @@ Line = tuple[str, str]
 def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[Line]:
     """All that there is to say of the columns that a judge has filled, and of what that took."""
     judges = summary.get("judges", {})
-    if check := summary.get("check"):
+    if check := summary.get("judge_check"):
         yield check_line(check), ""
     for name, column in judges.items():
         prefix = f"{name}: " if len(judges) > 1 else ""
         if "cascade" in column:
-            yield from cascade_lines(column["cascade"], column["judged_by"])
+            for line, style in cascade_lines(column["cascade"], column["judged_by"]):
+                yield prefix + line, style
         elif column["judged_by"]:
             yield prefix + decided_by(column["judged_by"]), ""
         yield from cause_lines(column["causes"])
