@@ -126,7 +126,7 @@ class RowsWriter:
                     binary=metric.binary,
                     direction=metric.direction,
                     bounds=metric.bounds,
-                    how=how,
+                    confidence=how,
                     codes=codes,
                 )
                 for metric in self._metrics
