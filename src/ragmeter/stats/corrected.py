@@ -96,7 +96,9 @@ def rogan_gladen(
     """
     for estimate, verdict in ((sensitivity, "correct"), (specificity, "wrong")):
         if estimate.value is None:
-            return Estimate.none(f"no labelled answer is {verdict}, so the judge's errors on such answers are not known")
+            return Estimate.none(
+                f"no labelled answer is {verdict}, so the judge's errors on such answers are not known"
+            )
     assert sensitivity.value is not None  # noqa: S101 - checked above
     assert specificity.value is not None  # noqa: S101
     better = sensitivity.value + specificity.value - 1
