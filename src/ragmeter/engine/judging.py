@@ -156,7 +156,7 @@ class ColumnFiller:
             self._values[judgement.verdict] += 1
         if judgement.reason:
             self._reasons[judgement.reason] += 1
-        if sum(verdict is not None for verdict in judgement.verdicts) > 1:
+        if judgement.is_repeated:
             self._repeated += 1
             self._flipped += judgement.flipped
 
@@ -175,21 +175,17 @@ class ColumnFiller:
             start += len(batch)
 
     def estimate(self, batches: Callable[[], Iterable[Batch]], journal: Journal) -> dict[str, int]:
-        """Rows, calls, tokens; each text is asked about once."""
-        total: Counter[str] = Counter(rows=0, calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
-        seen: set[str] = set()
-        for batch in batches():
-            for texts in self._texts_to_ask(batch, total["rows"]):
-                key = self.asks.key(texts, 0, 0)
-                if key not in seen:
-                    seen.add(key)
-                    recorded = self.asks.recorded(journal, texts)
-                    calls = self.judge.repeats - recorded
-                    prompt, completion = self.asks.estimate(texts)
-                    tokens = {"prompt_tokens": calls * prompt, "completion_tokens": calls * completion}
-                    total.update(calls=calls, recorded=recorded, **tokens)
-            total["rows"] += len(batch)
-        return dict(total)
+        """Rows, calls and tokens."""
+        n_rows = 0
+
+        def texts_to_ask() -> Iterator[dict[str, str]]:
+            nonlocal n_rows
+            for batch in batches():
+                yield from self._texts_to_ask(batch, n_rows)
+                n_rows += len(batch)
+
+        estimate = self.asks.estimate_all(texts_to_ask(), journal)
+        return {"rows": n_rows, **estimate}
 
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""

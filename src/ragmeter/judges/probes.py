@@ -96,13 +96,9 @@ class Check:
 
 def calls_to_check(asks: ColumnJudge, journal: Journal) -> tuple[int, int, int]:
     """About how many calls trying a judge takes, and tokens in and out: none for what the journal has."""
-    calls = prompt = completion = 0
-    for probe in PROBES if set(asks.asked.needs) <= _COLUMNS else ():
-        values = _shown(asks, probe)
-        more = asks.judge.repeats - asks.recorded(journal, values)
-        tokens_in, tokens_out = asks.estimate(values)
-        calls, prompt, completion = calls + more, prompt + more * tokens_in, completion + more * tokens_out
-    return calls, prompt, completion
+    probes = PROBES if set(asks.asked.needs) <= _COLUMNS else ()
+    estimate = asks.estimate_all((_shown(asks, probe) for probe in probes), journal)
+    return estimate["calls"], estimate["prompt_tokens"], estimate["completion_tokens"]
 
 
 def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:

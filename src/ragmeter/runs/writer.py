@@ -128,7 +128,7 @@ class RowsWriter:
                     binary=metric.binary,
                     direction=metric.direction,
                     bounds=metric.bounds,
-                    how=confidence,
+                    confidence=confidence,
                     codes=codes,
                 )
                 for metric in self._metrics
