@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 _MARK = (
     "ragmeter(fail_under={'token_f1': 0.6}, fail_over={'latency_ms': 2000}, "
     "no_worse_than={'main': {'token_f1': 0.02}}, max_failed=0.05, gate_on='mean', output_dir='runs'): "
-    "what the test evaluates with the fixture `ragmeter` has to pass this gate"
+    "what the test evaluates with the fixture `ragmeter` must pass this gate"
 )
 _KEYWORDS = ("fail_under", "fail_over", "no_worse_than", "max_failed", "gate_on", "output_dir")
-#: What a test has evaluated, kept with the test.
+#: The evaluations of a test, stored with the test.
 _EVALUATED = pytest.StashKey[list["Evaluation"]]()
-#: How figures travel with a test's report: into the summary, pytest's own JUnit file, and across processes.
+#: The prefix of a test's properties, which pytest passes on to the summary, its JUnit file and other processes.
 _PROPERTY = "ragmeter."
 
 
 class Ragmeter:
-    """What the fixture gives: `evaluate`, `ask` and `check`; everything else is the package's own."""
+    """The fixture's object: `evaluate`, `ask` and `check`; other attributes are the package's."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
         self._evaluated = item.stash.setdefault(_EVALUATED, [])
 
     def evaluate(self, *arguments: Any, **keywords: Any) -> Evaluation:
-        """`ragmeter.evaluate`; the gate of the test's mark applies to what it finds."""
+        """`ragmeter.evaluate`; the gate of the test's mark applies to the result."""
         import ragmeter
 
         return self._note(ragmeter.evaluate(*arguments, **keywords))
 
     def ask(self, *arguments: Any, **keywords: Any) -> Service:
-        """`ragmeter.ask`; the gate of the test's mark applies to what it finds."""
+        """`ragmeter.ask`; the gate of the test's mark applies to the result."""
         import ragmeter
 
         service = ragmeter.ask(*arguments, **keywords)
@@ -57,7 +57,7 @@ class Ragmeter:
         __tracebackhide__ = True
         try:
             verdict = ragmeter.gate(run, **asked)
-        except RagmeterError as error:  # the call is at fault, and the test has it: our own frames say nothing
+        except RagmeterError as error:  # the test's call is wrong: leave out our own frames
             raise error.with_traceback(None) from None
         if not verdict.passed:
             raise AssertionError(_reasons(verdict))
@@ -73,7 +73,7 @@ class Ragmeter:
         return evaluation
 
     def __getattr__(self, name: str) -> Any:
-        """In a test that takes the fixture, `ragmeter` is the fixture: what it lacks is the package's."""
+        """In a test with the fixture, `ragmeter` is the fixture: other attributes come from the package."""
         import ragmeter
 
         return getattr(ragmeter, name)
@@ -81,23 +81,23 @@ class Ragmeter:
 
 @pytest.fixture
 def ragmeter(request: pytest.FixtureRequest) -> Ragmeter:
-    """Evaluates as the package does, checks what was found, and shows it at the end of the run."""
+    """Evaluates as the package does, checks the results, and shows them at the end of the run."""
     return Ragmeter(request.node)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have `--strict-markers` know the mark."""
+    """Register the mark, for `--strict-markers`."""
     config.addinivalue_line("markers", _MARK)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse a mark that makes no sense before the test does any work."""
+    """Refuse an invalid mark before the test runs."""
     _gates(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """After a test that came to its end, hold what it evaluated against its marks."""
+    """After a test that did not fail, check its evaluations against its marks."""
     yield
     gates = _gates(item)
     if not gates:
@@ -108,10 +108,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     evaluated = item.stash.get(_EVALUATED, [])
     if not evaluated:
         pytest.fail(
-            "the test is marked with ragmeter, and has evaluated nothing with the fixture `ragmeter`", pytrace=False
+            "the test is marked with ragmeter, but has evaluated nothing with the fixture `ragmeter`", pytrace=False
         )
     try:
-        verdicts = [decide(gate, each) for each in evaluated for gate in gates]
+        verdicts = [decide(gate, evaluation) for evaluation in evaluated for gate in gates]
     except RagmeterError as error:
         raise pytest.fail.Exception(f"@pytest.mark.ragmeter: {error}", pytrace=False) from None
     failed = [_reasons(verdict) for verdict in verdicts if not verdict.passed]
@@ -123,15 +123,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The figures of every test that evaluated something."""
     reports = [
         report
-        for held in terminalreporter.stats.values()
-        for report in held
+        for outcome_reports in terminalreporter.stats.values()
+        for report in outcome_reports
         if isinstance(report, pytest.TestReport) and report.when == "call"
     ]
     lines = []
-    for report in sorted(reports, key=lambda each: each.nodeid):
-        found = [(name, value) for name, value in report.user_properties if name.startswith(_PROPERTY)]
-        if found:
-            lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in found)]
+    for report in sorted(reports, key=lambda report: report.nodeid):
+        figures = [(name, value) for name, value in report.user_properties if name.startswith(_PROPERTY)]
+        if figures:
+            lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in figures)]
     if lines:
         from ragmeter.show.texts import printable
 
@@ -141,7 +141,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _gates(item: pytest.Item) -> list[Gate]:
-    """The gates that a test's marks ask for, its own and those of its class and module."""
+    """The gates of a test's marks, its own and those of its class and module."""
     marks = list(item.iter_markers("ragmeter"))
     if not marks:
         return []
@@ -165,5 +165,5 @@ def _gates(item: pytest.Item) -> list[Gate]:
 
 
 def _reasons(verdict: Verdict) -> str:
-    said = [f"  {check.asked}\n    {check.reason}" for check in verdict.failed]
-    return "\n".join([f"{verdict.run} does not pass the gate:", *said])
+    lines = [f"  {check.asked}\n    {check.reason}" for check in verdict.failed]
+    return "\n".join([f"{verdict.run} does not pass the gate:", *lines])

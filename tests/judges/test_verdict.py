@@ -86,9 +86,8 @@ def test_what_the_lists_say() -> None:
 
 def test_the_columns_that_are_filled() -> None:
     (plain,) = get_metric("llm_correct").asks
-    assert plain.columns == ["verdict", "verdict.outcome", "reason", "judged_by", "verdict_probability"]
+    assert plain.columns == ["verdict", "reason", "judged_by", "verdict_probability"]
     (cascade,) = get_metric("llm_correct[judge=cascade]").asks
-    assert cascade.columns[0] == "verdict[judge=cascade]"
-    assert cascade.columns[1] == "verdict[judge=cascade].outcome"
+    assert cascade.columns[:2] == ["verdict[judge=cascade]", "reason[judge=cascade]"]
     judge = Judge("m", "http://127.0.0.1:9/v1", "k")
     assert judge.spec(plain.asked) == judge.spec(cascade.asked)  # both ask the same, and pay for it once

@@ -1,4 +1,4 @@
-"""`list_metrics()`: what can be measured, in a form for scripts, for a terminal and for a notebook."""
+"""`list_metrics()`: the metrics, for scripts, terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MetricInfo:
     """One metric: its name, what it is in a sentence, the columns that it needs, and its settings with their defaults.
 
     `asks` are columns that a judge fills from those; a table that has them already needs no judge. `range` has None
-    where there is no end; a `binary` metric is 0 or 1, so its mean is a rate.
+    where it is unbounded; a `binary` metric is 0 or 1, so its mean is a rate.
     """
 
     name: str
@@ -36,7 +36,7 @@ class MetricInfo:
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
-        """What there is to know about a metric."""
+        """Describe a metric."""
         summary = (metric.__doc__ or "").partition("\n")[0]
         asks = tuple(column.name for column in metric.asks)
         bounds = finite(metric.bounds)
@@ -113,18 +113,18 @@ class MetricList(Tabular, Sequence[MetricInfo]):
 def list_metrics(
     search: str = "", *, needs: str | Iterable[str] = (), columns: str | Iterable[str] | None = None
 ) -> MetricList:
-    """The metrics that there are, built in and from plugins.
+    """The available metrics, built in and from plugins.
 
-    `search` keeps those that have this text in their name or description. `needs` keeps those that need these columns,
-    `columns` those that need no others: `list_metrics(columns=["reference", "answer"])` is what can be computed where
-    there is nothing else.
+    `search` selects those that have this text in their name or description. `needs` selects those that need these
+    columns, `columns` those that need no others: `list_metrics(columns=["reference", "answer"])` lists what these two
+    columns suffice for.
     """
-    wanted = search.casefold()
+    text = search.casefold()
     needed = set(several(needs))
-    given = None if columns is None else set(several(columns))
-    known = [metric for metric in registry.known() if given is None or set(metric.needs) <= given]
+    available = None if columns is None else set(several(columns))
+    metrics = [metric for metric in registry.known() if available is None or set(metric.needs) <= available]
     return MetricList(
         metric
-        for metric in map(MetricInfo.of, known)
-        if (wanted in metric.name.casefold() or wanted in metric.summary.casefold()) and needed <= set(metric.needs)
+        for metric in map(MetricInfo.of, metrics)
+        if (text in metric.name.casefold() or text in metric.summary.casefold()) and needed <= set(metric.needs)
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragmeter.cli.gate_options import as_json, gate_options, pass_gate, read_gate, tell
 from ragmeter.cli.judge_options import judge_options, read_cascade, read_judge
@@ -26,6 +26,7 @@ from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.compat.crag.cascade import Cascade
+    from ragmeter.compat.crag.evaluation import Judged
 
 _DESCRIPTIONS = {
     "generate": "Have an agent answer the turns of conversations, and save them.\n\n"
@@ -172,10 +173,10 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         journal=chosen.judge_journal or chosen.output_dir / JOURNAL,
         retry_failed=chosen.retry_failed,
     )
-    turns = evaluator.load_turn_data(chosen.turns)
-    evaluator.cascade = _cascade(chosen, turns)
+    judged = evaluator.read_turns(chosen.turns)
+    evaluator.cascade = _cascade(chosen, judged)
     if chosen.dry_run:
-        estimate = evaluator.estimate(turns)
+        estimate = evaluator.estimate(judged)
         if chosen.json:
             print(dumps(estimate, indent=2))
         else:
@@ -183,9 +184,9 @@ def _evaluate(chosen: argparse.Namespace) -> int:
 
             estimated(estimate, unit="turns", note="fewer where conversations end early, ")
         return 0
-    with terminal.progress("judging", "turns", len(turns)) as advance:
+    with terminal.progress("judging", "turns", len(judged)) as advance:
         evaluator.progress = advance
-        rows, scores = evaluator.evaluate_agent_responses(turns)
+        rows, scores = evaluator.evaluate_agent_responses(judged)
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report
     assert report is not None  # noqa: S101 - it was just made
@@ -196,23 +197,21 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
     unscored = sum(report.judged.not_scored().values())
-    return tell(verdict, json=chosen.json) or exit_code(chosen, unscored, len(turns))
+    return tell(verdict, json=chosen.json) or exit_code(chosen, unscored, len(judged))
 
 
-def _cascade(chosen: argparse.Namespace, turns: Sequence[Mapping[str, Any]]) -> Cascade | None:
+def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:
     """How the offline judge and the model share the work, if they do."""
+    from ragmeter.analysis.people.label_matching import random_labels
     from ragmeter.analysis.people.labels import read_labels
-    from ragmeter.analysis.people.matching import random_labels
     from ragmeter.compat.crag.cascade import Cascade
-    from ragmeter.compat.crag.evaluation import group
 
     if chosen.judge != "cascade":
         return Cascade(calibration=chosen.offline_calibration) if chosen.judge == "offline" else None
     labels: dict[str, float] = {}
     if chosen.labels:
-        held = [each for conversation in group(turns) for each in conversation]
-        answers = [each.row.get("agent_response") for each in held]
-        labels = random_labels(read_labels(chosen.labels), [each.qid for each in held], answers)
+        answers = [turn.row.get("agent_response") for turn in judged.all_turns]
+        labels = random_labels(read_labels(chosen.labels), [turn.qid for turn in judged.all_turns], answers)
         if not labels:
             raise UsageError("--labels: nobody has labelled a row yet", hint="`ragmeter label` asks for them")
     return read_cascade(chosen, labels)

@@ -20,7 +20,7 @@ from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
-from ragmeter.runs.files import ROWS
+from ragmeter.runs.layout import ROWS
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.runs.writer import NewRun, RowsWriter
@@ -59,7 +59,8 @@ def extend(
         read = partial(_batches, run, list(summary["metrics"]), missing)
         filled = asking.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=asking.retry_failed)
     asked_before = manifest.get("asked", {})
-    replaced = [name for column in columns.values() if column.name in asked_before for name in column.columns]
+    before = [column for name, column in columns.items() if name in asked_before]
+    replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
     waiting: deque[dict[str, Any]] = deque()
     with NewRun(run.path) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragmeter.asked import AskedColumn
@@ -170,32 +170,37 @@ class ColumnFiller:
             self._values[judgement.verdict] += 1
         if judgement.reason:
             self._reasons[judgement.reason] += 1
-        if sum(verdict is not None for verdict in judgement.verdicts) > 1:
+        if judgement.is_repeated:
             self._repeated += 1
             self._flipped += judgement.flipped
 
-    def estimate(self, batches: Callable[[], Iterable[Batch]], journal: Journal, seen: set[str]) -> dict[str, int]:
-        """Rows, calls, tokens. Each text is asked about once, for all columns; `seen` has the keys of those before."""
-        total: Counter[str] = Counter(rows=0, calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
+    def _texts_to_ask(self, batch: Batch, start: int) -> Iterator[dict[str, str]]:
+        """What the model is shown of each row that it is asked about."""
+        states, values, rows = self.rows(batch)
+        before = self._before(batch)
+        for place, (state, value) in enumerate(zip(states, values, strict=True)):
+            if state == SCORED and value is None and place not in before and self._is_asked(start + place):
+                yield shown_texts(self.asked, rows[place])
+
+    def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
+        """What the first reply about each row is kept under."""
+        start = 0
         for batch in batches():
-            states, values, rows = self.rows(batch)
-            before = self._before(batch)
-            for place, (state, value) in enumerate(zip(states, values, strict=True)):
-                if state != SCORED or value is not None or place in before:
-                    continue
-                if not self._is_asked(total["rows"] + place):
-                    continue
-                texts = shown_texts(self.asked, rows[place])
-                key = self.asks.key(texts, 0, 0)
-                if key not in seen:
-                    seen.add(key)
-                    recorded = self.asks.recorded(journal, texts, retry=self.retry_failed)
-                    calls = self.judge.repeats - recorded
-                    prompt, completion = self.asks.estimate(texts)
-                    tokens = {"prompt_tokens": calls * prompt, "completion_tokens": calls * completion}
-                    total.update(calls=calls, recorded=recorded, **tokens)
-            total["rows"] += len(batch)
-        return dict(total)
+            yield from (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batch, start))
+            start += len(batch)
+
+    def estimate(self, batches: Callable[[], Iterable[Batch]], journal: Journal, seen: set[str]) -> dict[str, int]:
+        """Rows, calls and tokens. `seen` has the keys of what other columns ask about, and gets those of this one."""
+        n_rows = 0
+
+        def texts_to_ask() -> Iterator[dict[str, str]]:
+            nonlocal n_rows
+            for batch in batches():
+                yield from self._texts_to_ask(batch, n_rows)
+                n_rows += len(batch)
+
+        estimate = self.asks.estimate_all(texts_to_ask(), journal, retry=self.retry_failed, seen=seen)
+        return {"rows": n_rows, **estimate}
 
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""

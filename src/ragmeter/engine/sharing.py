@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.judges.cascade import Cascade, Doubtful, Plan, agreement, corrected_accuracy, offline_chances
+from ragmeter.judges.cascade import (
+    Cascade,
+    Doubtful,
+    Plan,
+    agreement,
+    corrected_accuracy,
+    no_verdict_warning,
+    offline_chances,
+)
 from ragmeter.judges.judge import ColumnJudge, Judge, shown_texts
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import Scores
@@ -104,10 +112,7 @@ class Sharing:
         described = self._plan.as_dict(len(self.cascade.labels))
         missing = int(np.count_nonzero(~np.isnan(self._chances) & ~self._sure & np.isnan(self._model)))
         if missing:
-            described["warnings"].append(
-                f"{missing:,} doubtful rows have no verdict, and the others are not like them: every accuracy here is "
-                "of those alone. Ask again"
-            )
+            described["warnings"].append(no_verdict_warning(missing, "rows"))
         return {
             **described,
             "calls_saved": int(saved.sum()) * judge.repeats,

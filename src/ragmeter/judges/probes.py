@@ -101,14 +101,10 @@ def calls_to_check(asks: ColumnJudge, journal: Journal) -> tuple[int, int, int]:
 
 
 def _effort(asks: ColumnJudge, journal: Journal) -> tuple[int, int, int]:
-    """The calls for cases that the journal does not have, and their tokens."""
-    calls = prompt = completion = 0
-    for probe in PROBES if set(asks.asked.needs) <= _COLUMNS else ():
-        values = _shown(asks, probe)
-        more = asks.judge.repeats - asks.recorded(journal, values)
-        tokens_in, tokens_out = asks.estimate(values)
-        calls, prompt, completion = calls + more, prompt + more * tokens_in, completion + more * tokens_out
-    return calls, prompt, completion
+    """The calls for cases that the journal does not have, and their tokens in and out."""
+    probes = PROBES if set(asks.asked.needs) <= _COLUMNS else ()
+    estimate = asks.estimate_all((_shown(asks, probe) for probe in probes), journal)
+    return estimate["calls"], estimate["prompt_tokens"], estimate["completion_tokens"]
 
 
 def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:
