@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ragmeter.definition import Metric
 from ragmeter.effects.caller import Failure
@@ -25,7 +25,6 @@ from ragmeter.io.join import rows_of
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
-from ragmeter.judges.judge import Judge
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.tabular import html_lines
@@ -33,6 +32,9 @@ from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch, outcome_column
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
+
+if TYPE_CHECKING:
+    from ragmeter.judges.judge import Judge
 
 _WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
 _OF_MEANING = ("semantic_similarity", "satisfaction_score")  # the metrics that embed
