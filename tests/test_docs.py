@@ -70,7 +70,7 @@ def test_the_metric_shown_to_contributors_works() -> None:
 
 
 def test_the_judgement_shown_to_contributors_works(tmp_path: Path) -> None:
-    """Its two files, as they stand in CONTRIBUTING.md, put into a copy of the package: nothing else has to be touched."""
+    """Its two files, as they stand in CONTRIBUTING.md, put into a copy of the package: nothing else changes."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     files = re.findall(r"[Ii]n\s`(\S+politeness.py)`:\n\n```python\n(.*?)```", text, re.DOTALL)
