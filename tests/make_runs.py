@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter.io.write import dumps
-from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY
+from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.run import RunFolder
 from ragmeter.runs.writer import RowsWriter, Scored
 from ragmeter.stats.confidence import Confidence

@@ -67,10 +67,10 @@ def test_clusters_cost_questions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"alpha": 0.0}, "alpha lies between"),
-        ({"power": 1.0}, "power lies between"),
+        ({"alpha": 0.0}, "alpha must be between 0 and 1, got 0"),
+        ({"power": 1.0}, "power must be between 0 and 1, got 1"),
         ({"repeats": 0}, "repeats must be"),
-        ({"differences": [0.0]}, "a difference is above 0"),
+        ({"differences": [0.0]}, "a difference must be above 0"),
         ({"numbers": [0]}, "at least 1"),
     ],
 )
@@ -81,7 +81,7 @@ def test_what_makes_no_sense(settings: dict[str, float], said: str) -> None:
 
 def test_a_pilot_without_variance(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"score": [0.5, 0.5]})
-    with pytest.raises(UsageError, match="nothing varies"):
+    with pytest.raises(UsageError, match="the scores do not vary"):
         plan_from_pilot([tmp_path / "a"], "score")
 
 

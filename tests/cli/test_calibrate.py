@@ -115,4 +115,4 @@ def test_judged_conversations(ragmeter: Run, tmp_path: Path) -> None:
     assert again == found
     done = ragmeter("calibrate", "judged", "--labels", "anna.csv", "--metric", "is_hallucination")
     assert done.returncode == 2
-    assert "is bad" in done.stderr
+    assert "does not mean a correct answer" in done.stderr

@@ -109,7 +109,7 @@ def test_names_are_looked_for_in_the_folder_that_is_named(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("wrong", [None, 3, {"token_f1": 0.5}, object()])
 def test_what_is_no_run_is_said(wrong: Any) -> None:
-    with pytest.raises(UsageError, match=r"is no run\n  a run is what evaluate\(\) or ask\(\) returned"):
+    with pytest.raises(UsageError, match=r"is not a run\n  a run is what evaluate\(\) or ask\(\) returned"):
         find_run(wrong)
     with pytest.raises(UsageError):
         find_runs([wrong])

@@ -158,8 +158,8 @@ def test_what_can_not_be_read_is_said(two: Path) -> None:
     with pytest.raises(InputError, match=r"rows\.parquet: can't be read"):
         run.rows()
     (two / "a" / "summary.json").write_text("[1]")
-    with pytest.raises(InputError, match=r"summary\.json: can't be read: it is no JSON object"):
+    with pytest.raises(InputError, match=r"summary\.json: can't be read: it is not a JSON object"):
         run.summary()
     (two / "a" / "summary.json").write_text('{"metrics": {"token_f1": {}}}')
-    with pytest.raises(InputError, match="token_f1 is not all there"):
+    with pytest.raises(InputError, match="token_f1 is incomplete"):
         run.metrics()

@@ -12,7 +12,7 @@ from typing import Self
 
 import pytest
 
-from ragmeter.runs.files import ROWS
+from ragmeter.runs.layout import ROWS
 
 _ACCESS, _CLOSE_WRITE, _CLOSE_READ, _OPEN = 0x1, 0x8, 0x10, 0x20
 _EVENT = struct.Struct("iIII")

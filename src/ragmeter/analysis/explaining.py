@@ -1,4 +1,4 @@
-"""Why a row of a run was judged as it was: the offline judge's evidence, in words."""
+"""Explain the offline judge's verdict on a row of a run."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ def explain(
     language: str | None = None,
     calibration: str | None = None,
 ) -> list[Explanation]:
-    """What speaks for and against each answer of this question in a run: one, unless the run asks it several times.
+    """The evidence for and against each answer to this question: one, unless the run asks it several times.
 
     `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. The run need not have the
-    judge's metrics; where it has one, its settings are what is not given here, so that the probability is the run's. Of
-    several the first one counts.
+    judge's metrics; if it has one, its settings are the defaults here, so that the probability is the run's. If it has
+    several, the first one's settings are used.
     """
-    folder = find_run(run, output_dir)
-    table = folder.rows()
+    run = find_run(run, output_dir)
+    table = run.rows()
     for name in (QID, *_NEEDED):
         if name not in table.column_names:
             raise UsageError(
-                f"the run {folder.name} has no column {name!r}, and the offline judge needs it",
+                f"the run {run.name} has no column {name!r}, and the offline judge needs it",
                 hint=f"it has {', '.join(table.column_names)}",
             )
     qids = table[QID].to_pylist()
-    places = [place for place, each in enumerate(qids) if each == qid]
+    places = [place for place, row_qid in enumerate(qids) if row_qid == qid]
     if not places:
-        raise UnknownNameError(f"qid in the run {folder.name}", qid, [each for each in qids if each is not None])
+        raise UnknownNameError(f"qid in the run {run.name}", qid, [text for text in qids if text is not None])
     rows = table.select(_NEEDED).take(places).to_pylist()
     for row in rows:
         missing = next((name for name in _NEEDED if row[name] is None or row[name] == []), None)
         if missing:
-            raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(folder.path))
-    settings = settings_of(folder)
+            raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(run.path))
+    settings = settings_of(run)
     return explain_rows(
         rows,
         language=language or settings.get("language"),
@@ -65,31 +65,33 @@ def explain(
 def explain_rows(
     rows: Sequence[Mapping[str, Any]], *, language: str | None = None, calibration: str | None = None
 ) -> list[Explanation]:
-    """The same of rows that have a question, references and an answer."""
+    """The same for rows that have a question, references and an answer."""
     code = None if language in (None, "none") else Language.parse(language)
     questions, references, answers = ([row[name] for row in rows] for name in _NEEDED)
-    found = explain_answers(questions, references, answers, code)
-    return found if calibration is None else [_bent(each, calibration) for each in found]
+    explanations = explain_answers(questions, references, answers, code)
+    if calibration is None:
+        return explanations
+    return [_calibrated(explanation, calibration) for explanation in explanations]
 
 
-def settings_of(folder: Run) -> dict[str, Any]:
-    """Those of the run's own metric of the offline judge, or of its cascade."""
-    metrics = folder.summary().get("metrics", {})
+def settings_of(run: Run) -> dict[str, Any]:
+    """The settings of the run's own offline metric, or of its cascade."""
+    metrics = run.summary().get("metrics", {})
     names = [naming.parse(name) for name in metrics if name.startswith(METRICS)]
     for base in METRICS:
-        for each in names:
-            if each.base == base:
-                return dict(each.settings)
-    shared = folder.manifest().get("cascade") or {}
-    return {"calibration": (shared.get("calibration") or {}).get("path")}
+        for name in names:
+            if name.base == base:
+                return dict(name.settings)
+    cascade = run.manifest().get("cascade") or {}
+    return {"calibration": (cascade.get("calibration") or {}).get("path")}
 
 
-def _bent(found: Explanation, calibration: str) -> Explanation:
-    probability = float(read_curve(calibration)(np.array([found.probability]))[0])
+def _calibrated(explanation: Explanation, calibration: str) -> Explanation:
+    probability = float(read_curve(calibration)(np.array([explanation.probability]))[0])
     return replace(
-        found,
+        explanation,
         probability=probability,
         correct=probability >= RIGHT,
         calibration=calibration,
-        uncalibrated=found.probability,
+        uncalibrated=explanation.probability,
     )

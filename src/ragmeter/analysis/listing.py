@@ -1,4 +1,4 @@
-"""`list_metrics()`: what can be measured, in a form for scripts, for a terminal and for a notebook."""
+"""`list_metrics()`: the metrics, for scripts, terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = ("name", "summary", "direction", "low", "high", "binary", "needs", "s
 class MetricInfo:
     """One metric: its name, what it is in a sentence, the columns that it needs, and its settings with their defaults.
 
-    `range` has None where there is no end; a `binary` metric is 0 or 1, so its mean is a rate.
+    `range` has None where it is unbounded; a `binary` metric is 0 or 1, so its mean is a rate.
     """
 
     name: str
@@ -34,7 +34,7 @@ class MetricInfo:
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
-        """What there is to know about a metric."""
+        """Describe a metric."""
         summary = (metric.__doc__ or "").partition("\n")[0]
         bounds = finite(metric.bounds)
         return cls(metric.name, summary, metric.direction, bounds, metric.binary, metric.needs, metric.settings)
@@ -102,9 +102,9 @@ class MetricList(Tabular, Sequence[MetricInfo]):
         records = []
         for metric in self:
             low, high = metric.range
-            known = {key: value for key, value in vars(metric).items() if key not in ("range", "settings", "needs")}
+            fields = {key: value for key, value in vars(metric).items() if key not in ("range", "settings", "needs")}
             records.append(
-                {**known, "low": low, "high": high, "needs": list(metric.needs), "settings": list(metric.settings)}
+                {**fields, "low": low, "high": high, "needs": list(metric.needs), "settings": list(metric.settings)}
             )
         return arrow_table([{name: record[name] for name in _COLUMNS} for record in records], _COLUMNS)
 
@@ -112,19 +112,19 @@ class MetricList(Tabular, Sequence[MetricInfo]):
 def list_metrics(
     search: str = "", *, needs: str | Iterable[str] = (), columns: str | Iterable[str] | None = None
 ) -> MetricList:
-    """The metrics that there are, built in and from plugins.
+    """The available metrics, built in and from plugins.
 
-    `search` keeps those that have this text in their name or description. `needs` keeps those that need these columns,
-    `columns` those that need no others: `list_metrics(columns=["reference", "answer"])` is what can be computed where
-    there is nothing else.
+    `search` selects those that have this text in their name or description. `needs` selects those that need these
+    columns, `columns` those that need no others: `list_metrics(columns=["reference", "answer"])` lists what these two
+    columns suffice for.
     """
-    wanted = search.casefold()
+    text = search.casefold()
     needed = set(several(needs))
-    given = None if columns is None else set(several(columns))
+    available = None if columns is None else set(several(columns))
     return MetricList(
         metric
         for metric in map(MetricInfo.of, registry.known())
-        if (wanted in metric.name.casefold() or wanted in metric.summary.casefold())
+        if (text in metric.name.casefold() or text in metric.summary.casefold())
         and needed <= set(metric.needs)
-        and (given is None or set(metric.needs) <= given)
+        and (available is None or set(metric.needs) <= available)
     )

@@ -1,4 +1,4 @@
-"""A kept run's figures again: with other intervals, and by slices."""
+"""Summarise a kept run again: with other intervals, and by slices."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import MetricSummary, summarise
 from ragmeter.table import SCORED, Measure, Scores
 
-Inside = npt.NDArray[np.bool_]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Slice:
-    """The rows that have the same value in a column, or in each of two. `small`: too few for much trust."""
+    """The rows that have the same value in a column, or in each of two. `small`: too few rows to rely on."""
 
     column: str
     value: str
@@ -36,7 +36,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run's figures, on all rows and by slices."""
+    """A run's metrics, on all rows and by slices."""
 
     run: str
     n_rows: int
@@ -64,61 +64,60 @@ def summarise_run(
 
     `slices` are columns, or pairs of them as "one,two". The other settings are those of `evaluate()`.
     """
-    held = find_run(run, output_dir)
-    how = Confidence(interval, cluster, level, seed)
-    column, codes = held.clusters(how)
-    how = replace(how, cluster=column)
-    names = [held.measure(name).name for name in chosen_names(metrics)] or list(held.measures)
-    columns = [_Column(held.measure(name), held.scores(name), *held.outcomes(name)) for name in names]
-    groups = [(each, *held.groups(held.columns_of(each))) for each in several(slices)]
-    everything = np.ones(held.n_rows, dtype=bool)
+    run = find_run(run, output_dir)
+    confidence = Confidence(interval, cluster, level, seed)
+    cluster, codes = run.clusters(confidence)
+    confidence = replace(confidence, cluster=cluster)
+    names = [run.measure(name).name for name in chosen_names(metrics)] or list(run.measures)
+    columns = [_Column(run.measure(name), run.scores(name), *run.outcomes(name)) for name in names]
+    groups = [(name, *run.groups(run.columns_of(name))) for name in several(slices)]
+    all_rows = np.ones(run.n_rows, dtype=bool)
     return RunSummary(
-        held.name,
-        held.n_rows,
-        how,
-        {each.measure.name: each.summary(everything, how, codes) for each in columns},
+        run.name,
+        run.n_rows,
+        confidence,
+        {column.measure.name: column.summary(all_rows, confidence, codes) for column in columns},
         [
-            _slice(name, value, of_rows == number, columns, how, codes)
-            for name, of_rows, values in groups
-            for number, value in enumerate(values)
+            _slice(name, value, row_groups == group, columns, confidence, codes)
+            for name, row_groups, values in groups
+            for group, value in enumerate(values)
         ],
     )
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A measure's scores, and how each came about."""
+    """A measure's scores and outcomes."""
 
     measure: Measure
     scores: Scores
     outcomes: Codes
     names: list[str]
 
-    def summary(self, inside: Inside, how: Confidence, codes: Codes | None) -> MetricSummary:
-        """What the scores of some rows say."""
-        if how.method == "wilson" and not self.measure.binary:
-            how = replace(how, method=AUTO)
-        counts = np.bincount(self.outcomes[inside], minlength=len(self.names)).tolist()
+    def summary(self, selected: Mask, confidence: Confidence, codes: Codes | None) -> MetricSummary:
+        """Summarise the scores of the selected rows."""
+        if confidence.method == "wilson" and not self.measure.binary:
+            confidence = replace(confidence, method=AUTO)
+        counts = np.bincount(self.outcomes[selected], minlength=len(self.names)).tolist()
         return summarise(
-            self.scores[inside],
+            self.scores[selected],
             {name: count for name, count in zip(self.names, counts, strict=True) if count and name != SCORED},
             binary=self.measure.binary,
             direction=self.measure.direction,
             bounds=self.measure.bounds,
-            confidence=how,
-            codes=None if codes is None else codes[inside],
+            confidence=confidence,
+            codes=None if codes is None else codes[selected],
         )
 
 
 def _slice(
     column: str,
     value: Sequence[str | None],
-    inside: Inside,
+    selected: Mask,
     columns: Sequence[_Column],
-    how: Confidence,
+    confidence: Confidence,
     codes: Codes | None,
 ) -> Slice:
-    metrics = {each.measure.name: each.summary(inside, how, codes) for each in columns}
-    return Slice(
-        column, slice_label(value), int(inside.sum()), any(each.n_scored < SMALL for each in metrics.values()), metrics
-    )
+    metrics = {scored.measure.name: scored.summary(selected, confidence, codes) for scored in columns}
+    small = any(summary.n_scored < SMALL for summary in metrics.values())
+    return Slice(column, slice_label(value), int(selected.sum()), small, metrics)

@@ -85,7 +85,7 @@ def run(argv: Sequence[str]) -> int:
         print(dumps(result, indent=2))
     else:
         terminal.asked(evaluation, asked, never, chosen.output)
-        print_judge(evaluation)
+        print_judge(evaluation.summary, evaluation.manifest)
     return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.replies))
 
 

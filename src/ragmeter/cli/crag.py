@@ -202,8 +202,8 @@ def _evaluate(chosen: argparse.Namespace) -> int:
 
 def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:
     """How the offline judge and the model share the work, if they do."""
+    from ragmeter.analysis.people.label_matching import random_labels
     from ragmeter.analysis.people.labels import read_labels
-    from ragmeter.analysis.people.matching import random_labels
     from ragmeter.compat.crag.cascade import Cascade
 
     if chosen.judge != "cascade":

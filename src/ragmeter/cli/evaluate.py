@@ -256,7 +256,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     unmatched, causes = terminal.unmatched(found.summary["join"]), terminal.causes(found.summary["metrics"])
     for line in (*unmatched, *causes, *terminal.truncated(found.embeddings), *left_out):
         out.print(line, style="red", soft_wrap=True)
-    print_judge(found)
+    print_judge(found.summary, found.manifest)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True)
     return tell(verdict, json=False)
@@ -280,8 +280,8 @@ def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[
         return read_judge(chosen)
     labels: dict[str, float] = {}
     if chosen.labels:
+        from ragmeter.analysis.people.label_matching import random_labels
         from ragmeter.analysis.people.labels import read_labels
-        from ragmeter.analysis.people.matching import random_labels
 
         labels = random_labels(read_labels(chosen.labels), *rows())
         if not labels:
@@ -309,7 +309,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)
     if not (folder / chosen.run).exists():
-        from ragmeter.runs.files import unknown_run
+        from ragmeter.runs.layout import unknown_run
 
         error = unknown_run(chosen.run, folder)
         raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
@@ -344,7 +344,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     out.print(terminal.summary_table(found.summary["metrics"]))
     for line in (*terminal.causes(found.summary["metrics"]), *terminal.truncated(found.embeddings)):
         out.print(line, style="red", soft_wrap=True)
-    print_judge(found)
+    print_judge(found.summary, found.manifest)
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/", soft_wrap=True)
     return tell(verdict, json=False)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragmeter.engine.evaluation import Evaluation
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge
 
@@ -161,15 +161,12 @@ def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
     return read_judge(chosen, **cascade)
 
 
-def print_judge(evaluation: Evaluation) -> None:
-    """What there is to say of the judge, if one was asked."""
-    if "judges" in evaluation.summary:
-        from ragmeter.show.terminal import console
-        from ragmeter.show.terminal.judging import judge_lines
+def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
+    """What a run's documents say of the judge, if one was asked."""
+    from ragmeter.show.sentences.judging import judge_lines
+    from ragmeter.show.terminal.judging import print_lines
 
-        out = console()
-        for line, style in judge_lines(evaluation.summary, evaluation.manifest):
-            out.sentence(line, style)
+    print_lines(judge_lines(summary, manifest))
 
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:

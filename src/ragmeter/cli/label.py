@@ -92,8 +92,8 @@ def _new(folder: Run, chosen: argparse.Namespace) -> Sheet:
 
 def _begun(folder: Run, chosen: argparse.Namespace) -> Sheet:
     """A file that is there already: of this run and this person, and of the sample that is asked for."""
+    from ragmeter.analysis.people.label_matching import match
     from ragmeter.analysis.people.labels import Sheet, read_labels
-    from ragmeter.analysis.people.matching import match
     from ragmeter.analysis.people.sampling import choose_sample
     from ragmeter.analysis.people.verdicts import Answers, read_columns
 

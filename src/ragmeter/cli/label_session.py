@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ragmeter.analysis.people.label_matching import places_of
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet, answer_hash
-from ragmeter.analysis.people.matching import places_of
 from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.errors import InputError
 from ragmeter.runs.run import Run

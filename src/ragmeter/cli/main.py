@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import ragmeter
-from ragmeter.cli.pandas_apart import keep_pandas_apart
+from ragmeter.cli.avoid_pandas import avoid_pandas
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
 
 _COMMANDS = {
@@ -96,7 +96,7 @@ def _drop_output() -> None:
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in _COMMANDS:
         if not {"-h", "--help"}.intersection(arguments):  # help waits for nothing heavy
-            keep_pandas_apart()
+            avoid_pandas()
         code: int = import_module(f"ragmeter.cli.{arguments[0]}").run(arguments[1:])
         return code
     parser = argparse.ArgumentParser(

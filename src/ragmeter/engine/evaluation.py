@@ -31,8 +31,8 @@ from ragmeter.io.write import RUNS, check_writable
 from ragmeter.judges.judge import Judge
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
-from ragmeter.runs.files import ROWS
 from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.layout import ROWS
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.runs.writer import NewRun, RowsWriter

@@ -16,7 +16,7 @@ from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
-from ragmeter.runs.files import ROWS
+from ragmeter.runs.layout import ROWS
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun, RowsWriter
 from ragmeter.stats.confidence import Confidence

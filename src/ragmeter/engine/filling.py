@@ -7,6 +7,7 @@ every reply is in the journal before it counts.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -145,8 +146,17 @@ class Filling:
                 return self._documents(fillers, caller, sorted(client.dropped), check)
 
         with Journal(self.journal) as journal:
+            if notice := self._unused(journal, fillers, batches):
+                print(notice, file=sys.stderr)
             documents = run_calls(work, self.judge.limits, journal, self._scope(batches))
+        documents["manifest"]["judging"] |= {"journal_notice": notice} if notice else {}
         return Filled(filled, **documents)
+
+    def _unused(self, journal: Journal, fillers: Sequence[ColumnFiller], batches: Batches) -> str:
+        """Why nothing of a journal that the judge names is used, if that is so. A folder's has many judges' replies."""
+        if self.judge.journal is None:
+            return ""
+        return journal.unused_notice(key for filler in fillers for key in filler.keys(batches))
 
     def estimate(self, batches: Batches) -> dict[str, Any]:
         """About how many calls, tokens and dollars filling takes. Asks nothing."""
@@ -159,9 +169,10 @@ class Filling:
                 for name, number in filler.estimate(batches, journal).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
             total |= self._check_calls(journal, total)
+            notice = self._unused(journal, fillers, batches)
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
-        return {**total, "cost_usd": cost}
+        return {**total, "cost_usd": cost, **({"journal_notice": notice} if notice else {})}
 
     def _check_calls(self, journal: Journal, total: Mapping[str, int]) -> dict[str, int]:
         """The calls that try the judge, and the tokens with theirs."""

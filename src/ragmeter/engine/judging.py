@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragmeter.asked import AskedColumn
@@ -160,16 +160,28 @@ class ColumnFiller:
             self._repeated += 1
             self._flipped += judgement.flipped
 
+    def _texts_to_ask(self, batch: Batch, start: int) -> Iterator[dict[str, str]]:
+        """What the model is shown of each row that it is asked about."""
+        states, values, rows = self.rows(batch)
+        for place, (state, value) in enumerate(zip(states, values, strict=True)):
+            if state == SCORED and value is None and self._is_asked(start + place):
+                yield shown_texts(self.asked, rows[place])
+
+    def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
+        """What the first reply about each row is kept under."""
+        start = 0
+        for batch in batches():
+            yield from (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batch, start))
+            start += len(batch)
+
     def estimate(self, batches: Callable[[], Iterable[Batch]], journal: Journal) -> dict[str, int]:
         """Rows, calls and tokens."""
         n_rows = 0
 
-        def texts_to_ask() -> Iterable[dict[str, str]]:
+        def texts_to_ask() -> Iterator[dict[str, str]]:
             nonlocal n_rows
             for batch in batches():
-                for place, (state, value, row) in enumerate(zip(*self.rows(batch), strict=True), n_rows):
-                    if state == SCORED and value is None and self._is_asked(place):
-                        yield shown_texts(self.asked, row)
+                yield from self._texts_to_ask(batch, n_rows)
                 n_rows += len(batch)
 
         estimate = self.asks.estimate_all(texts_to_ask(), journal)
@@ -178,7 +190,8 @@ class ColumnFiller:
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""
         judge = self.judge
-        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, "tries": judge.tries}
+        columns = [self.column.column(title) for title in self.asked.fills]
+        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, "tries": judge.tries, "columns": columns}
         return own if self.sharing is None else {**own, "cascade": self.sharing.cascade.signature()}
 
     def summary(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha
 
 @dataclass(frozen=True)
 class KeptComparison:
-    """A comparison that was kept: when, by which settings, and whether its runs are still the same."""
+    """A stored comparison: its file, date and settings, and whether its runs are unchanged since."""
 
     path: Path
     created: str
@@ -52,7 +52,7 @@ def check_kept(runs: Sequence[Run]) -> None:
 
 
 def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Mapping[str, Any]) -> Path:
-    """Write a comparison, with its settings and with what its runs are known by."""
+    """Write a comparison with its settings, and with the identity of its runs."""
     path = comparison_file(runs)
     metrics = list(dict.fromkeys(name for pair in result["pairs"] for name in pair["metrics"]))
     document = {
@@ -68,7 +68,7 @@ def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Ma
 
 
 def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
-    """The comparison that was kept of these runs in this order, if there is one."""
+    """The stored comparison of these runs in this order, if there is one."""
     if any(isinstance(run, TemporaryRun) for run in runs):
         return None
     path = comparison_file(runs)
@@ -76,12 +76,12 @@ def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
         return None
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        known, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
-        current = len(known) == len(runs) and all(
-            _identity(run, each["means"]) == each for run, each in zip(runs, known, strict=True)
+        identities, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
+        current = len(identities) == len(runs) and all(
+            _identity(run, stored["means"]) == stored for run, stored in zip(runs, identities, strict=True)
         )
         if settings["metrics"] is None and current:
-            settings["metrics"] = _compared_then(runs, document["comparison"]["pairs"])
+            settings["metrics"] = _stored_metrics(runs, document["comparison"]["pairs"])
         return KeptComparison(path, str(document["created"]), settings, current)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
@@ -90,14 +90,14 @@ def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
 
 
 def _identity(run: Run, metrics: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
-    """What a run is known by: a later one of the same name was made at another time, or has other means."""
+    """What identifies a run: another run of the same name has another creation time or other means."""
     summaries = run.metrics()
     means = {name: summaries[name]["mean"] for name in metrics if name in summaries}
     return {"name": run.name, "created": run.manifest().get("created"), "n_rows": run.n_rows, "means": means}
 
 
-def _compared_then(runs: Sequence[Run], pairs: Sequence[Mapping[str, Any]]) -> list[str] | None:
-    """All metrics were compared: their names, if the runs have got others since, and None if they have not."""
-    then = [list(pair["metrics"]) for pair in pairs]
-    now = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
-    return then[0] if then[0] != now and all(names == then[0] for names in then) else None
+def _stored_metrics(runs: Sequence[Run], pairs: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """The metrics of a comparison over all metrics, if the runs have other metrics now; None if they have the same."""
+    stored = [list(pair["metrics"]) for pair in pairs]
+    current = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
+    return stored[0] if stored[0] != current and all(names == stored[0] for names in stored) else None

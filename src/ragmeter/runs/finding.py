@@ -1,4 +1,4 @@
-"""Which run is meant: by its results, its folder, a path or a name."""
+"""Find a run by what `evaluate()` returned, its folder, a path or a name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol, cast, runtime_checkable
 
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.files import MANIFEST, unknown_run
+from ragmeter.runs.layout import MANIFEST, unknown_run
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 
@@ -23,17 +23,17 @@ class HasRun(Protocol):
         """The run."""
 
 
-#: Every way to say which run is meant.
+#: Every way to name a run.
 RunLike = str | os.PathLike[str] | Run | HasRun
 
 
-def is_run(given: object) -> bool:
-    """Whether this is one run, and not several."""
-    return isinstance(given, str | os.PathLike | Run | HasRun)
+def is_run(value: object) -> bool:
+    """Whether this names a single run, not several."""
+    return isinstance(value, str | os.PathLike | Run | HasRun)
 
 
 def find_run(run: RunLike, output_dir: str | Path = RUNS) -> Run:
-    """The run that is meant: by its results, its folder, the path of its folder, or its name in `output_dir`."""
+    """Find a run by what `evaluate()` returned, by its `Run`, the path of its folder, or its name in `output_dir`."""
     if isinstance(run, Run):
         run.check()
         return run
@@ -41,7 +41,7 @@ def find_run(run: RunLike, output_dir: str | Path = RUNS) -> Run:
         return run.run_folder()
     if not isinstance(run, str | os.PathLike):
         raise UsageError(
-            f"{type(run).__name__} is no run",
+            f"{type(run).__name__} is not a run",
             hint="a run is what evaluate() or ask() returned, a RunFolder, the path of a run's folder, or its name in "
             f"{output_dir}/",
         )
@@ -49,19 +49,19 @@ def find_run(run: RunLike, output_dir: str | Path = RUNS) -> Run:
         if (path / MANIFEST).is_file():
             return Run(path)
     if (Path(output_dir) / run).is_dir():
-        return Run.at(Path(output_dir) / run)  # which says what it lacks
+        return Run.at(Path(output_dir) / run)  # raises: the folder has no manifest
     raise unknown_run(str(run), Path(output_dir))
 
 
 def find_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[Run]:
     """One run, or several."""
     if is_run(runs) or not isinstance(runs, Iterable):
-        return [find_run(cast(RunLike, runs), output_dir)]  # which says so if it is none
+        return [find_run(cast(RunLike, runs), output_dir)]  # raises if it is not a run
     return [find_run(run, output_dir) for run in runs]
 
 
 def run_labels(runs: Sequence[Run]) -> list[str]:
-    """The runs' names. Where two have the same name, their paths tell them apart; if they were not kept, numbers do."""
+    """The runs' names. Runs with the same name get their path, or a number if they were not kept."""
     counts = Counter(run.name for run in runs)
     numbers: Counter[str] = Counter()
     labels = []

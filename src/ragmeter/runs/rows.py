@@ -1,4 +1,4 @@
-"""A run's table: a Parquet file that is opened once, or one in memory. Columns are read when first needed and kept."""
+"""A run's table: a Parquet file that is opened once, or a table in memory. A column is read when first needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
-from ragmeter.runs.files import reading
+from ragmeter.runs.layout import reading
 from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO
 from ragmeter.table import QID
@@ -31,23 +31,23 @@ class Rows(Protocol):
         """How many rows there are."""
 
     def table(self, columns: Iterable[str] | None = None) -> pa.Table:
-        """All columns, or those of these names that are there."""
+        """All columns, or those of these names that exist."""
 
     def array(self, column: str) -> pa.Array:
         """One column in one piece."""
 
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
-        """All columns, some rows at a time; nothing of them is kept."""
+        """All columns, `size` rows at a time, without caching."""
 
     def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Some cells of the rows at these places, in that order."""
+        """These columns of the rows at these places, in that order."""
 
     def size(self, column: str) -> int:
         """About how many bytes a column of texts has, uncompressed."""
 
 
 class RowsFile:
-    """The table in a Parquet file. The file and its metadata are read once, and every column at most once."""
+    """A table in a Parquet file. The metadata and every column are read at most once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -59,16 +59,16 @@ class RowsFile:
         self._columns: dict[str, pa.ChunkedArray] = {}
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close(force=True)
 
     def read(self, columns: Sequence[str]) -> pa.Table:
-        """Some columns, without keeping them."""
+        """Some columns, without caching."""
         with reading(self._path):  # Arrow's threads now and then abort a short process when it ends
             return self._file.read(columns=columns, use_threads=False)
 
     def table(self, columns: Iterable[str] | None = None) -> pa.Table:
-        """All columns, or those of these names that are there."""
+        """All columns, or those of these names that exist."""
         names = [name for name in dict.fromkeys(self.schema.names if columns is None else columns) if self._has(name)]
         missing = [name for name in names if name not in self._columns]
         if missing:
@@ -80,22 +80,22 @@ class RowsFile:
         return pa.Table.from_arrays([self._columns[name] for name in names], schema=schema)
 
     def array(self, column: str) -> pa.Array:
-        """One column in one piece, which is then kept in place of the pieces that were read."""
-        pieces = self.table([column])[column]
-        if pieces.num_chunks != 1:
-            self._columns[column] = pieces = pa.chunked_array([pieces.combine_chunks()])
-        return pieces.chunk(0)
+        """One column in one piece, which replaces its chunks in the cache."""
+        chunked = self.table([column])[column]
+        if chunked.num_chunks != 1:
+            self._columns[column] = chunked = pa.chunked_array([chunked.combine_chunks()])
+        return chunked.chunk(0)
 
     def _has(self, name: str) -> bool:
         return bool(self.schema.get_field_index(name) >= 0)
 
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
-        """All columns, some rows at a time; nothing of them is kept."""
+        """All columns, `size` rows at a time, without caching."""
         with reading(self._path):
             yield from self._file.iter_batches(batch_size=size)
 
     def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Some cells of the rows at these places, in that order; only the parts of the file that hold them are read."""
+        """These columns of the rows at these places, in that order; only their row groups are read."""
         if all(name in self._columns for name in columns):
             return RowsInMemory(self.table(columns)).records(places, columns)
         records: dict[int, dict[str, Any]] = {}
@@ -112,10 +112,10 @@ class RowsFile:
         return [records[place] for place in places]
 
     def size(self, column: str) -> int:
-        """How many bytes a column has, uncompressed, from the file's metadata: nothing of it is read."""
-        books = self._file.metadata
-        place = [books.schema.column(i).path for i in range(len(books.schema))].index(column)
-        return sum(books.row_group(i).column(place).total_uncompressed_size for i in range(books.num_row_groups))
+        """How many bytes a column has, uncompressed; taken from Parquet metadata without reading it."""
+        metadata = self._file.metadata
+        place = [metadata.schema.column(i).path for i in range(len(metadata.schema))].index(column)
+        return sum(metadata.row_group(i).column(place).total_uncompressed_size for i in range(metadata.num_row_groups))
 
 
 class RowsInMemory:
@@ -127,7 +127,7 @@ class RowsInMemory:
         self.n_rows: int = table.num_rows
 
     def table(self, columns: Iterable[str] | None = None) -> pa.Table:
-        """All columns, or those of these names that are there."""
+        """All columns, or those of these names that exist."""
         if columns is None:
             return self._table
         return self._table.select([name for name in dict.fromkeys(columns) if name in self.schema.names])
@@ -137,25 +137,25 @@ class RowsInMemory:
         return self._table[column].combine_chunks()
 
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
-        """All columns, some rows at a time."""
+        """All columns, `size` rows at a time."""
         yield from self._table.combine_chunks().to_batches(max_chunksize=size)
 
     def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Some cells of the rows at these places, in that order."""
+        """These columns of the rows at these places, in that order."""
         records: list[dict[str, Any]] = self.table(columns).take(pa.array(places, pa.int64())).to_pylist()
         return records
 
     def size(self, column: str) -> int:
-        """How many bytes a column of texts would have in a Parquet file: four for each length, and the texts."""
+        """How many bytes a column of texts would take in Parquet: four for each length, and the texts."""
         return 4 * self.n_rows + int(pc.sum(pc.binary_length(self._table[column])).as_py() or 0)
 
 
 def clusters_of(
     cluster: str | None, texts: Sequence[str], column: Callable[[str], pa.Array]
 ) -> tuple[str | None, Codes | None]:
-    """By which column the rows belong together, if they do, and for each row the number of its cluster.
+    """The column that clusters the rows, and each row's cluster number; None and None for independent rows.
 
-    `cluster` is such a column's name, "auto", or None; `texts` are the columns of texts, which `column` reads.
+    `cluster` is a column's name, "auto", or None; `texts` are the columns of texts, which `column` reads.
     """
     if cluster is None:
         return None, None

@@ -1,4 +1,4 @@
-"""A run: what was run, the table, and what came out."""
+"""A run: its manifest, its table and its summary."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.errors import InputError, UnknownNameError
-from ragmeter.runs.files import (
+from ragmeter.runs.layout import (
     FILES,
+    INCOMPLETE,
     MANIFEST,
-    NOT_WHOLE,
     ROWS,
     SUMMARY,
     Stamp,
@@ -43,7 +43,7 @@ from ragmeter.table import (
 
 #: The types of a column of single texts.
 TEXTS = (pa.large_string(), pa.string())
-#: A column with more values than this, or with longer ones, is no slice but a text.
+#: A column with more values than this, or with longer ones, is not offered as a slice.
 _MOST_VALUES, _LONGEST = 50, 100
 #: How a missing value is shown.
 NOTHING = "(none)"
@@ -54,24 +54,23 @@ T = TypeVar("T")
 class Run:
     """A run in its folder.
 
-    A file is opened when it is first needed, and what was read stays in memory until another process or call replaces
-    the run: then it is read anew.
+    A file is opened when it is first needed. What was read is cached until this process or another changes the files.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path: Path | None = Path(path)
-        self._kept: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
         self._stamps: tuple[Stamp, ...] = ()
 
     @classmethod
-    def at(cls, where: str | os.PathLike[str]) -> Self:
+    def at(cls, path: str | os.PathLike[str]) -> Self:
         """The run at a path, or an error if there is none."""
-        run = cls(where)
+        run = cls(path)
         run.check()
         return run
 
     def check(self) -> None:
-        """Raise an error if the run is not there (any more)."""
+        """Raise an error if the run does not exist (any more)."""
         if (self.path / MANIFEST).is_file():
             return
         if self.path.exists():
@@ -86,7 +85,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The folder's name is the run's; `.` and `..` don't say it."""
+        """The folder's name, also where the path is `.` or `..`."""
         return self.path.name if self.path.name not in ("", "..") else self.path.resolve().name
 
     def __repr__(self) -> str:
@@ -101,60 +100,60 @@ class Run:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path,)
 
-    def _once(self, what: Hashable, read: Callable[[], T]) -> T:
-        """What `read` gives, kept as long as the run's files are the same."""
+    def _cached(self, key: Hashable, read: Callable[[], T]) -> T:
+        """The value of `read()`, cached until the run's files change."""
         stamps = self._files()
         if stamps != self._stamps:
-            self._kept, self._stamps = {}, stamps
-        kept = self._kept
-        if what not in kept:
-            kept[what] = read()
-        value: T = kept[what]
+            self._cache, self._stamps = {}, stamps
+        cache = self._cache
+        if key not in cache:
+            cache[key] = read()
+        value: T = cache[key]
         return value
 
     def _files(self) -> tuple[Stamp, ...]:
         return tuple(stamp_of(self.path / name) for name in FILES)
 
     def _text(self, name: str) -> str:
-        return self._once(name, lambda: read_text(self.path / name))
+        return self._cached(name, lambda: read_text(self.path / name))
 
     def _open(self) -> Rows:
         return RowsFile(self.path / ROWS)
 
     @property
     def _rows(self) -> Rows:
-        return self._once(ROWS, self._open)
+        return self._cached(ROWS, self._open)
 
     def close(self) -> None:
-        """Let go of the open file and of what was read; what is needed later is read again."""
-        self._kept, kept = {}, self._kept
-        if isinstance(rows := kept.get(ROWS), RowsFile):
+        """Close the file and drop the cache; what is needed later is read again."""
+        self._cache, cache = {}, self._cache
+        if isinstance(rows := cache.get(ROWS), RowsFile):
             rows.close()
 
     def manifest(self) -> dict[str, Any]:
-        """What was run. The dict is the caller's own."""
+        """What was run, as a new dict."""
         content: dict[str, Any] = json.loads(self._text(MANIFEST))
         return content
 
     def summary(self) -> dict[str, Any]:
-        """What came out. The dict is the caller's own."""
+        """The results, as a new dict."""
         content: dict[str, Any] = json.loads(self._text(SUMMARY))
         clip_intervals(content.get("metrics"))
         return content
 
     def metrics(self) -> dict[str, dict[str, Any]]:
-        """What came out, for each metric."""
+        """The results of each metric."""
         metrics = self.summary().get("metrics")
         if not isinstance(metrics, dict):
-            raise InputError("it has no metrics", file=str(self.path / SUMMARY), hint=NOT_WHOLE)
+            raise InputError("it has no metrics", file=str(self.path / SUMMARY), hint=INCOMPLETE)
         for name, summary in metrics.items():
             if not isinstance(summary, dict) or not MetricSummary.required() <= summary.keys():
-                raise InputError(f"{name} is not all there", file=str(self.path / SUMMARY), hint=NOT_WHOLE)
+                raise InputError(f"{name} is incomplete", file=str(self.path / SUMMARY), hint=INCOMPLETE)
         return metrics
 
     @property
     def confidence(self) -> Confidence:
-        """How the run's own intervals were made."""
+        """The settings of the run's own intervals."""
         settings = self.summary().get("statistics") or {}
         return Confidence(**{key: settings[key] for key in ("method", "cluster", "level", "seed") if key in settings})
 
@@ -163,11 +162,11 @@ class Run:
         return self._rows.table(columns)
 
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
-        """The table, some rows at a time, as Arrow has them; nothing of it is kept in memory."""
+        """The table, `size` rows at a time, without caching."""
         return self._rows.batches(size)
 
     def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Some cells of the rows at these places, in that order."""
+        """These columns, as far as they exist, of the rows at these places, in that order."""
         return self._rows.records(places, [name for name in columns if name in self.columns])
 
     @property
@@ -184,23 +183,38 @@ class Run:
     @property
     def texts(self) -> list[str]:
         """The columns of single texts."""
-        return self._once("texts", lambda: [field.name for field in self._rows.schema if field.type in TEXTS])
+        return self._cached("texts", lambda: [field.name for field in self._rows.schema if field.type in TEXTS])
 
     @property
     def other_columns(self) -> list[str]:
-        """Columns of texts that the table has no name for: slices, ids and notes of the user's."""
+        """The user's own columns of texts: slices, ids and notes."""
         scores = {column for name in self.metrics() for column in (name, outcome_column(name))}
-        return [name for name in self.texts if name not in {*NAMED_COLUMNS, *JUDGE_COLUMNS, *scores}]
+        return [name for name in self.texts if name not in {*NAMED_COLUMNS, *self._of_judges, *scores}]
+
+    @property
+    def judged_columns(self) -> dict[str, list[str]]:
+        """The columns that a judge has filled, by the name of the value: it, the reason, who decided, how probable."""
+        filled = [
+            list(entry["columns"]) for entry in (self.manifest().get("asked") or {}).values() if "columns" in entry
+        ]
+        if not any("verdict" in columns for columns in filled):  # of conversations, or of the user's own table
+            filled.append(list(JUDGE_COLUMNS))
+        return {columns[0]: columns for columns in filled if set(columns) & set(self.columns)}
+
+    @property
+    def _of_judges(self) -> set[str]:
+        columns = {name for columns in self.judged_columns.values() for name in columns}
+        return {*columns, *map(outcome_column, columns)}
 
     @property
     def row_metrics(self) -> list[str]:
-        """The metrics that every row has a score of; a conversation's own score is not among them."""
-        return self._once("row_metrics", lambda: [name for name in self.metrics() if name in self.columns])
+        """The metrics that are scored row by row; a conversation's own score is not among them."""
+        return self._cached("row_metrics", lambda: [name for name in self.metrics() if name in self.columns])
 
     @property
     def measures(self) -> dict[str, Measure]:
         """The columns of numbers: metrics in the order of the summary, then latency and the like."""
-        return self._once("measures", self._read_measures)
+        return self._cached("measures", self._read_measures)
 
     def _read_measures(self) -> dict[str, Measure]:
         measures = {}
@@ -216,18 +230,18 @@ class Run:
         return measures
 
     def measure(self, name: str) -> Measure:
-        """One measure by its name, or an error that says which there are."""
-        for known in (name, OTHER_NAMES.get(name)):
-            if known in self.measures:
-                return self.measures[known]
+        """One measure by its name, or an error that lists the names."""
+        for candidate in (name, OTHER_NAMES.get(name)):
+            if candidate in self.measures:
+                return self.measures[candidate]
         raise UnknownNameError("metric", name, self.measures, hint=f"{self.name} has {', '.join(self.measures)}")
 
     def scores(self, metric: str) -> Scores:
-        """A measure's scores, NaN where a row has none. The array is the caller's own."""
+        """A measure's scores as a new array, NaN where a row has none."""
         return np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
 
     def outcomes(self, name: str) -> tuple[Codes, list[str]]:
-        """For each row the number of its outcome of a measure, and the outcomes' names, `scored` among them."""
+        """Each row's outcome as a number, and the outcomes' names by number, `scored` among them."""
         column = outcome_column(name)
         if column in self.columns:
             encoded = pc.dictionary_encode(self.rows([column])[column].cast(pa.string()).combine_chunks())
@@ -241,26 +255,25 @@ class Run:
         return self._rows.array(name)
 
     def slices(self) -> list[str]:
-        """The columns by which the rows fall into a few groups: of the user's own, with 2 to 50 short values."""
-        own = [
+        """The user's own columns with 2 to 50 different short values."""
+        others = {*NAMED_COLUMNS, *self._of_judges}
+        candidates = [
             name
             for name in self.texts
-            if name not in (*NAMED_COLUMNS, *JUDGE_COLUMNS)
-            and not name.startswith("input.")
-            and self.is_short(name, _LONGEST)
+            if name not in others and not name.startswith("input.") and self.is_short(name, _LONGEST)
         ]
-        return [name for name in own if 2 <= pc.count_distinct(self.column(name)).as_py() <= _MOST_VALUES]
+        return [name for name in candidates if 2 <= pc.count_distinct(self.column(name)).as_py() <= _MOST_VALUES]
 
     def is_short(self, name: str, longest: int = 1_000) -> bool:
-        """Whether a column is there and its values are short, estimated from Parquet metadata without reading it."""
+        """Whether a column exists and its values are short, estimated from Parquet metadata without reading it."""
         return name in self.texts and self._rows.size(name) <= longest * max(self.n_rows, 1)
 
-    def columns_of(self, given: str) -> list[str]:
-        """The columns that a slice is by: one, or two with a comma between them."""
-        return [given] if given in self.texts else given.split(",")
+    def columns_of(self, slice_name: str) -> list[str]:
+        """The columns of a slice's name: one column, or two separated by a comma."""
+        return [slice_name] if slice_name in self.texts else slice_name.split(",")
 
     def groups(self, names: Sequence[str]) -> tuple[Codes, list[tuple[str | None, ...]]]:
-        """For each row the number of its group by some columns, and each group's values, in the order of appearance."""
+        """Each row's group number by some columns, and each group's values, in the order of appearance."""
         encoded = [pc.dictionary_encode(self.column(name), null_encoding="encode") for name in names]
         codes = np.zeros(len(encoded[0]), dtype=np.int64)
         for column in encoded:
@@ -271,9 +284,10 @@ class Run:
         values = [tuple(column[int(row)].as_py() for column in encoded) for row in np.sort(first)]
         return rank[places], values
 
-    def clusters(self, how: Confidence) -> tuple[str | None, Codes | None]:
-        """By which column rows belong together, if they do, and for each row the number of its cluster."""
-        return self._once(("clusters", how.cluster), lambda: clusters_of(how.cluster, self.texts, self.column))
+    def clusters(self, confidence: Confidence) -> tuple[str | None, Codes | None]:
+        """The column that clusters the rows, and each row's cluster number; None and None for independent rows."""
+        cluster = confidence.cluster
+        return self._cached(("clusters", cluster), lambda: clusters_of(cluster, self.texts, self.column))
 
 
 #: Its earlier name.
@@ -281,5 +295,5 @@ RunFolder = Run
 
 
 def slice_label(values: Sequence[str | None]) -> str:
-    """A slice's value, or its values, as they are shown."""
+    """A slice's value or values, as shown to people."""
     return ", ".join(NOTHING if value is None else value for value in values)

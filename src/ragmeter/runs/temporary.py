@@ -1,4 +1,4 @@
-"""A run that nobody asked to keep: in memory, with a folder only if somebody needs one."""
+"""A run that is not kept: in memory, written to a temporary folder only when its path is needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragmeter.io.write import dumps
-from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY, Stamp, writing
+from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY, Stamp, writing
 from ragmeter.runs.rows import Rows, RowsInMemory
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
@@ -36,11 +36,11 @@ class TemporaryRun(Run):
         return cls(run.name, run.rows(), run.manifest(), run.summary())
 
     def check(self) -> None:
-        """It is always there."""
+        """Nothing to check: it always exists."""
 
     @property
     def name(self) -> str:
-        """The one that it was given."""
+        """The name that was passed in."""
         return self._name
 
     @property
@@ -75,6 +75,6 @@ class TemporaryRun(Run):
 
 
 def _remove(folder: str, process: int) -> None:
-    """Remove a folder, unless this is another process that was forked from the one that made it."""
+    """Remove a folder, unless this is a forked child of the process that made it."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Writing a run: its rows batch by batch, then the summary and the manifest, and all three into place when whole."""
+"""Writing a run: rows batch by batch, then summary and manifest; all three are moved into place when complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ragmeter.definition import Metric
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
-from ragmeter.runs.files import FILES, MANIFEST, ROWS, SUMMARY, writing
+from ragmeter.runs.layout import FILES, MANIFEST, ROWS, SUMMARY, writing
 from ragmeter.runs.rows import RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS, Run
 from ragmeter.stats.confidence import Confidence
@@ -39,12 +39,12 @@ class Scored:
 
 
 class RowsWriter:
-    """Writes the table as it comes, a row group a batch, and counts what was not scored."""
+    """Writes each batch as a row group, and counts what was not scored."""
 
     def __init__(self, path: Path, metrics: Sequence[Metric | Measure]) -> None:
         self._path = path
         self._metrics = metrics
-        self._taken = {name for metric in metrics for name in (metric.name, outcome_column(metric.name))}
+        self._score_columns = {name for metric in metrics for name in (metric.name, outcome_column(metric.name))}
         self._file = path.open("wb")
         self._writer: pq.ParquetWriter | None = None
         self._schema: Any = None
@@ -56,7 +56,7 @@ class RowsWriter:
 
         `carried` are columns of an earlier run that stay as they are.
         """
-        arrays = {self._own(name): _array(name, column) for name, column in scored.batch.columns.items()}
+        arrays = {self._input_name(name): _array(name, column) for name, column in scored.batch.columns.items()}
         arrays.update(carried or {})
         outcomes: dict[int, Any] = {}  # metrics with the same needs share the list
         for name, (values, causes) in scored.scores.items():
@@ -74,7 +74,7 @@ class RowsWriter:
                 compression="zstd",
                 compression_level=1,
                 use_dictionary=[outcome_column(metric.name) for metric in self._metrics],
-                write_statistics=[metric.name for metric in self._metrics],  # nobody asks for the least text
+                write_statistics=[metric.name for metric in self._metrics],  # nobody needs a text's minimum
             )
         rows = len(scored.batch)
         for name in arrays:
@@ -84,9 +84,9 @@ class RowsWriter:
         with writing(self._path):
             self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema), row_group_size=rows)
 
-    def _own(self, name: str) -> str:
-        """A column's name in the file: one that a metric's scores have taken gives way to them."""
-        return f"input.{name}" if name in self._taken else name
+    def _input_name(self, name: str) -> str:
+        """An input column's name in the file; one that is also the name of a score column gets a prefix."""
+        return f"input.{name}" if name in self._score_columns else name
 
     def __enter__(self) -> Self:
         return self
@@ -95,7 +95,7 @@ class RowsWriter:
         if kind is None:
             self.close()
         else:
-            with suppress(Exception):  # what went wrong first is what matters
+            with suppress(Exception):  # the first error is the one to report
                 self.close()
 
     def close(self) -> None:
@@ -105,20 +105,22 @@ class RowsWriter:
                 self._writer.close()
 
     def numbers(self) -> dict[str, dict[str, float]]:
-        """What the table's own numbers come to, latency for one: how many, their mean, and percentiles."""
+        """Count, mean and percentiles of the table's own numbers, such as latency."""
         with closing(RowsFile(self._path)) as rows:
             present = [name for name in NUMBER_COLUMNS if name in rows.schema.names]
             columns = {name: rows.read([name])[name].drop_null().to_numpy() for name in present}
         return {name: percentiles(values) for name, values in columns.items() if len(values)}
 
-    def summaries(self, how: Confidence) -> tuple[Confidence, dict[str, MetricSummary]]:
-        """Each metric's summary, from the file: one column at a time is all that memory has to hold.
+    def summaries(self, confidence: Confidence) -> tuple[Confidence, dict[str, MetricSummary]]:
+        """The interval settings with the cluster column that was used, and each metric's summary.
 
-        With them, how their intervals were made after all: by which column rows belong together.
+        They are computed from the file, so memory holds one column at a time.
         """
         with closing(RowsFile(self._path)) as rows:
             texts = [field.name for field in rows.schema if field.type in TEXTS]
-            cluster, codes = clusters_of(how.cluster, texts, lambda name: rows.read([name])[name].combine_chunks())
+            cluster, codes = clusters_of(
+                confidence.cluster, texts, lambda name: rows.read([name])[name].combine_chunks()
+            )
             summaries = {
                 metric.name: summarise(
                     rows.read([metric.name])[metric.name].to_numpy(),
@@ -126,12 +128,12 @@ class RowsWriter:
                     binary=metric.binary,
                     direction=metric.direction,
                     bounds=metric.bounds,
-                    confidence=how,
+                    confidence=confidence,
                     codes=codes,
                 )
                 for metric in self._metrics
             }
-        return replace(how, cluster=cluster), summaries
+        return replace(confidence, cluster=cluster), summaries
 
 
 def _array(name: str, column: list[Any]) -> Any:
@@ -141,10 +143,10 @@ def _array(name: str, column: list[Any]) -> Any:
 
 
 class NewRun:
-    """A run being written: into a temporary folder, which takes the run's place in one step when it is whole.
+    """A run being written: into a temporary folder, which replaces the run's folder in one step when it is complete.
 
-    With `inside`, the run's folder holds other files as well, a journal for one, and may be there before there is a
-    run: then only the run's own files are replaced, the manifest last.
+    With `inside`, the run's folder may exist before the run and holds other files too, such as a journal: then only the
+    run's own files are replaced, the manifest last.
     """
 
     def __init__(self, path: Path, *, inside: bool = False) -> None:
@@ -153,7 +155,7 @@ class NewRun:
         self.path = path
         self._inside = inside
         parent = path if inside else path.parent
-        self._made = [folder for folder in (parent, *parent.parents) if not folder.exists()]
+        self._created = [folder for folder in (parent, *parent.parents) if not folder.exists()]
         try:
             with writing(path):
                 parent.mkdir(parents=True, exist_ok=True)
@@ -161,7 +163,7 @@ class NewRun:
                 self.folder = Path(temporary)
                 self.folder.chmod(0o777 & ~_umask())
         except OutputError:
-            self._forget_parents()
+            self._remove_parents()
             raise
 
     def __enter__(self) -> Self:
@@ -169,16 +171,16 @@ class NewRun:
 
     def __exit__(self, *failure: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-        self._forget_parents()
+        self._remove_parents()
 
-    def _forget_parents(self) -> None:
-        """Remove the folders that were made for the run, if nothing was kept in them."""
-        for parent in self._made:
+    def _remove_parents(self) -> None:
+        """Remove the folders that were created for the run, if they are empty."""
+        for parent in self._created:
             with suppress(OSError):
                 parent.rmdir()
 
     def keep(self, older: Run) -> None:
-        """Take over what else an older run has in its folder: a journal, exports."""
+        """Copy the other files of an older run's folder: a journal, exports."""
         with writing(self.path):
             for file in older.path.iterdir():
                 if file.name not in FILES:
@@ -186,7 +188,7 @@ class NewRun:
                     copy(file, self.folder / file.name)
 
     def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:
-        """Write the two documents and put all in its place, in that of an older run of the same name."""
+        """Write summary and manifest, and move the run into place; an older run of the same name is replaced."""
         with writing(self.path):
             (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
             (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -201,7 +203,7 @@ class NewRun:
         return Run(self.path)
 
     def _swap(self) -> None:
-        """Put the folder in its place. Another process may do the same at the same time; the last one stays."""
+        """Move the folder into place. Another process may do the same at the same time; the last one wins."""
         older = self.folder.with_suffix(".old")
         for attempt in range(100):
             with suppress(FileNotFoundError):
@@ -218,19 +220,17 @@ class NewRun:
 
 
 def _check_place(path: Path) -> None:
-    """Refuse to replace what is not a run."""
+    """Raise an error if the path is taken by something other than a run."""
     with writing(path):
-        foreign = all(_is_foreign(path) for _ in range(5))  # a run may be taking its place this very moment
+        foreign = all(_is_foreign(path) for _ in range(5))  # another process may be swapping a run in right now
     if foreign:
-        raise OutputError(
-            f"{path} is there already, and it is not a run", hint=f"choose another name with {option('run')}"
-        )
+        raise OutputError(f"{path} already exists and is not a run", hint=f"choose another name with {option('run')}")
 
 
 def _is_foreign(path: Path) -> bool:
     """Whether something other than a run is at this path."""
     try:
-        return MANIFEST not in {each.name for each in path.iterdir()}
+        return MANIFEST not in {file.name for file in path.iterdir()}
     except FileNotFoundError:
         return False
     except NotADirectoryError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as Xml
 
-from ragmeter.analysis.gating.verdict import Verdict
+from ragmeter.analysis.gating.checks import Verdict
 from ragmeter.show.texts import in_xml
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from ragmeter import choose_sample, compare, evaluate, gate
 from ragmeter.analysis.comparing import MetricDifference
-from ragmeter.analysis.comparing.judging import verdict
+from ragmeter.analysis.comparing.significance import verdict
 from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UnknownNameError, UsageError
@@ -117,7 +117,7 @@ def test_turns_of_a_conversation_belong_together(tmp_path: Path) -> None:
     assert (found.cluster, each.n_clusters, each.interval_method) == ("session_id", 50, "student_t_clustered")
     apart = compare(["a", "b"], cluster=None, output_dir=tmp_path)
     assert (apart.cluster, apart.pairs[0].metrics["score"].n_clusters) == (None, None)
-    with pytest.raises(UsageError, match="McNemar's test takes rows for independent"):
+    with pytest.raises(UsageError, match="McNemar's test needs independent rows"):
         compare(["a", "b"], test="mcnemar", output_dir=tmp_path)
 
 

@@ -270,5 +270,5 @@ def test_zeros_that_a_spreadsheet_dropped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
 def test_a_threshold_that_is_none(tmp_path: Path, threshold: float) -> None:
     run = make_run(tmp_path)
-    with pytest.raises(UsageError, match="a threshold of"):
+    with pytest.raises(UsageError, match="threshold must be a finite number"):
         calibrate(run, labelled(run, 20), metric="exact_match", threshold=threshold)

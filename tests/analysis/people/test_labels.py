@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from ragmeter import choose_sample, evaluate
+from ragmeter.analysis.people.label_matching import match
 from ragmeter.analysis.people.labels import Sheet, answer_hash, read_label, read_labels
-from ragmeter.analysis.people.matching import match
 from ragmeter.errors import ColumnError, InputError, UsageError
 from tests.analysis.people.helpers import make_run
 
@@ -31,20 +31,20 @@ def test_labels_as_people_write_them(cell: object, label: str | None) -> None:
 def test_what_is_no_label(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("qid,label\n1,correct\n2,maybe\n")
-    with pytest.raises(InputError, match=r"labels\.csv, line 3: 'maybe' is no label"):
+    with pytest.raises(InputError, match=r"labels\.csv, line 3: 'maybe' is not a label"):
         read_labels(path)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,label\n1,1\n", "no 'qid'"),
-        ("qid,verdict\n1,1\n", "no 'label'"),
+        ("id,label\n1,1\n", "'qid' is missing"),
+        ("qid,verdict\n1,1\n", "'label' is missing"),
         ("qid,label\n,1\n", "line 2: the qid is empty"),
         ("qid,label\n1,1\n1,0\n", "line 3: qid '1' is labelled twice, first in"),
-        ("qid,label,weight\n1,1,heavy\n", "weight is 'heavy'"),
+        ("qid,label,weight\n1,1,heavy\n", "weight must be a number, got 'heavy'"),
         ("qid,label,weight\n1,1,0\n", "above 0"),
-        ("qid,label,stratum,stratum_rows\n1,1,a,2.5\n", "should be a number of rows"),
+        ("qid,label,stratum,stratum_rows\n1,1,a,2.5\n", "stratum_rows must be a number of rows, got 2.5"),
         ("qid,label\n", "no rows"),
     ],
 )
@@ -74,7 +74,7 @@ def test_a_sheet_survives_its_way_through_the_disk(tmp_path: Path) -> None:
     sheet = Sheet.of(choose_sample(run, 6), path)
     sheet.write()
     sheet.record(2, "correct", "anna")
-    with pytest.raises(UsageError, match="no label"):
+    with pytest.raises(UsageError, match="not a label"):
         sheet.record(2, "maybe", "anna")
     for _ in range(3):  # reading and writing again changes nothing
         before = path.read_bytes()
@@ -146,7 +146,7 @@ def test_two_people_s_samples_must_be_one() -> None:
         {"qid": "1", "label": 1, "stratum": "a", "stratum_rows": size, "rater": who}
         for who, size in (("x", 4), ("y", 5))
     ]
-    with pytest.raises(InputError, match="drawn otherwise"):
+    with pytest.raises(InputError, match="another stratum or weight"):
         match(read_labels(rows), ["1"], [""])
 
 

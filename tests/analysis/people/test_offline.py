@@ -73,7 +73,7 @@ def test_what_would_make_it_worse_is_refused(run: RunFolder, tmp_path: Path) -> 
         found = recalibrate(run, [{"qid": row["qid"], "label": label} for row, label in zip(held, said, strict=True)])
         if not found.helps:
             refused += 1
-            with pytest.raises(OutputError, match="not shown"):
+            with pytest.raises(OutputError, match="not make the offline judge significantly better"):
                 found.write(tmp_path / "worse.json")
     assert refused >= 5
     assert not (tmp_path / "worse.json").exists()

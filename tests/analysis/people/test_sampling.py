@@ -112,13 +112,13 @@ def test_rows_without_an_answer_or_a_score_are_not_drawn(tmp_path: Path) -> None
 
 def test_what_makes_no_sense(tmp_path: Path) -> None:
     run = make_run(tmp_path)
-    with pytest.raises(UsageError, match="strata go with"):
+    with pytest.raises(UsageError, match="strata and"):
         choose_sample(run, by="stratified")
-    with pytest.raises(UsageError, match="strata go with"):
+    with pytest.raises(UsageError, match="strata and"):
         choose_sample(run, strata=["domain"])
     with pytest.raises(UsageError, match="two metrics"):
         choose_sample(run, by="disagreement")
-    with pytest.raises(UsageError, match="no way 'luck'"):
+    with pytest.raises(UsageError, match="unknown way to choose rows 'luck'"):
         choose_sample(run, by="luck")
     with pytest.raises(UsageError, match="at least 1"):
         choose_sample(run, 0)

@@ -37,7 +37,7 @@ def test_what_is_no_run_is_said(tmp_path: Path) -> None:
         load_runs([fresh, fresh])
     with pytest.raises(UsageError, match="no run was named"):
         load_runs([], tmp_path)
-    with pytest.raises(UsageError, match="float is no run"):
+    with pytest.raises(UsageError, match="float is not a run"):
         load_runs(0.5)  # type: ignore[arg-type]
     (path / "rows.parquet").write_bytes(b"PAR1 nonsense")
     with pytest.raises(InputError, match=r"rows\.parquet: can't be read"):

@@ -1,6 +1,6 @@
-"""Runs side by side: is B better than A, by how much, how sure is that, and where."""
+"""Compare runs: is B better than A, by how much, how certain is that, and in which slices."""
 
 from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference, Mover, Pair, SliceDifference
-from ragmeter.analysis.comparing.deciding import compare
+from ragmeter.analysis.comparing.pairwise import compare
 
 __all__ = ["Comparison", "MetricDifference", "Mover", "Pair", "SliceDifference", "compare"]

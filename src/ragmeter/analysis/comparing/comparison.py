@@ -1,4 +1,4 @@
-"""What a comparison says, ready for a script, a table or a page."""
+"""The result of a comparison, for scripts, tables and the report."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.intervals import Interval
 
-#: The verdicts. `different` is for metrics of which neither more nor less is better.
+#: The verdicts. `different` is for metrics without a direction, where neither higher nor lower is better.
 BETTER, WORSE, DIFFERENT, NOT_SIGNIFICANT = "better", "worse", "different", "not significant"
 
 
 @dataclass(frozen=True)
 class Mover:
-    """A row whose score moved far from one run to the other, with its texts."""
+    """A row whose score differs much between the two runs, with its texts."""
 
     qid: str
     a: float
@@ -32,12 +32,12 @@ class Mover:
 
 @dataclass(frozen=True)
 class MetricDifference:
-    """One metric of two runs, on the rows that both have scored; all from the second run's point of view.
+    """One metric of two runs, on the rows that are scored in both, from the second run's point of view.
 
-    `difference` is b - a; `better` and `worse` count rows by the metric's direction. `needed` is the number of rows
-    that would show a difference of `point`, and `smallest` the difference that these rows can show, with 80% power.
-    `verdict` goes by `p_holm`, which knows how many metrics and pairs of runs were looked at. `sentence` says it in
-    words, wherever it is shown. The interval is clipped to what a difference can be: -1 to 1 for scores from 0 to 1.
+    `difference` is b - a; `better` and `worse` count rows by the metric's direction. With 80% power, `needed` rows
+    would detect a difference of `point`, and these rows can detect a difference of `smallest`. `verdict` follows from
+    `p_holm`, which is corrected over all metrics and pairs of runs; `sentence` is the result in words. The interval is
+    clipped to the possible range of a difference: -1 to 1 for scores from 0 to 1.
     """
 
     direction: str
@@ -68,7 +68,7 @@ class MetricDifference:
 
 @dataclass(frozen=True)
 class SliceDifference:
-    """One metric on the rows of one slice. `turns`: significantly the other way round than on all rows."""
+    """One metric on the rows of one slice. `turns`: significant, and opposite in sign to the difference on all rows."""
 
     column: str
     value: str
@@ -85,7 +85,7 @@ class SliceDifference:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two runs."""
+    """The comparison of two runs."""
 
     a: str
     b: str
@@ -101,9 +101,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison(Tabular):
-    """Two runs or more, every pair of them. `tests` is the number of tests that p-values are corrected over.
+    """The comparison of every pair of runs. `tests` is the number of tests that p-values are corrected over.
 
-    It is a sequence of pairs; of two runs alone, `comparison["token_f1"]` is the difference by a metric.
+    It is a sequence of pairs; with only two runs, `comparison["token_f1"]` is the difference by that metric.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("metrics", "slices", "movers")
@@ -129,17 +129,17 @@ class Comparison(Tabular):
         return iter(self.pairs)
 
     @overload
-    def __getitem__(self, which: int) -> Pair: ...
+    def __getitem__(self, key: int) -> Pair: ...
     @overload
-    def __getitem__(self, which: str) -> MetricDifference: ...
-    def __getitem__(self, which: int | str) -> Pair | MetricDifference:
-        """A pair by its number; where there is one pair alone, a metric's difference by the metric's name."""
-        if isinstance(which, int):
-            return self.pairs[which]
+    def __getitem__(self, key: str) -> MetricDifference: ...
+    def __getitem__(self, key: int | str) -> Pair | MetricDifference:
+        """A pair by its number; if there is only one pair, a difference by the metric's name."""
+        if isinstance(key, int):
+            return self.pairs[key]
         if len(self.pairs) > 1:
-            raise KeyError(f"{which!r}: there are {len(self.pairs)} pairs of runs, so say which: .pairs[0].metrics")
+            raise KeyError(f"{key!r}: there are {len(self.pairs)} pairs of runs, so choose one: .pairs[0].metrics")
         metrics = self.pairs[0].metrics
-        return metrics[naming.one_of(which, metrics, "this comparison")]
+        return metrics[naming.one_of(key, metrics, "this comparison")]
 
     def __repr__(self) -> str:
         return "\n".join(["<Comparison>", *(pair.sentence for pair in self.pairs)])
@@ -148,7 +148,7 @@ class Comparison(Tabular):
         titles = ("metric", "mean A", "mean B", "B − A", f"{percent(self.level)} interval", "p (Holm)", "n", "verdict")
         parts = []
         for pair in self.pairs:
-            rows = [_cells(name, each) for name, each in pair.metrics.items()]
+            rows = [_cells(name, result) for name, result in pair.metrics.items()]
             parts.append(html_lines(f"A: {pair.a}, B: {pair.b}"))
             parts.append(html_table(titles, rows, texts=(0, 7)))
             parts.append(html_lines(pair.sentence))
@@ -158,38 +158,44 @@ class Comparison(Tabular):
         if name == "metrics":
             return arrow_table([record for pair in self.pairs for record in _metric_records(pair)])
         if name == "slices":
-            records = [_slice_record(pair, each) for pair in self.pairs for each in pair.slices]
+            records = [_slice_record(pair, part) for pair in self.pairs for part in pair.slices]
             return arrow_table(records, ("a", "b", "column", "value", "metric", "n", "difference", "low", "high"))
         movers = [
-            {"a": pair.a, "b": pair.b, "metric": metric, **_renamed(mover)}
+            {"a": pair.a, "b": pair.b, "metric": metric, **_mover_record(mover)}
             for pair in self.pairs
-            for metric, each in pair.metrics.items()
-            for mover in each.movers
+            for metric, result in pair.metrics.items()
+            for mover in result.movers
         ]
         return arrow_table(movers, ("a", "b", "metric", "qid", "score_a", "score_b", "difference"))
 
 
-def _cells(name: str, each: MetricDifference) -> tuple[str, ...]:
-    p = p_value(each.p_holm)
-    ends = signed_interval(each.interval)
-    means = (number(each.mean_a), number(each.mean_b))
-    return titled(name, each.direction), *means, signed(each.difference), ends, p, f"{each.n:,}", each.verdict
+def _cells(name: str, result: MetricDifference) -> tuple[str, ...]:
+    return (
+        titled(name, result.direction),
+        number(result.mean_a),
+        number(result.mean_b),
+        signed(result.difference),
+        signed_interval(result.interval),
+        p_value(result.p_holm),
+        f"{result.n:,}",
+        result.verdict,
+    )
 
 
 def _metric_records(pair: Pair) -> Iterator[dict[str, Any]]:
-    for name, each in pair.metrics.items():
-        figures = {
-            key: value for key, value in vars(each).items() if key not in ("interval", "movers", "mean_a", "mean_b")
+    for name, result in pair.metrics.items():
+        fields = {
+            key: value for key, value in vars(result).items() if key not in ("interval", "movers", "mean_a", "mean_b")
         }
-        means = {"mean_a": each.mean_a, "mean_b": each.mean_b, "difference": each.difference}
-        yield {"a": pair.a, "b": pair.b, "metric": name, **means, **ends(each.interval), **figures}
+        means = {"mean_a": result.mean_a, "mean_b": result.mean_b, "difference": result.difference}
+        yield {"a": pair.a, "b": pair.b, "metric": name, **means, **ends(result.interval), **fields}
 
 
-def _slice_record(pair: Pair, each: SliceDifference) -> dict[str, Any]:
-    known = {key: value for key, value in vars(each).items() if key != "interval"}
-    return {"a": pair.a, "b": pair.b, **known, **ends(each.interval)}
+def _slice_record(pair: Pair, part: SliceDifference) -> dict[str, Any]:
+    fields = {key: value for key, value in vars(part).items() if key != "interval"}
+    return {"a": pair.a, "b": pair.b, **fields, **ends(part.interval)}
 
 
-def _renamed(mover: Mover) -> dict[str, Any]:
-    """A mover's cells; `a` and `b` are the runs' names in the table, so its scores are called otherwise."""
+def _mover_record(mover: Mover) -> dict[str, Any]:
+    """A mover's fields. `a` and `b` are the runs' names in the table, so its scores become `score_a` and `score_b`."""
     return {{"a": "score_a", "b": "score_b"}.get(key, key): value for key, value in vars(mover).items()}

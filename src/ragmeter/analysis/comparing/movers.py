@@ -1,4 +1,4 @@
-"""The rows that moved most, with their texts, read from just those parts of the files that hold them."""
+"""The rows whose scores differ most, with their texts; only their row groups are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TEXTS = (QID, "question", "reference", "answer")
 
 
 def movers_of(a: Run, b: Run, pairing: Pairing, scores_a: Scores, scores_b: Scores, number: int) -> list[Mover]:
-    """The rows with the largest differences, the largest first, then in their order; none that did not move."""
+    """At most `number` rows with the largest differences, sorted by size, then by row; none with a difference of 0."""
     sizes = np.nan_to_num(np.abs(scores_b - scores_a))
     if number < 1 or not len(sizes):
         return []

@@ -18,7 +18,7 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Pairing:
-    """The rows of two runs that have the same qid, in the order of the first, and those without a partner."""
+    """The rows of two runs with the same qid, in the order of the first run, and those in only one of them."""
 
     a: Rows
     b: Rows
@@ -31,40 +31,40 @@ class Pairing:
 
 
 def pair(a: Run, b: Run) -> Pairing:
-    """Pair by qid. Where one is there several times, its first row goes with the first, its second with the second."""
+    """Pair rows by qid. If a qid is repeated, the nth row of one run is paired with the nth of the other."""
     keys_a, keys_b = _keys(a.column(QID), b.column(QID))
     _, rows_a, rows_b = np.intersect1d(keys_a, keys_b, assume_unique=True, return_indices=True)
     order = np.argsort(rows_a, kind="stable")
     rows_a, rows_b = rows_a[order].astype(np.int64), rows_b[order].astype(np.int64)
-    return Pairing(rows_a, rows_b, _alone(a, rows_a), _alone(b, rows_b), _questions_that_differ(a, b, rows_a, rows_b))
+    return Pairing(rows_a, rows_b, _unpaired(a, rows_a), _unpaired(b, rows_b), _count_reworded(a, b, rows_a, rows_b))
 
 
 def _keys(first: pa.Array, second: pa.Array) -> tuple[Rows, Rows]:
-    """A number for each row: the same for the same qid, and the same time that it is seen in its run."""
-    both = pc.dictionary_encode(pa.concat_arrays([first, second]), null_encoding="encode")
-    codes = both.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    keys = [_nth(part) * (len(both.dictionary) + 1) + part for part in (codes[: len(first)], codes[len(first) :])]
+    """A key for each row: equal for the same qid and the same occurrence of it in its run."""
+    encoded = pc.dictionary_encode(pa.concat_arrays([first, second]), null_encoding="encode")
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    keys = [_nth(part) * (len(encoded.dictionary) + 1) + part for part in (codes[: len(first)], codes[len(first) :])]
     return keys[0], keys[1]
 
 
 def _nth(codes: Rows) -> Rows:
-    """How often each row's code was there before."""
+    """How often each row's code occurs before it."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     lengths = np.diff(np.r_[starts, len(ordered)])
-    seen = np.empty(len(codes), dtype=np.int64)
-    seen[order] = np.arange(len(codes)) - np.repeat(starts, lengths)
-    return seen
+    occurrence = np.empty(len(codes), dtype=np.int64)
+    occurrence[order] = np.arange(len(codes)) - np.repeat(starts, lengths)
+    return occurrence
 
 
-def _alone(run: Run, paired: Rows) -> dict[str, Any]:
-    left = np.setdiff1d(np.arange(len(run.column(QID))), paired)
-    return {"count": len(left), "qids": run.column(QID).take(left[:10]).to_pylist()}
+def _unpaired(run: Run, paired: Rows) -> dict[str, Any]:
+    rows = np.setdiff1d(np.arange(len(run.column(QID))), paired)
+    return {"count": len(rows), "qids": run.column(QID).take(rows[:10]).to_pylist()}
 
 
-def _questions_that_differ(a: Run, b: Run, rows_a: Rows, rows_b: Rows) -> int:
-    """How many pairs are not of the same question after all. Questions are short, or they would not be compared."""
+def _count_reworded(a: Run, b: Run, rows_a: Rows, rows_b: Rows) -> int:
+    """How many pairs have different questions. Long texts are not compared: a question is short."""
     if not (a.is_short("question") and b.is_short("question")):
         return 0
     same = pc.equal(a.column("question").take(rows_a), b.column("question").take(rows_b))

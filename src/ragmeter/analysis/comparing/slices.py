@@ -1,4 +1,4 @@
-"""Differences on parts of the rows: where a verdict turns around."""
+"""Differences by slice: where the sign is the opposite of the difference on all rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragmeter.stats.multiple import holm
 from ragmeter.stats.paired import paired_p
 from ragmeter.table import Scores
 
-#: A slice of fewer rows is not tested: hardly anything could be seen in it.
+#: A slice of fewer rows is not tested: the test would have almost no power.
 _FEWEST = 10
 
 
@@ -28,36 +28,38 @@ def slice_differences(
     limits: Mapping[str, Interval],
     codes: Codes | None,
     columns: Iterable[str],
-    how: Confidence,
+    confidence: Confidence,
     alpha: float,
 ) -> list[SliceDifference]:
-    """Each metric's difference in each slice, by Student's test, corrected (Holm) over all that were looked at.
+    """Each metric's difference in each slice, by Student's test, corrected (Holm) over all slices and metrics.
 
-    `limits` has for each metric how far a difference can go.
+    `limits` has the possible range of each metric's difference.
     """
-    found = []
-    by_t = Confidence("t", level=how.level)
+    results = []
+    by_t = Confidence("t", level=confidence.level)
     for names in columns:
         groups, values = run.groups(run.columns_of(names))
         groups = groups[rows]
         for metric, all_rows in differences.items():
-            there = ~np.isnan(all_rows)
-            for number, value in enumerate(values):
-                inside = there & (groups == number)
-                kept = all_rows[inside]
-                if len(kept) < _FEWEST:
+            scored = ~np.isnan(all_rows)
+            for group, value in enumerate(values):
+                selected = scored & (groups == group)
+                part = all_rows[selected]
+                n = len(part)
+                if n < _FEWEST:
                     continue
-                held = None if codes is None else codes[inside]
-                units = Clustered.of(kept, held)
+                part_codes = None if codes is None else codes[selected]
+                units = Clustered.of(part, part_codes)
                 if len(units) < 2:
                     continue
-                interval = within(interval_of(kept, by_t, codes=held)[0], limits[metric])
+                interval = within(interval_of(part, by_t, codes=part_codes)[0], limits[metric])
                 p = paired_p(units, STUDENT, 0, 0)
+                mean = float(part.mean())
+                opposite = mean * float(all_rows[scored].mean()) < 0
                 label = slice_label(value)
-                opposite = float(kept.mean()) * float(all_rows[there].mean()) < 0
-                mean, small = float(kept.mean()), len(kept) < SMALL
-                found.append(SliceDifference(names, label, metric, len(kept), mean, interval, p, p, small, opposite))
-    adjusted = holm([each.p for each in found]).tolist()
+                results.append(SliceDifference(names, label, metric, n, mean, interval, p, p, n < SMALL, opposite))
+    adjusted = holm([result.p for result in results]).tolist()
     return [
-        replace(each, p_adjusted=p, turns=each.turns and p < alpha) for each, p in zip(found, adjusted, strict=True)
+        replace(result, p_adjusted=p, turns=result.turns and p < alpha)
+        for result, p in zip(results, adjusted, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""`gate()`: hold a run against what is asked of it, and say for each rule what was found."""
+"""`gate()`: check a run against rules, with the reason for each."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, compare
+from ragmeter.analysis.gating.checks import Check, Verdict
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
     INTERVAL,
@@ -24,7 +25,6 @@ from ragmeter.analysis.gating.rules import (
     Rule,
     option,
 )
-from ragmeter.analysis.gating.verdict import Check, Verdict
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
@@ -36,7 +36,7 @@ from ragmeter.stats.intervals import is_few
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
-#: What rounding may cost a mean that is just what was asked for.
+#: Tolerance for rounding, so that a mean equal to its bound passes.
 _ROUNDING = 1e-12
 
 
@@ -52,13 +52,13 @@ def gate(
 ) -> Verdict:
     """Is this run good enough?
 
-    `fail_under={"token_f1": 0.6}` asks for a mean of at least that, `fail_over={"latency_ms": 2000}` of at most that;
-    with `gate_on="interval"` for an interval that lies there as a whole. `no_worse_than={"main": {"token_f1": 0.02}}`
-    asks that the run `main`, on the same questions, is better by no more than 0.02, by the 95% interval of the
-    difference. No more than the share `max_failed` of the rows may be without a score, 0.05 if nothing is said. `run`,
-    and the baseline too, is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+    `fail_under={"token_f1": 0.6}` requires a mean of at least 0.6, `fail_over={"latency_ms": 2000}` a mean of at most
+    2000; with `gate_on="interval"` the whole interval has to be within the bound. `no_worse_than={"main": {"token_f1":
+    0.02}}` requires that the 95% interval of the difference to the run `main`, on the same questions, rules out a loss
+    of more than 0.02. At most the share `max_failed` of the rows may have no score; default: 0.05. `run`, and the
+    baseline too, is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
     """
-    asked = Gate.of(
+    rules = Gate.of(
         fail_under=fail_under,
         fail_over=fail_over,
         no_worse_than=no_worse_than,
@@ -66,73 +66,73 @@ def gate(
         on=gate_on,
         output_dir=output_dir,
     )
-    return decide(asked, run)
+    return decide(rules, run)
 
 
 def decide(gate: Gate, run: RunLike) -> Verdict:
-    """Hold a run against a gate."""
-    held = find_run(run, gate.output_dir)
-    known = measures_of(held)
-    full = gate.on_run(held.name, known)
-    baselines = _Baselines(full)
-    baselines.check(lambda: held.path)
-    names = list(dict.fromkeys(rule.metric for rule in full.rules)) or list(known)
-    found = _summaries(held, names)
+    """Check a run against a gate."""
+    opened = find_run(run, gate.output_dir)
+    measures = measures_of(opened)
+    gate = gate.on_run(opened.name, measures)
+    baselines = _Baselines(gate)
+    baselines.check(lambda: opened.path)
+    names = list(dict.fromkeys(rule.metric for rule in gate.rules)) or list(measures)
+    summaries = _summaries(opened, names)
     checks, sentences = [], []
-    unscored = [(name, _Unscored.rows(found[name])) for name in names]
-    for rule in full.rules:
+    unscored = [(name, _Unscored.rows(summaries[name])) for name in names]
+    for rule in gate.rules:
         if rule.kind != NO_WORSE_THAN:
-            checks.append(_bound(rule, found[rule.metric], full.on))
+            checks.append(_check_bound(rule, summaries[rule.metric], gate.on))
             continue
-        check, missing, sentence = _no_worse(rule, held, baselines)
+        check, missing, sentence = _check_margin(rule, opened, baselines)
         checks.append(check)
         unscored.append((rule.metric, missing))
         sentences.append(sentence)
-    checks += _shares(unscored, full.most_failed)
-    return Verdict(held.name, checks, found, list(dict.fromkeys(sentences)))
+    checks += _check_unscored(unscored, gate.most_failed)
+    return Verdict(opened.name, checks, summaries, list(dict.fromkeys(sentences)))
 
 
 def measures_of(run: Run) -> dict[str, Measure]:
-    """What a run can be held against: every metric of its summary, and latency and the like."""
-    found = dict(run.measures)
-    for name, each in run.metrics().items():
-        low, high = each["range"]
+    """What a rule may name: every metric of the run's summary, and numbers such as latency."""
+    measures = dict(run.measures)
+    for name, summary in run.metrics().items():
+        low, high = summary["range"]
         ends = (-math.inf if low is None else low, math.inf if high is None else high)
-        found.setdefault(name, Measure(name, False, each["direction"], ends))
-    return found
+        measures.setdefault(name, Measure(name, False, summary["direction"], ends))
+    return measures
 
 
 def check_baselines(gate: Gate, run: Path | None) -> None:
-    """Refuse baselines that are not there, don't have the metric, or are the run itself."""
+    """Refuse baselines that don't exist, don't have the metric, or are the run itself."""
     _Baselines(gate).check(lambda: run)
 
 
 def _summaries(run: Run, names: Sequence[str]) -> dict[str, MetricSummary]:
-    """The run's own summaries, and those of latency and the like where they are asked for."""
-    found = {name: MetricSummary.of(each) for name, each in run.metrics().items()}
-    missing = [name for name in names if name not in found]
-    return found | summarise_run(run, metrics=missing).metrics if missing else found
+    """The run's own summaries, and those of numbers such as latency if they are named."""
+    summaries = {name: MetricSummary.of(summary) for name, summary in run.metrics().items()}
+    missing = [name for name in names if name not in summaries]
+    return summaries | summarise_run(run, metrics=missing).metrics if missing else summaries
 
 
-def _bound(rule: Rule, found: MetricSummary, on: str) -> Check:
-    """A mean, or the end of its interval that is nearer, against a bound."""
+def _check_bound(rule: Rule, summary: MetricSummary, on: str) -> Check:
+    """Check a mean, or the nearer end of its interval, against a bound."""
     under = rule.kind == FAIL_UNDER
-    interval, whole = found.interval, on == INTERVAL
+    interval, whole = summary.interval, on == INTERVAL
     edge = None if interval is None else interval[0 if under else 1]
     inside = edge is not None and _reaches(edge, rule.value, under)
-    passed = found.mean is not None and (inside if whole else _reaches(found.mean, rule.value, under))
+    passed = summary.mean is not None and (inside if whole else _reaches(summary.mean, rule.value, under))
     doubtful = passed and not inside
     return Check(
         rule=str(rule),
         kind=rule.kind,
         metric=rule.metric,
         passed=passed,
-        reason=bound_reason(rule.metric, found, rule.value, under=under, whole=whole, doubtful=doubtful),
+        reason=bound_reason(rule.metric, summary, rule.value, under=under, whole=whole, doubtful=doubtful),
         required=rule.value,
-        value=found.mean,
+        value=summary.mean,
         interval=interval,
-        level=found.level,
-        n=found.n_scored,
+        level=summary.level,
+        n=summary.n_scored,
     )
 
 
@@ -143,47 +143,47 @@ def _reaches(value: float, bound: float, under: bool) -> bool:
 
 @dataclass(frozen=True)
 class _Unscored:
-    """How many of what have no score by a metric, and why."""
+    """How many rows or questions (`unit`) have no score by a metric, and why."""
 
-    what: str
+    unit: str
     failed: int
     total: int
     causes: tuple[tuple[str, int], ...]
     baseline: str | None = None
 
     @classmethod
-    def rows(cls, found: MetricSummary) -> _Unscored:
-        return cls("rows", found.n_total - found.n_scored, found.n_total, tuple(found.n_not_scored.items()))
+    def rows(cls, summary: MetricSummary) -> _Unscored:
+        return cls("rows", summary.n_total - summary.n_scored, summary.n_total, tuple(summary.n_not_scored.items()))
 
 
-def _shares(unscored: Sequence[tuple[str, _Unscored]], most: float) -> Iterator[Check]:
-    """The shares without a score; metrics of which there is the same to say are one check."""
-    together: dict[_Unscored, list[str]] = {}
-    for metric, each in unscored:
-        together.setdefault(each, []).append(metric)
-    for each, metrics in together.items():
-        share = each.failed / each.total if each.total else 0.0
+def _check_unscored(unscored: Sequence[tuple[str, _Unscored]], most: float) -> Iterator[Check]:
+    """Check the shares without a score; metrics with the same counts share a check."""
+    metrics_by_count: dict[_Unscored, list[str]] = {}
+    for metric, count in unscored:
+        metrics_by_count.setdefault(count, []).append(metric)
+    for count, metrics in metrics_by_count.items():
+        share = count.failed / count.total if count.total else 0.0
         names = ", ".join(dict.fromkeys(metrics))
-        beside = "" if each.baseline is None else f" beside {each.baseline}"
+        versus = "" if count.baseline is None else f" versus {count.baseline}"
         yield Check(
-            rule=f"{option(MAX_FAILED)} {given(most)} for {names}{beside}",
+            rule=f"{option(MAX_FAILED)} {given(most)} for {names}{versus}",
             kind=MAX_FAILED,
             metric=names,
             passed=share <= most + _ROUNDING,
-            reason=unscored_reason(names, each.what, each.failed, each.total, dict(each.causes), most),
+            reason=unscored_reason(names, count.unit, count.failed, count.total, dict(count.causes), most),
             required=most,
             value=share,
             interval=None,
             level=None,
-            n=each.total,
-            baseline=each.baseline,
+            n=count.total,
+            baseline=count.baseline,
         )
 
 
 class _Baselines:
-    """The runs that a run is held against. Each is compared with it once, by all metrics that both have.
+    """The runs that a run is compared with, each once and by all metrics that both have.
 
-    So a difference is judged as `ragmeter compare` judges it, with the same number of tests to correct for.
+    So the verdict on a difference is that of `ragmeter compare`, with the same number of tests to correct for.
     """
 
     def __init__(self, gate: Gate) -> None:
@@ -199,12 +199,12 @@ class _Baselines:
             self._runs[key] = rule.folder or find_run(rule.baseline, self._gate.output_dir)
         return self._runs[key]
 
-    def check(self, where: Callable[[], Path | None]) -> None:
-        """Refuse baselines that are not there, don't have the metric, or are the run itself; `where` gives its path."""
+    def check(self, run_path: Callable[[], Path | None]) -> None:
+        """Refuse baselines that don't exist, don't have the metric, or are the run itself."""
         for rule in self._gate.rules:
             if rule.baseline is None:
                 continue
-            baseline, path = self.run(rule), where()
+            baseline, path = self.run(rule), run_path()
             if path is not None and path.exists() and path.samefile(baseline.path):
                 raise UsageError(
                     f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own"
@@ -223,16 +223,16 @@ class _Baselines:
         return baseline, self._comparisons[baseline]
 
 
-def _no_worse(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, str]:
-    """The interval of the difference to the baseline against a margin, and the questions that could not be paired."""
+def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, str]:
+    """Check the interval of the difference to the baseline against a margin; also the questions without a pair."""
     baseline, comparison = baselines.compared(rule, run)
     pair = comparison.pairs[0]
-    found = pair.metrics[rule.metric]
+    result = pair.metrics[rule.metric]
     passed = False
-    if found.interval is not None:
-        worst = found.interval[0] if found.direction == "higher" else -found.interval[1]
+    if result.interval is not None:
+        worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
         passed = _reaches(worst, -rule.value, under=True)
-    reason = _reason(rule, found, passed)
+    reason = _reason(rule, result, passed)
     if pair.questions_differ:
         reason += reworded(pair.questions_differ, pair.a)
     check = Check(
@@ -242,38 +242,38 @@ def _no_worse(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unsc
         passed=passed,
         reason=reason,
         required=rule.value,
-        value=found.difference,
-        interval=found.interval,
+        value=result.difference,
+        interval=result.interval,
         level=comparison.level,
-        n=found.n,
+        n=result.n,
         baseline=rule.baseline,
     )
-    return check, _without_partner(rule, run, baseline), pair.sentence
+    return check, _unpaired_questions(rule, run, baseline), pair.sentence
 
 
 def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
-    """The comparison's own judgement; then what the interval says of the margin, and what it would take to be sure."""
+    """The comparison's sentence, whether the interval is within the margin, and how many questions would decide it."""
     if result.interval is None:
         return result.sentence if result.difference is None else no_interval(result.sentence)
     best = result.interval[1] if result.direction == "higher" else -result.interval[0]
-    lost = not passed and best < -rule.value
+    worse = not passed and best < -rule.value
     needed = result.n * (result.smallest / rule.value) ** 2 if result.smallest and rule.value else 0.0
-    unclear = not passed and not lost and needed > result.n
+    unclear = not passed and not worse and needed > result.n
     few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
     return margin_reason(
-        result.sentence, rule.value, passed=passed, lost=lost, needed=needed if unclear else None, few=few
+        result.sentence, rule.value, passed=passed, lost=worse, needed=needed if unclear else None, few=few
     )
 
 
-def _without_partner(rule: Rule, run: Run, baseline: Run) -> _Unscored:
-    """Questions that the baseline has a score for and the run has none: leaving out the hard ones is no way to pass."""
-    wanted, there = _scored_questions(baseline, rule.metric), _scored_questions(run, rule.metric)
-    missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=there)))
-    asked = int(pc.sum(pc.is_in(missing, value_set=run.column(QID))).as_py() or 0)
-    causes = {"not in the run": len(missing) - asked, "not scored": asked}
-    held = tuple((cause, count) for cause, count in causes.items() if count)
-    what = f"questions that {baseline.name} has a score for"
-    return _Unscored(what, len(missing), len(wanted), held, rule.baseline)
+def _unpaired_questions(rule: Rule, run: Run, baseline: Run) -> _Unscored:
+    """Questions scored in the baseline but not in the run: leaving out hard questions must not pass the gate."""
+    required, scored = _scored_questions(baseline, rule.metric), _scored_questions(run, rule.metric)
+    missing = required.filter(pc.invert(pc.is_in(required, value_set=scored)))
+    in_run = int(pc.sum(pc.is_in(missing, value_set=run.column(QID))).as_py() or 0)
+    counts = {"not in the run": len(missing) - in_run, "not scored": in_run}
+    causes = tuple((cause, count) for cause, count in counts.items() if count)
+    unit = f"questions that {baseline.name} has a score for"
+    return _Unscored(unit, len(missing), len(required), causes, rule.baseline)
 
 
 def _scored_questions(run: Run, metric: str) -> pa.Array:
@@ -281,5 +281,5 @@ def _scored_questions(run: Run, metric: str) -> pa.Array:
 
 
 def usual_measures() -> dict[str, Measure]:
-    """Latency and the like, which a run may have whatever it is scored by."""
+    """The numbers that a run may have beside its metrics, such as latency."""
     return {name: Measure(name, direction="lower", bounds=(0.0, math.inf)) for name in NUMBER_COLUMNS}

@@ -1,4 +1,4 @@
-"""What a run has to reach: rules as they are written, `token_f1=0.6` or `runs/main:accuracy:0.02`, read and checked."""
+"""The rules of a gate: parsed from `token_f1=0.6` or `runs/main:accuracy:0.02`, and checked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FAIL_UNDER, FAIL_OVER, NO_WORSE_THAN, MAX_FAILED = "fail_under", "fail_over", "no_worse_than", "max_failed"
 MEAN, INTERVAL = "mean", "interval"
-#: The share of rows that may have no score. A gate that passes because the hard rows failed is worth nothing.
+#: The share of rows that may have no score: a gate must not pass because the hard rows failed.
 MOST_FAILED = 0.05
 
 #: `token_f1=0.6` or several of them, or a mapping from names to values.
@@ -48,9 +48,9 @@ _EXAMPLES = {
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that is asked of a run: a bound for a metric's mean, or a margin to another run, the baseline.
+    """One requirement: a bound for a metric's mean, or a margin to another run, the baseline.
 
-    `folder` is the baseline's, where it was not given by its name or path.
+    `folder` is the baseline's run if it was not given by its name or path.
     """
 
     kind: str
@@ -60,22 +60,23 @@ class Rule:
     folder: Run | None = None
 
     def __str__(self) -> str:
-        beside = "" if self.baseline is None else f"{self.baseline}:"
-        return f"{option(self.kind)} {beside}{self.metric}{'=' if self.baseline is None else ':'}{given(self.value)}"
+        if self.baseline is None:
+            return f"{option(self.kind)} {self.metric}={given(self.value)}"
+        return f"{option(self.kind)} {self.baseline}:{self.metric}:{given(self.value)}"
 
     @property
     def named(self) -> str:
-        """The rule for an error: as it is written on the command line, or in Python."""
+        """The rule as the caller wrote it, on the command line or in Python; for errors."""
         return by_caller(str(self), keyword(self.kind, self.metric, self.value, self.baseline))
 
 
 def option(kind: str) -> str:
-    """How a kind of rule is called on the command line."""
+    """The command-line option of a kind of rule."""
     return "--" + kind.replace("_", "-")
 
 
 def keyword(kind: str, metric: str, value: float, baseline: str | None = None) -> str:
-    """A rule as it is written in Python: `fail_under={"token_f1": 0.6}`."""
+    """A rule in Python: `fail_under={"token_f1": 0.6}`."""
     quoted = [json.dumps(name, ensure_ascii=False) for name in (metric, baseline or "")]
     bound = f"{{{quoted[0]}: {given(value)}}}"
     return f"{kind}={bound}" if baseline is None else f"{kind}={{{quoted[1]}: {bound}}}"
@@ -83,9 +84,9 @@ def keyword(kind: str, metric: str, value: float, baseline: str | None = None) -
 
 @dataclass(frozen=True)
 class Gate:
-    """All that is asked of a run. `max_failed` is the share of rows that may have no score; None: the usual one.
+    """What is required of a run. `max_failed` is the share of rows that may have no score; None: the default.
 
-    `on` says what a bound is held against: the mean, or the end of its interval that is nearer.
+    `on` says what is checked against a bound: the mean, or the nearer end of its interval.
     """
 
     rules: tuple[Rule, ...]
@@ -104,15 +105,15 @@ class Gate:
         on: str = MEAN,
         output_dir: str | Path = RUNS,
     ) -> Gate:
-        """Read the rules as they are written; an error says what is wrong with one."""
+        """Parse the rules; an error names the rule and what is wrong with it."""
         rules = [*_bounds(FAIL_UNDER, fail_under), *_bounds(FAIL_OVER, fail_over), *_margins(no_worse_than)]
         if max_failed is not None and not 0 <= max_failed <= 1:
-            raise UsageError(f"{parameter(MAX_FAILED)} is a share between 0 and 1, and is {given(max_failed)}")
+            raise UsageError(f"{parameter(MAX_FAILED)} must be between 0 and 1, got {given(max_failed)}")
         if on not in (MEAN, INTERVAL):
-            raise UsageError(f"a gate is on the {MEAN} or on the {INTERVAL}, not on {on!r}")
+            raise UsageError(f"{parameter('gate_on')} must be {MEAN} or {INTERVAL}, got {on!r}")
         if not rules and max_failed is None:
             raise UsageError(
-                "nothing is asked of the run, so the gate has nothing to check",
+                "the gate has no rules, so there is nothing to check",
                 hint=f"give {parameter(FAIL_UNDER)}, {parameter(FAIL_OVER)}, {parameter(NO_WORSE_THAN)} or "
                 f"{parameter(MAX_FAILED)}",
             )
@@ -124,18 +125,18 @@ class Gate:
         return MOST_FAILED if self.max_failed is None else self.max_failed
 
     def on_run(self, run: str, measures: Mapping[str, Measure]) -> Gate:
-        """The same gate with each metric by the full name that this run has it by, if it makes sense there."""
+        """The same gate with each metric's full name in this run; an error if a rule does not fit the run."""
         return replace(self, rules=tuple(_on_measure(rule, run, measures) for rule in self.rules))
 
 
 def _on_measure(rule: Rule, run: str, measures: Mapping[str, Measure]) -> Rule:
-    other = OTHER_NAMES.get(rule.metric, rule.metric)
-    found = naming.matching(rule.metric, measures) or naming.matching(other, measures)
-    if not found:
+    alias = OTHER_NAMES.get(rule.metric, rule.metric)
+    names = naming.matching(rule.metric, measures) or naming.matching(alias, measures)
+    if not names:
         raise UnknownNameError("metric", rule.metric, measures, hint=f"{run} has {', '.join(measures)}")
-    if len(found) > 1:
-        raise UsageError(f"{rule.named}: {rule.metric} could be {' or '.join(found)}", hint="write the name in full")
-    measure = measures[found[0]]
+    if len(names) > 1:
+        raise UsageError(f"{rule.named}: {rule.metric} could be {' or '.join(names)}", hint="write the name in full")
+    measure = measures[names[0]]
     _check_direction(rule, measure)
     _check_size(rule, measure)
     return replace(rule, metric=measure.name)
@@ -148,7 +149,8 @@ def _check_direction(rule: Rule, measure: Measure) -> None:
         return
     if rule.kind == NO_WORSE_THAN:
         raise UsageError(
-            f"{rule.named}: of {measure.name} neither more nor less is worse", hint="choose another metric"
+            f"{rule.named}: {measure.name} has no direction, neither higher nor lower is worse",
+            hint="choose another metric",
         )
     raise UsageError(
         f"{rule.named}: for {measure.name} {direction} is better",
@@ -157,26 +159,26 @@ def _check_direction(rule: Rule, measure: Measure) -> None:
 
 
 def _check_size(rule: Rule, measure: Measure) -> None:
-    """A value that the metric can't have is a slip: 60 for 0.6."""
+    """Refuse a value outside the metric's range, such as 60 for 0.6."""
     low, high = measure.bounds
     if rule.kind == NO_WORSE_THAN:
         low, high = 0.0, high - low
     if low <= rule.value <= high:
         return
     if rule.kind == NO_WORSE_THAN and rule.value < 0:
-        raise UsageError(f"{rule.named}: a margin is 0 or more", hint="0.02 allows a loss of two points")
+        raise UsageError(f"{rule.named}: a margin must be at least 0", hint="0.02 allows a loss of two points")
     ends = [given(end) for end in measure.bounds]
     span = f"between {ends[0]} and {ends[1]}" if math.isfinite(high) else f"from {given(low)} on"
     points = f"; {given(rule.value)} points are {given(rule.value / 100)}" if measure.bounds == (0.0, 1.0) else ""
     raise UsageError(f"{rule.named}: {measure.name} lies {span}{points}")
 
 
-def _bounds(kind: str, given: Bounds | None) -> Iterator[Rule]:
-    if isinstance(given, Mapping):
-        for metric, value in given.items():
+def _bounds(kind: str, bounds: Bounds | None) -> Iterator[Rule]:
+    if isinstance(bounds, Mapping):
+        for metric, value in bounds.items():
             yield Rule(kind, _metric(kind, metric), _number(kind, f"{metric}={value}", value))
         return
-    for text in _texts(kind, given):
+    for text in _texts(kind, bounds):
         metric, equals, value = text.rpartition("=")
         if not equals:
             raise _unreadable(kind, text)
@@ -184,20 +186,20 @@ def _bounds(kind: str, given: Bounds | None) -> Iterator[Rule]:
         yield Rule(kind, _metric(kind, metric, text), number)
 
 
-def _margins(given: Margins | None) -> Iterator[Rule]:
-    if isinstance(given, Mapping):
-        for baseline, margins in given.items():
-            if not isinstance(margins, Mapping):
+def _margins(margins: Margins | None) -> Iterator[Rule]:
+    if isinstance(margins, Mapping):
+        for baseline, by_metric in margins.items():
+            if not isinstance(by_metric, Mapping):
                 raise UsageError(
-                    f"no_worse_than: {baseline!r} has {margins!r}", hint='write {"main": {"token_f1": 0.02}}'
+                    f"no_worse_than: {baseline!r} has {by_metric!r}", hint='write {"main": {"token_f1": 0.02}}'
                 )
             folder = None if isinstance(baseline, str | PathLike) else find_run(baseline)
             name = str(baseline) if folder is None else folder.name
-            for metric, margin in margins.items():
+            for metric, margin in by_metric.items():
                 size = _number(NO_WORSE_THAN, f"{name}:{metric}:{margin}", margin)
                 yield Rule(NO_WORSE_THAN, _metric(NO_WORSE_THAN, metric), size, name, folder)
         return
-    for text in _texts(NO_WORSE_THAN, given):
+    for text in _texts(NO_WORSE_THAN, margins):
         # From the right: a path may have colons, and so may a metric's settings.
         match = _MARGIN.fullmatch(text.strip())
         if match is None:
@@ -206,21 +208,21 @@ def _margins(given: Margins | None) -> Iterator[Rule]:
         yield Rule(NO_WORSE_THAN, match["metric"], margin, match["baseline"])
 
 
-def _texts(kind: str, given: str | Iterable[str] | None) -> list[str]:
-    if given is not None and not isinstance(given, Iterable):
-        raise UsageError(f"{kind} can't be {given!r}", hint=f"write it as {_EXAMPLES[kind]}")
-    texts = [] if given is None else [given] if isinstance(given, str) else list(given)
+def _texts(kind: str, rules: str | Iterable[str] | None) -> list[str]:
+    if rules is not None and not isinstance(rules, Iterable):
+        raise UsageError(f"{kind} can't be {rules!r}", hint=f"write it as {_EXAMPLES[kind]}")
+    texts = [] if rules is None else [rules] if isinstance(rules, str) else list(rules)
     for text in texts:
         if not isinstance(text, str):
             raise UsageError(f"{kind} can't be {text!r}", hint=f"write it as {_EXAMPLES[kind]}")
     return texts
 
 
-def _metric(kind: str, text: str, given: str = "") -> str:
-    if not isinstance(text, str) or not text.strip():
-        raise _unreadable(kind, given or text)
-    naming.parse(text)  # says what is wrong with it
-    return text.strip()
+def _metric(kind: str, name: str, rule: str = "") -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise _unreadable(kind, rule or name)
+    naming.parse(name)  # raises if it is not a name
+    return name.strip()
 
 
 def _number(kind: str, text: str, value: object) -> float:
@@ -229,7 +231,7 @@ def _number(kind: str, text: str, value: object) -> float:
     except (TypeError, ValueError):
         raise _unreadable(kind, text) from None
     if not math.isfinite(number) or isinstance(value, bool):
-        raise UsageError(f"{parameter(kind)} {text}: {value} is no value to hold a mean against")
+        raise UsageError(f"{parameter(kind)} {text}: the value must be a finite number, got {value}")
     return number
 
 

@@ -1,4 +1,4 @@
-"""A judge against people: how often it is right, and what people would say of all rows."""
+"""Compare a judge with people's labels, and estimate the accuracy that people would find on all rows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 import ragmeter
-from ragmeter.analysis.people.cautions import cautions
+from ragmeter.analysis.people.calibration_warnings import calibration_warnings
+from ragmeter.analysis.people.label_matching import RANDOM, UNKNOWN, WEIGHTED, Counts, Design, Matched, match
 from ragmeter.analysis.people.labels import read_labels
-from ragmeter.analysis.people.matching import RANDOM, UNKNOWN, WEIGHTED, Counts, Design, Matched, match
 from ragmeter.analysis.people.verdicts import Answers, read_columns, verdicts
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
@@ -44,7 +44,7 @@ CALIBRATION = "calibration.json"
 
 @dataclass(frozen=True)
 class BetweenPeople:
-    """How far several people agree among themselves."""
+    """How well several people agree with each other."""
 
     alpha: Alpha
     agreement: float | None
@@ -54,7 +54,7 @@ class BetweenPeople:
 
 @dataclass(frozen=True)
 class AgainstPeople:
-    """The judge's verdicts beside people's, on the rows that have both."""
+    """The judge's verdicts compared with people's, on the rows that have both."""
 
     both_correct: int
     judge_alone_correct: int
@@ -68,7 +68,7 @@ class AgainstPeople:
 
 @dataclass(frozen=True)
 class Calibration(Tabular):
-    """What labels say of a judge, and of the accuracy behind its verdicts. `n_scored` rows have a verdict."""
+    """How well a judge agrees with labels, and its corrected accuracy. `n_scored` rows have a verdict."""
 
     TABLES: ClassVar[tuple[str, ...]] = ("estimates",)
 
@@ -114,11 +114,11 @@ class Calibration(Tabular):
 
     def write(self, path: str | Path) -> None:
         """Write it to a file, as JSON."""
-        with replacing(Path(path)) as (beside,):
-            beside.write_text(dumps(self.as_dict(), indent=2) + "\n", encoding="utf-8")
+        with replacing(Path(path)) as (temporary,):
+            temporary.write_text(dumps(self.as_dict(), indent=2) + "\n", encoding="utf-8")
 
     def estimates(self) -> dict[str, Estimate]:
-        """Everything that was estimated, the accuracy first and then how far the judge can be trusted."""
+        """All estimates: first of the accuracy, then of the judge's agreement with people."""
         return {
             "accuracy people would find": self.corrected,
             f"{self.metric}, as it is": self.raw,
@@ -131,13 +131,13 @@ class Calibration(Tabular):
         }
 
     def __repr__(self) -> str:
-        lines = [f"{name}: {_short(each)}" for name, each in self.estimates().items()]
+        lines = [f"{name}: {_short(estimate)}" for name, estimate in self.estimates().items()]
         return "\n".join([f"<Calibration of {self.run} by {self.metric}>", *lines, self.sentence])
 
     def _repr_html_(self) -> str:
         rows = [
-            (name, each.undefined or number(each.value), interval(each.interval), f"{each.n:,}")
-            for name, each in self.estimates().items()
+            (name, estimate.undefined or number(estimate.value), interval(estimate.interval), f"{estimate.n:,}")
+            for name, estimate in self.estimates().items()
         ]
         table = html_table(("estimate", "value", f"{percent(self.level)} interval", "n"), rows)
         return html_lines(f"{self.run}: {self.sentence}") + table + html_lines(*self.warnings)
@@ -145,8 +145,14 @@ class Calibration(Tabular):
     def _table(self, name: str) -> Any:
         return arrow_table(
             [
-                {"estimate": name, "value": each.value, **ends(each.interval), "n": each.n, "method": each.method}
-                for name, each in self.estimates().items()
+                {
+                    "estimate": name,
+                    "value": estimate.value,
+                    **ends(estimate.interval),
+                    "n": estimate.n,
+                    "method": estimate.method,
+                }
+                for name, estimate in self.estimates().items()
             ]
         )
 
@@ -173,98 +179,102 @@ def calibrate(
 
     `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. `labels` is a file as `ragmeter
     label` writes it, a list of such files, a list of dicts, or a frame; `metric` may be left out if the run has one
-    metric of 0 and 1. With `threshold`, any metric is a verdict. `encoding`, `quotes` and `delimiter` say how files of
-    labels are read.
+    metric of 0 and 1. With `threshold`, any metric is a verdict. `encoding`, `quotes` and `delimiter` are for reading
+    the files of labels.
     """
     if not 0 < level < 1:
-        raise UsageError(f"{parameter('level')} is a share between 0 and 1, and is {given(level)}")
-    folder = find_run(run, output_dir)
-    name, judge = verdicts(folder, metric, threshold)
-    columns = read_columns(folder, ["qid", "session_id"])
-    found = match(read_labels(labels, Reading(encoding, quotes, delimiter)), columns["qid"], Answers(folder))
-    if not found.counts.labelled:
+        raise UsageError(f"{parameter('level')} must be between 0 and 1, got {given(level)}")
+    run = find_run(run, output_dir)
+    name, judge = verdicts(run, metric, threshold)
+    columns = read_columns(run, ["qid", "session_id"])
+    matched = match(read_labels(labels, Reading(encoding, quotes, delimiter)), columns["qid"], Answers(run))
+    if not matched.counts.labelled:
         raise InputError("nothing is labelled yet", hint="fill in the column `label`: correct or wrong")
     scored = ~np.isnan(judge)
-    beside = judge[found.places]
-    if np.isnan(beside).all():
+    labelled = judge[matched.places]
+    if np.isnan(labelled).all():
         raise InputError(
             f"{name} has no score on any labelled row", hint=f"choose another metric with {option('metric')}"
         )
-    made = Calibration(
-        run=folder.name,
+    calibration = Calibration(
+        run=run.name,
         metric=name,
         threshold=threshold,
         level=level,
         n_rows=len(judge),
         n_scored=int(scored.sum()),
-        n_unscored_labels=int(np.isnan(beside).sum()),
-        design=found.design.kind,
-        drawn_from=found.design.rows,
-        empty_strata=found.design.empty,
-        labels=found.counts,
-        raters=found.raters,
-        between_people=_between(found, level) if len(found.raters) > 1 else None,
+        n_unscored_labels=int(np.isnan(labelled).sum()),
+        design=matched.design.kind,
+        drawn_from=matched.design.rows,
+        empty_strata=matched.design.empty,
+        labels=matched.counts,
+        raters=matched.raters,
+        between_people=_between(matched, level) if len(matched.raters) > 1 else None,
         raw=rate(int(judge[scored].sum()), int(scored.sum()), level),
         clustered=_clustered(columns["session_id"]),
-        **_estimates(found, judge, level),
+        **_estimates(matched, judge, level),
     )
     return replace(
-        made,
-        warnings=tuple(cautions(made)),
-        sentence=corrected_sentence(name, made.corrected, made.raw, level),
+        calibration,
+        warnings=tuple(calibration_warnings(calibration)),
+        sentence=corrected_sentence(name, calibration.corrected, calibration.raw, level),
     )
 
 
-def _estimates(found: Matched, judge: Scores, level: float) -> dict[str, Any]:
-    """Everything that depends on how the labels were drawn."""
-    beside = judge[found.places]
-    known = ~np.isnan(beside)
-    people, both = found.people[known], beside[known]
-    if found.design.empty:
-        return _undefined(people, both, unlabelled_strata(found.design.empty))
-    if found.design.kind in (RANDOM, UNKNOWN):
-        right, wrong = sensitivity_specificity(both, people, level)
+def _estimates(matched: Matched, judge: Scores, level: float) -> dict[str, Any]:
+    """The estimates that depend on how the labelled rows were sampled."""
+    labelled = judge[matched.places]
+    judged = ~np.isnan(labelled)
+    people, by_judge = matched.people[judged], labelled[judged]
+    if matched.design.empty:
+        return _undefined(people, by_judge, unlabelled_strata(matched.design.empty))
+    if matched.design.kind in (RANDOM, UNKNOWN):
+        sensitivity, specificity = sensitivity_specificity(by_judge, people, level)
         against = _against(
             people,
-            both,
-            rate(int((people == both).sum()), len(people), level),
-            cohens_kappa(confusion(both, people), level),
-            (right, wrong),
+            by_judge,
+            rate(int((people == by_judge).sum()), len(people), level),
+            cohens_kappa(confusion(by_judge, people), level),
+            (sensitivity, specificity),
         )
-        alone = labels_alone(None, people, level)
-        powered, worth = _from_random(found, judge, level), (right.n, wrong.n)
+        by_labels = labels_alone(None, people, level)
+        powered, worth = _from_random(matched, judge, level), (sensitivity.n, specificity.n)
     else:
-        drawn = _drawn(found.design, len(judge))
-        powered = ppi_weighted(drawn, found.people, beside, judge[~np.isnan(judge)], level) if np.ptp(people) else None
-        part = drawn.part(known)
-        right, wrong = (
-            part.share(both == verdict, people == verdict, level, of=f"answers that people call {word}")
+        drawn = _drawn(matched.design, len(judge))
+        powered = (
+            ppi_weighted(drawn, matched.people, labelled, judge[~np.isnan(judge)], level) if np.ptp(people) else None
+        )
+        part = drawn.part(judged)
+        sensitivity, specificity = (
+            part.share(by_judge == verdict, people == verdict, level, of=f"answers that people call {word}")
             for verdict, word in ((1, "correct"), (0, "wrong"))
         )
-        agreed = part.share(both == people, np.ones(len(people), dtype=np.bool_), level, of="labels")
-        against = _against(people, both, agreed, part.kappa(both, people, level), (right, wrong))
-        alone = labels_alone(part, people, level)
-        worth = part.worth_of(right, people == 1), part.worth_of(wrong, people == 0)
-    verdict = judge[~np.isnan(judge)]
+        agreement = part.share(by_judge == people, np.ones(len(people), dtype=np.bool_), level, of="labels")
+        kappa = part.kappa(by_judge, people, level)
+        against = _against(people, by_judge, agreement, kappa, (sensitivity, specificity))
+        by_labels = labels_alone(part, people, level)
+        worth = part.worth_of(sensitivity, people == 1), part.worth_of(specificity, people == 0)
+    scored = judge[~np.isnan(judge)]
+    mean = float(scored.mean())
     return {
         "judge": against,
-        "labels_alone": alone,
-        "corrected": alone if powered is None else _within(powered.estimate),
+        "labels_alone": by_labels,
+        "corrected": by_labels if powered is None else _within(powered.estimate),
         "judge_weight": None if powered is None else powered.weight,
         "effective_labels": None if powered is None else powered.effective_labels,
-        "rogan_gladen": rogan_gladen(float(verdict.mean()), len(verdict), right, wrong, level, worth=worth),
+        "rogan_gladen": rogan_gladen(mean, len(scored), sensitivity, specificity, level, worth=worth),
     }
 
 
-def _from_random(found: Matched, judge: Scores, level: float) -> Powered | None:
-    """The tuned estimate from the labelled rows and the rest; none if there is no rest, or the labels all agree."""
-    beside = judge[found.places]
-    known = ~np.isnan(beside)
-    rest = judge.copy()
-    rest[found.places] = np.nan
-    rest = rest[~np.isnan(rest)]
-    people = found.people[known]  # if they all say the same, what a judge adds can't be told, nor how sure that is
-    return ppi_mean(people, beside[known], rest, level) if len(rest) and np.ptp(people) else None
+def _from_random(matched: Matched, judge: Scores, level: float) -> Powered | None:
+    """The tuned estimate from labelled and unlabelled rows; None if all rows are labelled or all labels are equal."""
+    labelled = judge[matched.places]
+    judged = ~np.isnan(labelled)
+    unlabelled = judge.copy()
+    unlabelled[matched.places] = np.nan
+    unlabelled = unlabelled[~np.isnan(unlabelled)]
+    people = matched.people[judged]  # if they are all equal, the judge's error can't be estimated
+    return ppi_mean(people, labelled[judged], unlabelled, level) if len(unlabelled) and np.ptp(people) else None
 
 
 def _drawn(design: Design, rows: int) -> Drawn:
@@ -274,14 +284,14 @@ def _drawn(design: Design, rows: int) -> Drawn:
 
 
 def _undefined(people: Scores, judge: Scores, reason: str) -> dict[str, Any]:
-    none = Estimate.none(reason, len(people))
+    undefined = Estimate.none(reason, len(people))
     return {
-        "judge": _against(people, judge, none, none, (none, none)),
-        "labels_alone": none,
-        "corrected": none,
+        "judge": _against(people, judge, undefined, undefined, (undefined, undefined)),
+        "labels_alone": undefined,
+        "corrected": undefined,
         "judge_weight": None,
         "effective_labels": None,
-        "rogan_gladen": none,
+        "rogan_gladen": undefined,
     }
 
 
@@ -300,22 +310,22 @@ def _against(
     )
 
 
-def _between(found: Matched, level: float) -> BetweenPeople:
-    agreement, pairs = pairwise_agreement(found.ratings)
+def _between(matched: Matched, level: float) -> BetweenPeople:
+    agreement, pairs = pairwise_agreement(matched.ratings)
     kappa = None
-    if len(found.raters) == 2:
-        both = ~np.isnan(found.ratings).any(axis=0)
-        kappa = cohens_kappa(confusion(found.ratings[0, both], found.ratings[1, both]), level)
-    return BetweenPeople(krippendorff_alpha(found.ratings), agreement, pairs, kappa)
+    if len(matched.raters) == 2:
+        first, second = matched.ratings[:, ~np.isnan(matched.ratings).any(axis=0)]
+        kappa = cohens_kappa(confusion(first, second), level)
+    return BetweenPeople(krippendorff_alpha(matched.ratings), agreement, pairs, kappa)
 
 
 def _within(estimate: Estimate) -> Estimate:
-    """The same, as far as a share can go."""
+    """The estimate clipped to the range from 0 to 1."""
     assert estimate.value is not None  # noqa: S101 - PPI always has one
     return replace(estimate, value=min(1.0, max(0.0, estimate.value)), interval=within(estimate.interval, (0.0, 1.0)))
 
 
 def _clustered(sessions: Sequence[str | None]) -> bool:
-    """Whether several rows belong to one conversation."""
-    named = [session for session in sessions if session is not None]
-    return len(set(named)) < len(named)
+    """Whether a conversation has several rows."""
+    ids = [session for session in sessions if session is not None]
+    return len(set(ids)) < len(ids)

@@ -1,8 +1,8 @@
-"""The file of labels: what people said of which answer, and how the rows were drawn.
+"""The file of labels: people's labels of answers, and how the rows were sampled.
 
-A CSV for people, and for spreadsheets: a line for each row, `label` beside the texts. The rest is for calibration:
-`stratum`, `stratum_rows` (how many rows of the run it has) and `weight` (for how many of them this one stands), and
-`answer_hash`, by which a label is known to belong to the answer that the run holds.
+A CSV file for people and spreadsheets: a line for each row, with the texts and the column `label`. The others are for
+calibration: `stratum`, `stratum_rows` (the stratum's rows in the run), `weight` (how many of them this row stands for),
+and `answer_hash`, which shows that a label belongs to the run's answer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OF_DESIGN = ("stratum", "stratum_rows", "weight", "answer_hash")
 
 @dataclass(frozen=True)
 class Label:
-    """One line of the file. `label` is correct, wrong, skip, or None for what was not looked at."""
+    """One line of the file. `label` is correct, wrong, skip, or None for a row without a label."""
 
     qid: str
     label: str | None
@@ -53,27 +53,27 @@ class Label:
 
 
 def answer_hash(answer: str | None) -> str:
-    """What an answer is known by. It begins with letters, or a spreadsheet might take it for a number."""
+    """The hash that identifies an answer. It begins with letters, so that spreadsheets don't read it as a number."""
     return "sha256:" + hashlib.sha256((answer or "").encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def read_labels(data: Any, reading: Reading = Reading()) -> list[Label]:  # noqa: B008 - frozen
-    """The labels of a file, of several, or of a list of dicts or a frame. One person labels a row once."""
+    """The labels of one file or several, of a list of dicts, or of a frame. A person may label a row only once."""
     several = isinstance(data, list | tuple) and bool(data) and not isinstance(data[0], Mapping)
-    sources = [open_source(each, reading, what="labels") for each in (data if several else [data])]
-    found = [label for source in sources for label in _read(source, several and len(sources) > 1)]
-    seen: dict[tuple[str, str], Label] = {}
-    for each in found:
-        first = seen.setdefault((each.qid, each.rater), each)
-        if first is not each:
-            who = f" by {each.rater!r}" if each.rater else ""
+    sources = [open_source(file, reading, what="labels") for file in (data if several else [data])]
+    labels = [label for source in sources for label in _read(source, several and len(sources) > 1)]
+    first_labels: dict[tuple[str, str], Label] = {}
+    for label in labels:
+        first = first_labels.setdefault((label.qid, label.rater), label)
+        if first is not label:
+            rater = f" by {label.rater!r}" if label.rater else ""
             raise InputError(
-                f"qid {each.qid!r} is labelled twice{who}, first in {first.file}, line {first.line}",
-                file=each.file,
-                line=each.line,
+                f"qid {label.qid!r} is labelled twice{rater}, first in {first.file}, line {first.line}",
+                file=label.file,
+                line=label.line,
                 hint="several people's labels need a column `rater`, or a file for each of them",
             )
-    return found
+    return labels
 
 
 def _read(source: Source, several: bool) -> Iterable[Label]:
@@ -83,7 +83,7 @@ def _read(source: Source, several: bool) -> Iterable[Label]:
         for needed in ("qid", "label"):
             if needed not in row:
                 raise ColumnError(
-                    f"a file of labels has the columns qid and label, and here is no {needed!r}",
+                    f"a file of labels needs the columns qid and label, and {needed!r} is missing",
                     file=source.name,
                     hint="`ragmeter label RUN --blank` writes such a file",
                 )
@@ -104,13 +104,13 @@ def _read(source: Source, several: bool) -> Iterable[Label]:
 
 
 def read_label(cell: Any, file: str = "labels", line: int = 0) -> str | None:
-    """A label as people write it."""
+    """Read a label as people write it."""
     text = (as_text(cell) or "").strip().casefold()
     if not text:
         return None
     if text not in _WORDS:
         raise InputError(
-            f"{text[:40]!r} is no label",
+            f"{text[:40]!r} is not a label",
             file=file,
             line=line,
             hint="write correct or wrong (1, 0, yes, no), or nothing",
@@ -121,17 +121,17 @@ def read_label(cell: Any, file: str = "labels", line: int = 0) -> str | None:
 def _rows(cell: Any, file: str, line: int) -> int | None:
     number = _number(cell, "stratum_rows", file, line)
     if number is not None and (number < 1 or not number.is_integer()):
-        raise InputError(f"stratum_rows is {given(number)}, and should be a number of rows", file=file, line=line)
+        raise InputError(f"stratum_rows must be a number of rows, got {given(number)}", file=file, line=line)
     return None if number is None else int(number)
 
 
 def _weight(row: Mapping[str, Any], file: str, line: int) -> float | None:
-    """The weight, where nothing better says how the row was drawn: spreadsheets may have rewritten its point."""
+    """The weight, unless `stratum_rows` is there: that is exact, and spreadsheets may change a decimal point."""
     if as_text(row.get("stratum_rows")):
         return None
     number = _number(row.get("weight"), "weight", file, line)
     if number is not None and number <= 0:
-        raise InputError(f"the weight is {given(number)}, and should be above 0", file=file, line=line)
+        raise InputError(f"the weight must be above 0, got {given(number)}", file=file, line=line)
     return number
 
 
@@ -139,11 +139,11 @@ def _number(cell: Any, title: str, file: str, line: int) -> float | None:
     try:
         return as_number(cell)
     except ValueError:
-        raise InputError(f"{title} is {as_text(cell)!r}, and should be a number", file=file, line=line) from None
+        raise InputError(f"{title} must be a number, got {as_text(cell)!r}", file=file, line=line) from None
 
 
 class Sheet:
-    """A file of labels being filled in: every change is on the disk before the next question is asked."""
+    """A file of labels being filled in: every label is written before the next row is shown."""
 
     def __init__(self, path: Path, titles: Sequence[str], rows: list[dict[str, Any]]) -> None:
         self.path = path
@@ -152,7 +152,7 @@ class Sheet:
 
     @classmethod
     def of(cls, sample: Sample, path: Path, *, contexts: bool = False) -> Sheet:
-        """A blank one."""
+        """A new sheet without labels."""
         texts = (*_TEXTS, "contexts") if contexts else _TEXTS
         columns = read_columns(sample.run, texts, [row.index for row in sample.rows])
         rows = [
@@ -171,7 +171,7 @@ class Sheet:
 
     @classmethod
     def read(cls, path: Path) -> Sheet:
-        """One that was begun, as it stands: every line has been checked."""
+        """A sheet that was begun earlier; every line is checked."""
         labels = read_labels(path)
         rows = [dict(record) for _, record in open_source(path).records()]
         titles = list(rows[0])
@@ -183,23 +183,23 @@ class Sheet:
         return cls(path, titles, rows)
 
     def record(self, place: int, label: str | None, rater: str) -> None:
-        """Write down what somebody says of a row."""
+        """Set a row's label and write the file."""
         if label is not None and label not in (CORRECT, WRONG, SKIPPED):
-            raise UsageError(f"{label!r} is no label")
+            raise UsageError(f"{label!r} is not a label")
         self.rows[place]["label"] = label or ""
         self.rows[place]["rater"] = rater if label else ""
         self.write()
 
     def write(self) -> None:
-        """Put it on the disk, whole."""
+        """Write the file; the old one is replaced in one step."""
         ending = "tsv" if self.path.suffix.lower() in (".tsv", ".tab") else "csv"
-        with replacing(self.path) as (beside,):
+        with replacing(self.path) as (temporary,):
             cells = ([row.get(title, "") for title in self._titles] for row in self.rows)
-            write_rows(beside, self._titles, cells, ending)
+            write_rows(temporary, self._titles, cells, ending)
 
 
 def _joined(value: Any) -> str:
-    """A cell for reading: several references each on a line of their own."""
+    """A cell for people: several references are on a line each."""
     if value is None:
         return ""
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,8 +1,8 @@
-"""Which rows people should look at.
+"""Which rows people should label.
 
-Every way of choosing is a simple random sample within strata: of all rows, of the values of columns, or of how far
-metrics disagree. What is drawn more often than its share weighs less in return, so no estimate is biased by the choice,
-and since the rows come in random order, neither by stopping half-way.
+Every sample is a simple random sample within strata: all rows, the values of columns, or how far metrics disagree. A
+stratum that is sampled more than its share gets a smaller weight, so the choice biases no estimate. The rows come in
+random order, so neither does stopping half-way.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from ragmeter.stats.confidence import check_seed
 from ragmeter.table import LIST_COLUMNS, Scores
 
 WAYS = ("random", "stratified", "disagreement")
-#: In each stratum, so that its spread can be told.
+#: Rows in each stratum: a variance needs two.
 _LEAST = 2
-#: The share of the labels that goes to where metrics disagree, unless such rows are even more frequent.
+#: The least share of the labels for rows on which metrics disagree.
 _FOR_DISAGREEMENT = 0.5
-#: Of metrics with values in between: the share of the rows, those furthest apart, that counts as disagreement.
+#: For metrics that are not 0 or 1: the share of rows, those with ranks furthest apart, that counts as disagreement.
 _FURTHEST = 0.25
 _ALL = "all"
 
 
 @dataclass(frozen=True)
 class SampledRow:
-    """A row to be labelled: its place in the run, and what it was drawn from."""
+    """A row to label: its place in the run, and the stratum it was drawn from."""
 
     index: int
     qid: str
@@ -51,7 +51,7 @@ class SampledRow:
 
 @dataclass(frozen=True)
 class Sample(Tabular):
-    """Rows to be labelled, in the order in which to do it, and how they were chosen from `population` rows."""
+    """Rows to label, in the order of labelling, and how they were drawn from `population` rows."""
 
     TABLES: ClassVar[tuple[str, ...]] = ("rows",)
 
@@ -93,41 +93,41 @@ def choose_sample(
     `by` is `random`, `stratified` (by the columns in `strata`) or `disagreement` (between `metrics`; unless named,
     those of 0 and 1). Rows without an answer, or without a score of one of `metrics`, are not drawn from.
     """
-    folder = find_run(run, output_dir)
+    run = find_run(run, output_dir)
     if by not in WAYS:
-        raise UsageError(f"there is no way {by!r} to choose rows", hint=f"there are {', '.join(WAYS)}")
+        raise UsageError(f"unknown way to choose rows {by!r}", hint=f"there are {', '.join(WAYS)}")
     if (by == "stratified") != bool(strata):
         raise UsageError(
-            f"strata go with {option('by', 'stratified')}, and the other way round",
+            f"strata and {option('by', 'stratified')} need each other",
             hint=f"for example {option('by', 'stratified')}{by_caller(' ', ', ')}{option('strata', 'domain')}",
         )
     if n < 1:
-        raise UsageError(f"{parameter('n')} must be at least 1, and is {n}")
+        raise UsageError(f"{parameter('n')} must be at least 1, got {n}")
     check_seed(seed)
     strata = several(strata)
-    named = [metric_named(folder, name) for name in chosen_names(metrics)]
+    names = [metric_named(run, name) for name in chosen_names(metrics)]
     if by == "disagreement":
-        named = named or binary_metrics(folder)
-        if len(named) < 2:
-            named_two = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
+        names = names or binary_metrics(run)
+        if len(names) < 2:
+            example = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
             raise UsageError(
-                "it takes two metrics to disagree", hint=f"{named_two}; the run has {', '.join(folder.row_metrics)}"
+                "disagreement needs two metrics", hint=f"{example}; the run has {', '.join(run.row_metrics)}"
             )
-    qids = read_columns(folder, ["qid"])["qid"]
-    eligible = Answers(folder).given()
-    scores = {name: folder.scores(name) for name in named}
+    qids = read_columns(run, ["qid"])["qid"]
+    eligible = Answers(run).present()
+    scores = {name: run.scores(name) for name in names}
     for values in scores.values():
         eligible &= ~np.isnan(values)
     places = np.flatnonzero(eligible)
     if not len(places):
-        raise UsageError("no row of the run can be labelled: none has an answer, and a score of every metric")
+        raise UsageError("no row of the run can be labelled: none has an answer and a score of every metric")
     if by == "disagreement":
         groups = _disagreement([values[places] for values in scores.values()])
         shares = [_FOR_DISAGREEMENT if kind == "disagree" else None for kind in groups]
     else:
-        groups = _values(folder, strata, places) if by == "stratified" else {_ALL: np.arange(len(places))}
+        groups = _strata(run, strata, places) if by == "stratified" else {_ALL: np.arange(len(places))}
         shares = [None] * len(groups)
-    sizes = [len(held) for held in groups.values()]
+    sizes = [len(group) for group in groups.values()]
     drawn = allocate(sizes, min(n, len(places)), shares)
     rng = np.random.default_rng(seed)
     rows = []
@@ -136,42 +136,44 @@ def choose_sample(
             index = int(places[place])
             rows.append(SampledRow(index, qids[index], stratum, len(group), len(group) / count))
     order = rng.permutation(len(rows))
-    return Sample(folder, by, seed, len(places), tuple(rows[place] for place in order))
+    return Sample(run, by, seed, len(places), tuple(rows[place] for place in order))
 
 
 def allocate(sizes: Sequence[int], n: int, shares: Sequence[float | None]) -> list[int]:
-    """How many to draw from strata of these sizes: in proportion, but at least two of each, and no more than there are.
+    """How many rows to draw from strata of these sizes: in proportion, but at least two of each, and at most its size.
 
-    A stratum with a share of its own gets that share of n at least.
+    A stratum with a share gets at least that share of n.
     """
     least = [min(_LEAST, size) for size in sizes]
     if n < sum(least):
         raise UsageError(
-            f"{n} labels are too few for {len(sizes)} strata: it takes {sum(least)}, two of each",
+            f"{n} labels are too few for {len(sizes)} strata: {sum(least)} are needed, two of each",
             hint=f"ask for more with {option('n')}, or stratify by a column with fewer values",
         )
     total = sum(sizes)
-    wanted = [max(size / total, share or 0.0) for size, share in zip(sizes, shares, strict=True)]
-    fixed = sum(want for want, share in zip(wanted, shares, strict=True) if share is not None)
-    free = sum(want for want, share in zip(wanted, shares, strict=True) if share is None)
+    targets = [max(size / total, share or 0.0) for size, share in zip(sizes, shares, strict=True)]
+    fixed = sum(target for target, share in zip(targets, shares, strict=True) if share is not None)
+    free = sum(target for target, share in zip(targets, shares, strict=True) if share is None)
     ideal = [
-        n * (want if share is not None else want / free * (1 - fixed))
-        for want, share in zip(wanted, shares, strict=True)
+        n * (target if share is not None else target / free * (1 - fixed))
+        for target, share in zip(targets, shares, strict=True)
     ]
-    given = list(least)
-    for _ in range(n - sum(least)):  # one after the other to whoever lacks most
-        lacking = [aim - held if held < size else -np.inf for aim, held, size in zip(ideal, given, sizes, strict=True)]
-        given[int(np.argmax(lacking))] += 1
-    return given
+    counts = list(least)
+    for _ in range(n - sum(least)):  # one row at a time to the stratum that lacks most
+        lacking = [
+            aim - count if count < size else -np.inf for aim, count, size in zip(ideal, counts, sizes, strict=True)
+        ]
+        counts[int(np.argmax(lacking))] += 1
+    return counts
 
 
-def _values(run: Run, strata: Sequence[str], places: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.intp]]:
+def _strata(run: Run, strata: Sequence[str], places: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.intp]]:
     """The rows by their values in some columns."""
     for name in strata:
         if name not in run.columns:
             raise UnknownNameError("column", name, run.columns, hint=f"the run has {', '.join(run.columns)}")
         if name in LIST_COLUMNS:
-            raise UsageError(f"rows can't be grouped by {name!r}: it holds lists", hint="choose another column")
+            raise UsageError(f"rows can't be grouped by {name!r}: its values are lists", hint="choose another column")
     table = run.rows(strata)
     cells = [[_shown(value) for value in table[name].to_pylist()] for name in strata]
     groups: dict[str, list[int]] = {}
@@ -189,8 +191,8 @@ def _shown(value: Any) -> str:
 def _disagreement(scores: Sequence[Scores]) -> dict[str, npt.NDArray[np.intp]]:
     """Rows on which metrics disagree, and the others.
 
-    Metrics of 0 and 1 disagree where not all say the same. With values in between, rows are compared by their rank
-    in each metric, and those furthest apart count as disagreement.
+    Metrics of 0 and 1 disagree if they are not all equal. Other metrics are compared by the row's rank in each, and the
+    rows with ranks furthest apart count as disagreement.
     """
     if all(map(is_binary, scores)):
         total = np.sum(scores, axis=0)
@@ -206,7 +208,7 @@ def _disagreement(scores: Sequence[Scores]) -> dict[str, npt.NDArray[np.intp]]:
 
 
 def _ranks(values: Scores) -> Scores:
-    """Each value's rank between 0 and 1; equal ones share the middle of theirs."""
+    """Each value's rank between 0 and 1; equal values share their middle rank."""
     ordered = np.sort(values)
     below, up_to = np.searchsorted(ordered, values, "left"), np.searchsorted(ordered, values, "right")
     return np.asarray((below + up_to) / (2 * len(values)), dtype=np.float64)

@@ -141,6 +141,12 @@ class Judged:
             turn.decide(judged=judged)
         self.is_decided = True
 
+    def waiting(self) -> Iterator[JudgedTurn]:
+        """The turns that take a judge."""
+        if not self.is_decided:
+            self.decide(judged=True)
+        return (turn for turn in self.all_turns if turn.result is None)
+
     def count(self) -> None:
         """Apply the rule that ends conversations."""
         self.counted = [counted(results) for results in self.results()]

@@ -29,7 +29,7 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge, LLMJudge
+from ragmeter.judges.judge import ColumnJudge, Judge, LLMJudge
 from ragmeter.judges.probes import Check, check_judge
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.verdict import verdict
@@ -304,8 +304,9 @@ class CRAGEvaluator:
             self.progress(turns)
             advance(turns)
 
+        asks = judge.on(verdict)
+
         async def work(caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
-            asks = judge.on(verdict)
             async with judge.client() as client:
                 if judge.check:
                     self._check = await check_judge(asks, caller, client)
@@ -319,7 +320,17 @@ class CRAGEvaluator:
 
         limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget)
         with Journal(self.journal) as journal:
-            return run_calls(work, limits, journal, judged.scope(judge.spec()))
+            notice = self._unused(journal, asks, judged)
+            if notice:
+                print(notice, file=sys.stderr)
+            usage, effort = run_calls(work, limits, journal, judged.scope(judge.spec()))
+            return usage, {**effort, **({"journal_notice": notice} if notice else {})}
+
+    def _unused(self, journal: Journal, asks: ColumnJudge, judged: Judged) -> str:
+        """Why nothing of the journal is used, if that is so. The usual one has replies of many judges."""
+        if self.journal == DEFAULT_JOURNAL:
+            return ""
+        return journal.unused_notice(asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
@@ -333,12 +344,14 @@ class CRAGEvaluator:
         if self.cascade is not None:
             share(self.cascade, judged, judge, self.budget)
         asks = judge.on(verdict)
-        waiting = (turn.texts(asks.asked) for turn in judged.all_turns if turn.result is None)
+        waiting = [turn.texts(asks.asked) for turn in judged.waiting()]
         has_journal = self.journal is not None and self.journal.exists()
         with Journal(self.journal if has_journal else None) as journal:
+            notice = self._unused(journal, asks, judged)
             estimate |= asks.estimate_all(waiting, journal)
         tokens = estimate["prompt_tokens"], estimate["completion_tokens"]
-        return {**estimate, "cost_usd": None if judge.price is None else judge.price.of(*tokens)}
+        cost = None if judge.price is None else judge.price.of(*tokens)
+        return {**estimate, "cost_usd": cost, **({"journal_notice": notice} if notice else {})}
 
     def save_results(
         self,

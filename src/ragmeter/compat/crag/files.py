@@ -18,7 +18,7 @@ from ragmeter.io.cells import as_list, whole
 from ragmeter.io.source import open_source
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.metrics.conversation import accuracy_bounds, conversation_score
-from ragmeter.runs.files import ROWS
+from ragmeter.runs.layout import ROWS
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun, RowsWriter, Scored
 from ragmeter.stats.confidence import Confidence

@@ -10,8 +10,8 @@ from typing import Any
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import kept_comparison
-from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.finding import RunLike
+from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.run import Run
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown

@@ -1,4 +1,4 @@
-"""The judgement on differences: better, worse or neither; and which of them are worth a sentence."""
+"""Verdicts on differences (better, worse or not significant) and their sentences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def verdict(result: MetricDifference, alpha: float) -> str:
 
 
 def with_verdicts(pair: Pair, wording: Wording) -> Pair:
-    """A pair whose p-values are corrected, with its verdicts and their sentences."""
+    """Add verdicts and sentences to a pair with corrected p-values."""
     metrics = {}
     for name, result in pair.metrics.items():
         judged = replace(result, verdict=verdict(result, wording.alpha))
@@ -31,7 +31,7 @@ def with_verdicts(pair: Pair, wording: Wording) -> Pair:
 
 
 def _overview(metrics: Mapping[str, MetricDifference]) -> str:
-    """The significant differences, the others, and what these rows could have shown of them."""
+    """A sentence on the significant differences, the others, and the smallest difference these rows can detect."""
     significant = {
         name: result.sentence
         for kind in (BETTER, WORSE, DIFFERENT)

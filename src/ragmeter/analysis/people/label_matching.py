@@ -1,4 +1,4 @@
-"""Labels beside the rows that they belong to: one verdict of people for each row, and how the rows were drawn."""
+"""Match labels with a run's rows: people's verdict on each row, and how the rows were sampled."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ragmeter.hints import by_caller
 from ragmeter.show.numbers import whole
 from ragmeter.table import Scores
 
-_ONE_SAMPLE = "labels of one sample go together: two samples can't be mixed"
+_ONE_SAMPLE = "use labels of one sample: two samples can't be mixed"
 RANDOM, STRATIFIED, WEIGHTED, UNKNOWN = "random", "stratified", "weighted", "unknown"
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of the lines: rows that are listed, and why some of them count for nothing."""
+    """How many rows are listed and labelled, and why the others are not used."""
 
     listed: int
     labelled: int
@@ -33,7 +33,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Design:
-    """How the labelled rows were drawn: their strata with the strata's sizes, or weights, or nothing known."""
+    """How the labelled rows were sampled: their strata with the strata's sizes, or weights, or unknown."""
 
     kind: str
     strata: npt.NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -43,13 +43,13 @@ class Design:
 
     @property
     def rows(self) -> int | None:
-        """How many rows were drawn from, where the file says so."""
+        """How many rows the sample was drawn from, if the file says so."""
         return int(self.sizes.sum()) if len(self.sizes) else None
 
 
 @dataclass(frozen=True)
 class Matched:
-    """Rows of the run with what most people say of each, and all that anybody says: a line for each rater."""
+    """Rows of the run with the majority's label of each, and all ratings: a line for each rater."""
 
     places: npt.NDArray[np.intp]
     people: Scores
@@ -60,7 +60,7 @@ class Matched:
 
 
 def match(labels: Sequence[Label], qids: Sequence[str], answers: Cells) -> Matched:
-    """Find each label's row; a label of an answer that is not the run's any more counts for nothing."""
+    """Find each label's row; a label whose answer has changed in the run is not used."""
     rows = places_of(qids)
     changed: set[str] = set()
     by_row: dict[int, list[Label]] = {}
@@ -73,13 +73,13 @@ def match(labels: Sequence[Label], qids: Sequence[str], answers: Cells) -> Match
             by_row[place].append(label)
         else:
             changed.add(label.qid)
-    if changed and not any(label.value is not None for held in by_row.values() for label in held):
+    if changed and not any(label.value is not None for row_labels in by_row.values() for label in row_labels):
         raise InputError(
-            "these are labels of other answers: not one of them is the run's",
+            "these labels are of other answers: none is of an answer in this run",
             file=labels[0].file,
             hint="label this run: `ragmeter label RUN`",
         )
-    return _settled(by_row, labels, len(changed))
+    return _majority(by_row, labels, len(changed))
 
 
 def _unknown(label: Label, qids: Sequence[str]) -> InputError:
@@ -96,11 +96,13 @@ def _unknown(label: Label, qids: Sequence[str]) -> InputError:
     )
 
 
-def _settled(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: int) -> Matched:
-    said = {place: [each for each in held if each.value is not None] for place, held in by_row.items()}
-    votes = {place: np.mean([each.value for each in held]) for place, held in said.items() if held}
+def _majority(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: int) -> Matched:
+    voters = {place: [label for label in listed if label.value is not None] for place, listed in by_row.items()}
+    votes = {place: np.mean([label.value for label in cast]) for place, cast in voters.items() if cast}
     places = [place for place, vote in votes.items() if vote != 0.5]
-    skipped = sum(not said[place] and any(each.label == SKIPPED for each in held) for place, held in by_row.items())
+    skipped = sum(
+        not voters[place] and any(label.label == SKIPPED for label in listed) for place, listed in by_row.items()
+    )
     counts = Counts(
         listed=len(by_row),
         labelled=len(places),
@@ -109,86 +111,86 @@ def _settled(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: i
         tied=len(votes) - len(places),
         changed=changed,
     )
-    raters = tuple(dict.fromkeys(each.rater for held in said.values() for each in held))
+    raters = tuple(dict.fromkeys(label.rater for cast in voters.values() for label in cast))
     ratings = np.full((len(raters), len(votes)), np.nan)
     for unit, place in enumerate(votes):
-        for each in said[place]:
-            ratings[raters.index(each.rater), unit] = each.value
+        for label in voters[place]:
+            ratings[raters.index(label.rater), unit] = label.value
     people = np.asarray([float(votes[place] > 0.5) for place in places])
-    design = _design([said[place][0] for place in places], labels)
+    design = _design([voters[place][0] for place in places], labels)
     return Matched(np.asarray(places, dtype=np.intp), people, raters, ratings, design, counts)
 
 
 def random_labels(labels: Sequence[Label], qids: Sequence[str], answers: Cells) -> dict[str, float]:
-    """People's verdicts by qid, on rows drawn at random; other samples say nothing of all rows by their count alone."""
-    found = match(labels, qids, answers)
-    if found.design.kind not in (RANDOM, UNKNOWN):
+    """People's verdicts by qid, on randomly sampled rows; other samples don't represent all rows without weights."""
+    matched = match(labels, qids, answers)
+    if matched.design.kind not in (RANDOM, UNKNOWN):
         raise InputError(
-            f"a promise needs labels drawn at random, and these were drawn otherwise: {found.design.kind}",
+            f"a guarantee needs labels of a random sample, and this sample is {matched.design.kind}",
             hint="draw others: " + by_caller("ragmeter label RUN --by random", 'choose_sample(run, by="random")'),
         )
-    return {qids[int(place)]: float(label) for place, label in zip(found.places, found.people, strict=True)}
+    return {qids[int(place)]: float(label) for place, label in zip(matched.places, matched.people, strict=True)}
 
 
 def places_of(qids: Sequence[str]) -> dict[str, int]:
-    """Where each qid is, also by how a CSV file holds it where it looks like a formula: with a quote before it."""
-    found = {f"'{qid}": place for place, qid in enumerate(qids)}
-    found.update({qid: place for place, qid in enumerate(qids)})
-    return found
+    """Each qid's row, also under the qid with a quote before it: so CSV files escape what looks like a formula."""
+    places = {f"'{qid}": place for place, qid in enumerate(qids)}
+    places.update({qid: place for place, qid in enumerate(qids)})
+    return places
 
 
 def _design(used: Sequence[Label], listed: Sequence[Label]) -> Design:
-    """How the rows that count were drawn, by what the whole file says."""
+    """How the used rows were sampled, according to the whole file."""
     _check_agreement(listed)
-    if used and all(each.stratum_rows is not None for each in used):
-        sizes = _sizes(listed)
-        present = list(dict.fromkeys(each.stratum or "" for each in used))
-        empty = tuple(name for name in sizes if name not in present)
-        strata = np.asarray([present.index(each.stratum or "") for each in used], dtype=np.intp)
-        held = np.asarray([sizes[name] for name in present], dtype=np.float64)
-        drawn = np.bincount(strata, minlength=len(present))
-        for name, size, count in zip(present, held, drawn, strict=True):
+    if used and all(label.stratum_rows is not None for label in used):
+        rows_by_stratum = _stratum_rows(listed)
+        names = list(dict.fromkeys(label.stratum or "" for label in used))
+        empty = tuple(name for name in rows_by_stratum if name not in names)
+        strata = np.asarray([names.index(label.stratum or "") for label in used], dtype=np.intp)
+        sizes = np.asarray([rows_by_stratum[name] for name in names], dtype=np.float64)
+        drawn = np.bincount(strata, minlength=len(names))
+        for name, size, count in zip(names, sizes, drawn, strict=True):
             if count > size:
                 raise InputError(f"stratum {name!r} has {whole(size)} rows, and {count:,} labels", file=used[0].file)
-        return Design(RANDOM if len(sizes) == 1 else STRATIFIED, strata, held, empty=empty)
-    weights = [each.weight for each in used]
+        return Design(RANDOM if len(rows_by_stratum) == 1 else STRATIFIED, strata, sizes, empty=empty)
+    weights = [label.weight for label in used]
     if used and None not in weights:
         values = np.asarray(weights, dtype=np.float64)
         return Design(RANDOM if np.ptp(values) < 1e-9 * values.max() else WEIGHTED, weights=values)
-    mixed = next((each for each in used if (each.weight is None) == (each.stratum_rows is None)), None)
-    if mixed is not None and any(each.weight is not None or each.stratum_rows is not None for each in used):
+    mixed = next((label for label in used if (label.weight is None) == (label.stratum_rows is None)), None)
+    if mixed is not None and any(label.weight is not None or label.stratum_rows is not None for label in used):
         raise InputError(
             "this row has no weight, and others have one", file=mixed.file, line=mixed.line, hint="give all of them one"
         )
     return Design(UNKNOWN)
 
 
-def _sizes(listed: Iterable[Label]) -> dict[str, int]:
-    """The rows of each stratum."""
+def _stratum_rows(listed: Iterable[Label]) -> dict[str, int]:
+    """How many rows of the run are in each stratum."""
     sizes: dict[str, int] = {}
-    for each in listed:
-        if each.stratum_rows is None:
+    for label in listed:
+        if label.stratum_rows is None:
             continue
-        before = sizes.setdefault(each.stratum or "", each.stratum_rows)
-        if before != each.stratum_rows:
+        before = sizes.setdefault(label.stratum or "", label.stratum_rows)
+        if before != label.stratum_rows:
             raise InputError(
-                f"stratum {each.stratum!r} has {each.stratum_rows:,} rows here and {before:,} before",
-                file=each.file,
-                line=each.line,
+                f"stratum {label.stratum!r} has {label.stratum_rows:,} rows here and {before:,} before",
+                file=label.file,
+                line=label.line,
                 hint=_ONE_SAMPLE,
             )
     return sizes
 
 
 def _check_agreement(listed: Iterable[Label]) -> None:
-    """Two people's lines for one row say the same about how it was drawn."""
-    seen: dict[str, Label] = {}
-    for each in listed:
-        first = seen.setdefault(each.qid, each)
-        if (first.stratum, first.stratum_rows, first.weight) != (each.stratum, each.stratum_rows, each.weight):
+    """Raise an error if two people's lines for a row differ in how it was sampled."""
+    first_lines: dict[str, Label] = {}
+    for label in listed:
+        first = first_lines.setdefault(label.qid, label)
+        if (first.stratum, first.stratum_rows, first.weight) != (label.stratum, label.stratum_rows, label.weight):
             raise InputError(
-                f"qid {each.qid!r} was drawn otherwise here than in {first.file}, line {first.line}",
-                file=each.file,
-                line=each.line,
+                f"qid {label.qid!r} has another stratum or weight here than in {first.file}, line {first.line}",
+                file=label.file,
+                line=label.line,
                 hint=_ONE_SAMPLE,
             )

@@ -22,7 +22,7 @@ class _NoPandas:
         return None
 
 
-def keep_pandas_apart() -> None:
+def avoid_pandas() -> None:
     """Have Arrow look for pandas and find none. In this process it will not look again for our lists."""
     if "pandas" in sys.modules:
         return

@@ -17,7 +17,7 @@ from ragmeter.stats.intervals import within
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 FILES = (MANIFEST, ROWS, SUMMARY)
-NOT_WHOLE = "the run is damaged, or was not copied whole: evaluate again"
+INCOMPLETE = "the run is damaged, or was not copied completely: evaluate again"
 #: An error about a run that is not found lists at most this many others.
 _LISTED_RUNS = 20
 
@@ -35,18 +35,18 @@ def stamp_of(path: Path) -> Stamp:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turns the errors of reading a file of a run into ours: not there, no permission, damaged."""
+    """Turn errors of reading a run's file into InputError: missing, no permission, damaged."""
     try:
         yield
     except (OSError, ValueError, pa.ArrowException) as error:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else error
-        raise InputError(f"can't be read: {reason}", file=str(path), hint=NOT_WHOLE) from None
+        raise InputError(f"can't be read: {reason}", file=str(path), hint=INCOMPLETE) from None
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turns the errors of writing a run into ours: no room, no permission, a name that is too long."""
+    """Turn errors of writing a run into OutputError: disk full, no permission, name too long."""
     try:
         yield
     except (OSError, pa.ArrowException) as error:
@@ -60,22 +60,22 @@ def read_text(path: Path) -> str:
     with reading(path):
         text = path.read_text(encoding="utf-8")
         if not isinstance(json.loads(text), dict):
-            raise ValueError("it is no JSON object")
+            raise ValueError("it is not a JSON object")
     return text
 
 
 def clip_intervals(metrics: Any) -> None:
-    """Clip intervals that an earlier version has written, where they go beyond their metric's range."""
+    """Clip intervals that an earlier version wrote beyond their metric's range."""
     for summary in metrics.values() if isinstance(metrics, dict) else ():
-        with suppress(TypeError, ValueError, KeyError, IndexError):  # whoever needs what is missing says so
+        with suppress(TypeError, ValueError, KeyError, IndexError):  # a missing field is reported where it is needed
             clipped = within(summary["interval"], summary["range"])
             if clipped is not None and clipped[0] <= summary["mean"] <= clipped[1]:
                 summary["interval"] = clipped
 
 
 def unknown_run(name: str, folder: Path) -> UnknownNameError:
-    """The error for a run that is not in a folder, with those that are."""
-    known = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
-    more = f" and {len(known) - _LISTED_RUNS:,} more" if len(known) > _LISTED_RUNS else ""
-    listed = f"in {folder}/ there are {', '.join(known[:_LISTED_RUNS])}{more}"
-    return UnknownNameError("run", name, known, hint=listed if known else f"there are no runs in {folder}/")
+    """The error for a run that is not in a folder; its hint lists the runs that are."""
+    names = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+    more = f" and {len(names) - _LISTED_RUNS:,} more" if len(names) > _LISTED_RUNS else ""
+    listed = f"in {folder}/ there are {', '.join(names[:_LISTED_RUNS])}{more}"
+    return UnknownNameError("run", name, names, hint=listed if names else f"there are no runs in {folder}/")

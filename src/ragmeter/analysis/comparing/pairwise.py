@@ -1,4 +1,4 @@
-"""`compare()`: read the runs, pair their rows, test every metric, and look into the slices."""
+"""`compare()`: open the runs, pair their rows, and test every metric, on all rows and by slices."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Pair
-from ragmeter.analysis.comparing.judging import with_verdicts
 from ragmeter.analysis.comparing.movers import movers_of
 from ragmeter.analysis.comparing.pairing import Pairing, pair
+from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
@@ -33,12 +33,12 @@ from ragmeter.stats.paired import paired_p
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 from ragmeter.table import Measure, Scores
 
-#: The difference that a number of questions is told for, on a scale from 0 to 1: one point.
+#: `needed` is the number of questions for a difference of one point, on a scale from 0 to 1.
 _POINT = 0.01
 
 
 @dataclass(frozen=True)
-class _How:
+class _Settings:
     """The settings of a comparison."""
 
     confidence: Confidence
@@ -63,13 +63,13 @@ def compare(
     keep: bool = False,
     output_dir: str | Path = RUNS,
 ) -> Comparison:
-    """Compare runs, each with each, on the rows that have the same qid.
+    """Compare every pair of runs on the rows that have the same qid.
 
-    A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`; a difference is that of the
-    later one. `cluster` names the column whose values tell which rows belong together, None says that all are apart,
-    and "auto" takes conversations of several turns and questions that were asked several times. `slices` are columns,
-    or pairs of them as "one,two"; all columns with a few values are taken where it is None. `keep` writes the
-    comparison into the last run's folder: a report of these runs then shows this one.
+    A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`; a difference is the later run
+    minus the earlier. `cluster` is the column that groups dependent rows, None for independent rows, or "auto":
+    conversations of several turns, and questions that were asked several times. `slices` are columns, or pairs of them
+    as "one,two"; None takes all columns with few values. `keep` writes the comparison into the last run's folder: a
+    report of these runs then shows it.
     """
     if test not in TESTS:
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
@@ -79,36 +79,37 @@ def compare(
         raise UsageError(
             "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
         )
-    held = find_runs(runs, output_dir)
+    opened = find_runs(runs, output_dir)
     if keep:
-        check_kept(held)
+        check_kept(opened)
     confidence = Confidence(interval, cluster, level, seed, draws)
-    column = next((by for run in held if (by := run.clusters(confidence)[0]) is not None), None)
+    column = next((name for run in opened if (name := run.clusters(confidence)[0]) is not None), None)
     if column is not None and test == MCNEMAR:
         raise UsageError(
-            f"McNemar's test takes rows for independent, and they belong together by {column!r}",
+            f"McNemar's test needs independent rows, but these are clustered by {column!r}",
             hint=f"use {option('test', 'randomisation')}, or {option('cluster', None)} if they are independent",
         )
-    how = _How(replace(confidence, cluster=column), test, alpha, movers)
+    settings = _Settings(replace(confidence, cluster=column), test, alpha, movers)
     names = chosen_names(metrics) or None
     columns = None if slices is None else several(slices)
-    found = [_compared(a, b, names, columns, how) for a, b in combinations(held, 2)]
-    labels = run_labels(held)
-    wording = Wording(level, alpha, sum(each.p is not None for pair in found for each in pair.metrics.values()))
-    pairs = _judged(_named(found, labels), wording)
-    comparison = Comparison(labels, level, alpha, test, column, seed, draws, wording.tests, pairs)
+    labels = run_labels(opened)
+    pairs = [
+        replace(_compare_two(a, b, names, columns, settings), a=label_a, b=label_b)
+        for (a, b), (label_a, label_b) in zip(combinations(opened, 2), combinations(labels, 2), strict=True)
+    ]
+    tests = sum(result.p is not None for pair in pairs for result in pair.metrics.values())
+    pairs = _corrected(pairs, Wording(level, alpha, tests))
+    comparison = Comparison(labels, level, alpha, test, column, seed, draws, tests, pairs)
     if keep:
-        settings: dict[str, Any] = {"metrics": names, "test": test, "interval": interval, "cluster": cluster}
-        settings |= {"slices": columns, "level": level, "alpha": alpha, "seed": seed, "draws": draws, "movers": movers}
-        keep_comparison(held, settings, comparison.as_dict())
+        stored: dict[str, Any] = {"metrics": names, "test": test, "interval": interval, "cluster": cluster}
+        stored |= {"slices": columns, "level": level, "alpha": alpha, "seed": seed, "draws": draws, "movers": movers}
+        keep_comparison(opened, stored, comparison.as_dict())
     return comparison
 
 
-def _named(pairs: Sequence[Pair], labels: Sequence[str]) -> list[Pair]:
-    return [replace(each, a=a, b=b) for each, (a, b) in zip(pairs, combinations(labels, 2), strict=True)]
-
-
-def _compared(a: Run, b: Run, names: Sequence[str] | None, slices: Iterable[str] | None, how: _How) -> Pair:
+def _compare_two(
+    a: Run, b: Run, names: Sequence[str] | None, slices: Iterable[str] | None, settings: _Settings
+) -> Pair:
     pairing = pair(a, b)
     if not len(pairing):
         raise UsageError(f"{a.name} and {b.name} have no qid in common", hint="compare runs of the same questions")
@@ -121,11 +122,11 @@ def _compared(a: Run, b: Run, names: Sequence[str] | None, slices: Iterable[str]
             f"{a.name} and {b.name} have no metric in common",
             hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
         )
-    codes = _clusters(a, b, pairing, how.confidence)
+    codes = _clusters(a, b, pairing, settings.confidence)
     metrics, differences = {}, {}
     for measure in chosen:
         scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]
-        metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, how)
+        metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, settings)
         differences[measure.name] = scores_b - scores_a
     limits = {measure.name: _limits(a, b, measure.name) for measure in chosen}
     others = {
@@ -134,24 +135,31 @@ def _compared(a: Run, b: Run, names: Sequence[str] | None, slices: Iterable[str]
         for name in run.measures
         if names is None and name not in other.measures
     }
-    columns = slices if slices is not None else [name for name in a.slices() if _agree(a, b, pairing, name)]
-    found = slice_differences(a, pairing.a, differences, limits, codes, columns, how.confidence, how.alpha)
+    columns = slices if slices is not None else [name for name in a.slices() if _same_values(a, b, pairing, name)]
     return Pair(
-        a.name, b.name, len(pairing), pairing.only_a, pairing.only_b, pairing.questions_differ, metrics, others, found
+        a.name,
+        b.name,
+        len(pairing),
+        pairing.only_a,
+        pairing.only_b,
+        pairing.questions_differ,
+        metrics,
+        others,
+        slice_differences(a, pairing.a, differences, limits, codes, columns, settings.confidence, settings.alpha),
     )
 
 
-def _clusters(a: Run, b: Run, pairing: Pairing, how: Confidence) -> Codes | None:
-    """For each pair of rows the number of its cluster, by the first of the runs that has the column."""
+def _clusters(a: Run, b: Run, pairing: Pairing, confidence: Confidence) -> Codes | None:
+    """The cluster number of each pair of rows, from the first run that has the column."""
     for run, rows in ((a, pairing.a), (b, pairing.b)):
-        if how.cluster in run.texts:
-            codes = run.clusters(how)[1]
+        if confidence.cluster in run.texts:
+            codes = run.clusters(confidence)[1]
             return None if codes is None else codes[rows]
     return None
 
 
-def _agree(a: Run, b: Run, pairing: Pairing, name: str) -> bool:
-    """Whether a column says the same in both runs. What one system made is no part of the questions to slice by."""
+def _same_values(a: Run, b: Run, pairing: Pairing, name: str) -> bool:
+    """Whether a column is equal in both runs. A column that differs comes from the system, not from the questions."""
     if name not in b.texts:
         return True
     return bool(a.column(name).take(pairing.a).equals(b.column(name).take(pairing.b)))
@@ -170,37 +178,39 @@ def _difference(
     scores_b: Scores,
     pairing: Pairing,
     codes: Codes | None,
-    how: _How,
+    settings: _Settings,
 ) -> MetricDifference:
-    differences = scores_b - scores_a
-    there = ~np.isnan(differences)
-    kept, held = differences[there], None if codes is None else codes[there]
-    n = len(kept)
-    units = Clustered.of(kept, held)
-    sure = len(units) >= 2
-    test = RANDOMISATION if how.test == MCNEMAR and not measure.binary else how.test
+    in_both = ~np.isnan(scores_b - scores_a)
+    scored_a, scored_b = scores_a[in_both], scores_b[in_both]
+    differences = scored_b - scored_a
+    codes = None if codes is None else codes[in_both]
+    n = len(differences)
+    units = Clustered.of(differences, codes)
+    testable = len(units) >= 2
+    confidence = settings.confidence
+    test = RANDOMISATION if settings.test == MCNEMAR and not measure.binary else settings.test
     limits = _limits(a, b, measure.name)
     interval, method = difference_interval(
-        scores_a[there], scores_b[there], how.confidence, binary=measure.binary, codes=held, limits=limits
+        scored_a, scored_b, confidence, binary=measure.binary, codes=codes, limits=limits
     )
-    gains = kept * (-1 if measure.direction == "lower" else 1)
-    sd = float(kept.std(ddof=1)) if n > 1 else 0.0
-    variances = Variances(units.standard_error() ** 2 * n) if sure else None
+    gains = differences * (-1 if measure.direction == "lower" else 1)
+    sd = float(differences.std(ddof=1)) if n > 1 else 0.0
+    variances = Variances(units.standard_error() ** 2 * n) if testable else None
     point = _POINT if limits == (-1.0, 1.0) else None
     return MetricDifference(
         direction=measure.direction,
         n=n,
-        n_clusters=None if held is None else len(units),
-        mean_a=float(scores_a[there].mean()) if n else None,
-        mean_b=float(scores_b[there].mean()) if n else None,
-        difference=float(kept.mean()) if n else None,
+        n_clusters=None if codes is None else len(units),
+        mean_a=float(scored_a.mean()) if n else None,
+        mean_b=float(scored_b.mean()) if n else None,
+        difference=float(differences.mean()) if n else None,
         interval=interval,
         interval_method=method,
-        p=paired_p(units, test, how.confidence.draws, how.confidence.seed) if sure else None,
+        p=paired_p(units, test, confidence.draws, confidence.seed) if testable else None,
         p_holm=None,
         p_bh=None,
         test=test,
-        effect_size=float(kept.mean()) / sd if sd > 0 else None,
+        effect_size=float(differences.mean()) / sd if sd > 0 else None,
         better=int(np.count_nonzero(gains > 0)),
         worse=int(np.count_nonzero(gains < 0)),
         same=int(np.count_nonzero(gains == 0)),
@@ -210,20 +220,20 @@ def _difference(
         needed=questions_needed(variances, point) if variances and variances.between and point else None,
         smallest=smallest_difference(variances, n) if variances else None,
         verdict=NOT_SIGNIFICANT,
-        movers=movers_of(a, b, pairing, scores_a, scores_b, how.movers),
+        movers=movers_of(a, b, pairing, scores_a, scores_b, settings.movers),
     )
 
 
-def _judged(pairs: Sequence[Pair], wording: Wording) -> list[Pair]:
-    """The pairs with their verdicts, by p-values that are corrected over all metrics of all pairs."""
-    p_values = [
-        (place, name, each.p)
+def _corrected(pairs: Sequence[Pair], wording: Wording) -> list[Pair]:
+    """The pairs with p-values corrected over all metrics of all pairs, and with the verdicts that follow from them."""
+    tested = [
+        (place, name, result.p)
         for place, pair in enumerate(pairs)
-        for name, each in pair.metrics.items()
-        if each.p is not None
+        for name, result in pair.metrics.items()
+        if result.p is not None
     ]
-    plain = [p for _, _, p in p_values]
-    adjusted = zip(p_values, holm(plain).tolist(), benjamini_hochberg(plain).tolist(), strict=True)
+    p_values = [p for _, _, p in tested]
+    adjusted = zip(tested, holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=True)
     metrics = [dict(pair.metrics) for pair in pairs]
     for (place, name, _), by_holm, by_bh in adjusted:
         metrics[place][name] = replace(metrics[place][name], p_holm=by_holm, p_bh=by_bh)

@@ -1,4 +1,4 @@
-"""What a gate says of a run."""
+"""The result of a gate: its checks and the verdict."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ragmeter.stats.summary import MetricSummary
 
 @dataclass(frozen=True)
 class Check:
-    """One rule held against a run: what was asked, what was found, and the reason in words.
+    """One rule checked on a run: what is required, what was measured, and the reason in words.
 
-    `metric` may be several, with commas, where the same is to be said of them. `value` and `interval` are what was
-    found: a mean, a difference to the baseline, or a share of rows.
+    `metric` may be several names with commas, if the result is the same for them. `value` and `interval` are what was
+    measured: a mean, a difference to the baseline, or a share of rows.
     """
 
     rule: str
@@ -38,15 +38,15 @@ class Check:
         """The rule as it is written in Python; `rule` has it as on the command line."""
         if self.kind != MAX_FAILED:
             return keyword(self.kind, self.metric, self.required, self.baseline)
-        beside = "" if self.baseline is None else f" beside {self.baseline}"
-        return f"{self.kind}={given(self.required)} for {self.metric}{beside}"
+        versus = "" if self.baseline is None else f" versus {self.baseline}"
+        return f"{self.kind}={given(self.required)} for {self.metric}{versus}"
 
 
 @dataclass(frozen=True)
 class Verdict(Tabular):
-    """Every check, the run's figures, and a sentence for each baseline that it was compared with.
+    """Every check, the run's metrics, and a sentence for each baseline that it was compared with.
 
-    It is true if the run has passed, so that `assert gate(...)` does what it says; it is a sequence of its checks.
+    It is true if the run has passed, so that `assert gate(...)` works; it is a sequence of its checks.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("checks", "metrics")
@@ -58,7 +58,7 @@ class Verdict(Tabular):
 
     @property
     def passed(self) -> bool:
-        """Whether every check has."""
+        """Whether every check has passed."""
         return all(check.passed for check in self.checks)
 
     @property
@@ -80,8 +80,8 @@ class Verdict(Tabular):
         return iter(self.checks)
 
     def __repr__(self) -> str:
-        said = [f"{'passed' if check.passed else 'FAILED'}: {check.reason}" for check in self.checks]
-        return "\n".join([f"<Verdict on {self.run}: {'passed' if self.passed else 'failed'}>", *said])
+        lines = [f"{'passed' if check.passed else 'FAILED'}: {check.reason}" for check in self.checks]
+        return "\n".join([f"<Verdict on {self.run}: {'passed' if self.passed else 'failed'}>", *lines])
 
     def _repr_html_(self) -> str:
         rows = [("passed" if check.passed else "FAILED", check.asked, check.reason) for check in self.checks]

@@ -1,11 +1,11 @@
-"""What a reader should know before trusting a calibration: which warnings apply to it."""
+"""Which warnings apply to a calibration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ragmeter.analysis.people.matching import UNKNOWN
+from ragmeter.analysis.people.label_matching import UNKNOWN
 from ragmeter.show.sentences import calibration as words
 
 if TYPE_CHECKING:
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 _FEW, _FEW_OF_A_KIND = 100, 10
 _MANY_SKIPPED = 0.1
-#: An interval is not narrower by the judge's help unless it loses at least this share of its width.
+#: The judge has made an interval narrower if the interval loses at least this share of its width.
 _NARROWER = 0.02
 
 
-def cautions(result: Calibration) -> Iterator[str]:
-    """The warnings: of the labels, of the rows that they were drawn from, and of the judge."""
+def calibration_warnings(result: Calibration) -> Iterator[str]:
+    """The warnings about the labels, the rows they were sampled from, and the judge."""
     labels, n = result.labels, result.corrected.n or result.labels.labelled
     if n < _FEW:
         yield words.FEW_LABELS.format(n=n)
@@ -32,11 +32,11 @@ def cautions(result: Calibration) -> Iterator[str]:
         yield words.TIED.format(n=labels.tied)
     if result.n_unscored_labels:
         yield words.UNSCORED_LABELS.format(n=result.n_unscored_labels, metric=result.metric)
-    yield from _of_rows(result)
-    yield from _of_judge(result)
+    yield from _row_warnings(result)
+    yield from _judge_warnings(result)
 
 
-def _of_rows(result: Calibration) -> Iterator[str]:
+def _row_warnings(result: Calibration) -> Iterator[str]:
     total, scored, drawn = result.n_rows, result.n_scored, result.drawn_from
     if drawn in (None, scored) and scored < total:
         yield words.UNSCORED_ROWS.format(n=total - scored, total=total, metric=result.metric)
@@ -46,7 +46,7 @@ def _of_rows(result: Calibration) -> Iterator[str]:
         yield words.CLUSTERED
 
 
-def _of_judge(result: Calibration) -> Iterator[str]:
+def _judge_warnings(result: Calibration) -> Iterator[str]:
     judge = result.judge
     for share, kind in ((judge.sensitivity, "correct"), (judge.specificity, "wrong")):
         if share.n == 0:
