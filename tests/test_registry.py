@@ -174,7 +174,7 @@ def test_a_metric_without_bounds_is_written_as_json(tmp_path: Path) -> None:
 
 
 def test_a_direction_is_one_of_three() -> None:
-    with pytest.raises(UsageError, match="higher or lower or none, not 'up'"):
+    with pytest.raises(UsageError, match="direction must be higher or lower or none, got 'up'"):
         metric(direction="up")  # type: ignore[call-overload]
 
 
@@ -258,5 +258,5 @@ def test_a_setting_of_a_few_choices() -> None:
         return [float(level == "high") for _ in answer]
 
     assert get_metric("choosy[level=high]")(["a"]).tolist() == [1]
-    with pytest.raises(UsageError, match="level is one of low, high, not 'middle'"):
+    with pytest.raises(UsageError, match="level must be one of low, high, got 'middle'"):
         get_metric("choosy[level=middle]")

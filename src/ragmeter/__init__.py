@@ -1,4 +1,4 @@
-"""ragmeter measures retrieval-augmented generation: fast, offline, honest about its uncertainty."""
+"""ragmeter measures retrieval-augmented generation: fast, offline, with its uncertainty."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ __all__ = [
     "report",
 ]
 
-#: Where each public name lives. Nothing is imported before it is used: `import ragmeter` costs next to nothing.
+#: The module of each public name. Nothing is imported before it is used, so that `import ragmeter` is fast.
 _HOMES = {
     "BaseScorer": "ragmeter.registry",
     "CRAGEvaluator": "ragmeter.compat.crag.evaluator",

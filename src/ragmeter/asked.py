@@ -1,4 +1,4 @@
-"""Columns that a judge fills: what they are, and how they are declared. `judges/` has them, one file for each.
+"""Columns that a judge fills, and how they are declared. `judges/` has one file for each.
 
     verdict = asked("verdict", words="... {question} ... {reference} ... {answer} ...", form=Choice(...))
 
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from ragmeter import naming
 
-#: What has been declared so far, by name.
+#: All declared columns, by name.
 ASKED: dict[str, Asked] = {}
 
 #: A column that the words for a model show: `{answer}`.
@@ -22,16 +22,16 @@ FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class Form(Protocol):
-    """How a model shall reply, and the strict reading of its reply. `sent` is what it was shown."""
+    """The form of a model's reply, with a strict parser. `sent` has the texts that the model was shown."""
 
     def instruction(self, *, reasons: bool) -> str:
-        """What the model is told about the form of its reply."""
+        """The instruction for the model about the form of its reply."""
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
-        """The same for a server that can hold its model to a form."""
+        """The same for servers that can enforce a form."""
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
-        """The values of the filled columns, the first of them by the name "value"; None if the reply can't be read."""
+        """The values of the filled columns, the first under the name "value"; None if the reply can't be read."""
 
     def probability(self, logprobs: Mapping[str, float]) -> float | None:
         """The probability of the higher value, from the log-probabilities of the first token."""
@@ -41,10 +41,10 @@ class Form(Protocol):
 class Asked:
     """A column that a judge fills, one row at a time.
 
-    `words` is what the model is asked, with a `{field}` for each column that it is shown; those in `optional` may be
-    empty. `fills` are the columns that a reply fills: the value itself, then the reason, who decided, and how probable
-    the value is. A row for which `known` returns a value needs no model. `configure` says what of all this a setting
-    changes; `labels` are what the model is told of a column, where that is not its name.
+    `words` is the prompt, with a `{field}` for each column that the model is shown; those in `optional` may be empty.
+    `fills` are the columns that a reply fills: the value, then the reason, who decided, and the value's probability. A
+    row for which `known` returns a value needs no model. `configure` returns the attributes that a setting changes;
+    `labels` are names of columns for the model, if they differ from the columns' own.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Asked:
 
     @property
     def required(self) -> list[str]:
-        """Those without which a row can't be judged."""
+        """The columns that a row must have to be judged."""
         return [name for name in self.needs if name not in self.optional]
 
 
@@ -77,9 +77,9 @@ class AskedColumn:
 
     @classmethod
     def of(cls, node: Asked, settings: Mapping[str, Any]) -> AskedColumn:
-        """With those of the settings that the column has."""
-        own = {key: settings.get(key, default) for key, default in node.settings.items()}
-        return cls(node if node.configure is None else replace(node, **node.configure(own)), own)
+        """The column with its own settings, out of a metric's settings."""
+        own_settings = {key: settings.get(key, default) for key, default in node.settings.items()}
+        return cls(node if node.configure is None else replace(node, **node.configure(own_settings)), own_settings)
 
     @property
     def name(self) -> str:
@@ -87,9 +87,14 @@ class AskedColumn:
         return self.column(self.asked.name)
 
     def column(self, filled: str) -> str:
-        """The name in the table of one of the columns that are filled."""
+        """The name in the table of one of the filled columns."""
         changed = {key: value for key, value in self.settings.items() if value != self.asked.settings[key]}
         return naming.render(filled, changed)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names in the table of all filled columns: the value, the reason, who decided, how probable."""
+        return [self.column(filled) for filled in self.asked.fills]
 
 
 def asked(
@@ -104,7 +109,7 @@ def asked(
     configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Asked:
-    """Declare a column that a judge fills: what a model is asked, and how its reply is read. See `Asked`."""
+    """Declare a column that a judge fills, with its prompt and the form of its reply. See `Asked`."""
     node = Asked(
         name,
         words,

@@ -1,4 +1,4 @@
-"""Metrics and derived columns: what they are, how they are declared and how they are computed.
+"""Metrics and derived columns: how they are declared and computed.
 
     @column
     def tokens(chunks: Chunks) -> Tokens: ...                       # shared by several metrics, computed once a block
@@ -35,7 +35,7 @@ from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, SCORED, UNDEFINED, Block
 
 Direction = Literal["higher", "lower", "none"]
 
-#: What has been declared so far, by name.
+#: All declared metrics and columns, by name.
 METRICS: dict[str, Metric] = {}
 COLUMNS: dict[str, Derived] = {}
 
@@ -50,12 +50,12 @@ class Derived:
     settings: tuple[str, ...]
 
     def own(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of a metric's settings that this column has too."""
+        """The settings of this column, out of a metric's settings."""
         return {key: settings[key] for key in self.settings}
 
 
 class Embedded(Derived):
-    """A column of vectors, which an embedding model gives. It is filled before a metric runs, not by the metric."""
+    """A column of vectors that an embedding model fills before any metric runs."""
 
     def key(self, settings: Mapping[str, Any]) -> str:
         """Its name with its settings, such as `embeddings[model=wordllama]`."""
@@ -81,7 +81,7 @@ class Metric:
     ) -> None:
         self.base = base
         self.function = function
-        self.owner = owner or function  # what tells two metrics of one name apart: the function, or the scorer
+        self.owner = owner or function  # distinguishes two metrics with the same name
         self.direction = direction
         self.binary = binary
         self.bounds = bounds
@@ -111,12 +111,12 @@ class Metric:
         return hash(self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A metric travels by its name; whoever receives it imports the module that declares it."""
+        """A metric is pickled by its name; unpickling imports the module that declares it."""
         return _arrived, (self.name, self.function.__module__, self.source)
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
-        """The table's columns that it needs in the end, in the order in which it names them."""
+        """The table's columns that it needs, directly or through derived columns, in the order of its parameters."""
         leaves = [leaf for leaf, _ in _leaves(self, self.settings) if not isinstance(leaf, Embedded)]
         names = tuple(dict.fromkeys(leaf if isinstance(leaf, str) else leaf.name for leaf in leaves))
         if unknown := self.optional.difference(names):
@@ -125,19 +125,19 @@ class Metric:
 
     @cached_property
     def asks(self) -> tuple[AskedColumn, ...]:
-        """The columns that a judge has to fill for it."""
+        """The columns that a judge must fill for it."""
         leaves = _leaves(self, self.settings)
         return tuple({leaf.name: leaf for leaf, _ in leaves if isinstance(leaf, AskedColumn)}.values())
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
         """The columns that the table must have before a judge fills others."""
-        shown = {column.name: column.asked.required for column in self.asks}
-        return tuple(dict.fromkeys(read for name in self.needs for read in shown.get(name, [name])))
+        required = {column.name: column.asked.required for column in self.asks}
+        return tuple(dict.fromkeys(read for name in self.needs for read in required.get(name, [name])))
 
     def with_settings(self, **settings: Any) -> Metric:
         """The same metric with other settings, given as values or as text."""
-        kinds = _type_hints(self.function)
+        types = _type_hints(self.function)
         read = {}
         for key, value in settings.items():
             if key not in self.defaults:
@@ -145,8 +145,8 @@ class Metric:
                     f"{self.base} has no setting {key!r}",
                     hint=f"it has: {', '.join(self.defaults)}" if self.defaults else "it has none",
                 )
-            kind = kinds.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
-            read[key] = naming.read_setting(f"{self.base}: {key}", value, kind)
+            setting_type = types.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
+            read[key] = naming.read_setting(f"{self.base}: {key}", value, setting_type)
         return Metric(
             self.base,
             self.function,
@@ -162,19 +162,19 @@ class Metric:
 
     @cached_property
     def embedded(self) -> dict[str, tuple[Embedded, Mapping[str, Any]]]:
-        """The columns behind it that an embedding model fills, with the settings in force there."""
+        """The columns that an embedding model fills for it, each with its settings."""
         leaves = _leaves(self, self.settings)
         return {leaf.key(settings): (leaf, settings) for leaf, settings in leaves if isinstance(leaf, Embedded)}
 
     def fill(self, block: Block, models: Any = None) -> None:
-        """Fill the block's embedded columns. `models` are the run's; without them, models are opened for this alone."""
+        """Fill the block's embedded columns. `models` are the run's; without them, models are opened for this call."""
         for key, (node, settings) in self.embedded.items():
             if key not in block.memo:
                 columns = (_resolve(name, settings, block) for name in node.inputs)
                 block.memo[key] = node.function(models, *columns, **node.own(settings))
 
     def score(self, block: Block) -> tuple[Scores, dict[int, str]]:
-        """One score per row of the block, NaN where there is none, and the cause of each NaN."""
+        """One score per row of the block, NaN where the row can't be scored, and the cause of each NaN by row."""
         key = (self.name, "scores")
         if key not in block.memo:
             block.memo[key] = self._score(block)
@@ -191,7 +191,7 @@ class Metric:
                 result = [math.nan if isinstance(value, Failed) else value for value in result]
             raw = np.asarray(result, dtype=np.float64)
         if self.binary and not np.isin(raw[np.isfinite(raw)], (0, 1)).all():
-            raise UsageError(f"metric {self.name} is declared as binary, and returned other scores than 0 and 1")
+            raise UsageError(f"metric {self.name} is declared as binary, but returned scores other than 0 and 1")
         if raw.shape not in ((block.rows,), (block.pairs,)):
             raise UsageError(f"metric {self.name} returned {raw.size} scores for {block.pairs} rows")
         best = block.best(raw, self.direction == "lower")
@@ -218,11 +218,11 @@ class Metric:
         rows = len(columns[0])
         if any(len(column) != rows for column in columns):
             raise ValueError(f"columns differ in length: {', '.join(str(len(column)) for column in columns)}")
-        found = outcomes(table, self.needs, rows, self.optional)
-        block = Block.of(table, self.needs, found)
+        row_outcomes = outcomes(table, self.needs, rows, self.optional)
+        block = Block.of(table, self.needs, row_outcomes)
         self.fill(block)
         scores = np.full(rows, np.nan)
-        scores[[outcome == SCORED for outcome in found]] = self.score(block)[0]
+        scores[[outcome == SCORED for outcome in row_outcomes]] = self.score(block)[0]
         return scores
 
 
@@ -231,7 +231,7 @@ def column(function: Callable[..., Any]) -> Derived: ...
 @overload
 def column() -> Callable[[Callable[..., Any]], Derived]: ...
 def column(function: Callable[..., Any] | None = None) -> Any:
-    """Declare a derived column: what several metrics share, computed once a block."""
+    """Declare a derived column, which several metrics share and which is computed once per block."""
 
     def declare(function: Callable[..., Any]) -> Derived:
         inputs, settings = _signature(function)
@@ -272,14 +272,14 @@ def metric(
     failed_score: float | None = None,
     name: str | None = None,
 ) -> Any:
-    """Declare a metric under its function's name or another. `binary`: its scores are 0 or 1, so its mean is a rate.
+    """Declare a metric, named after its function or `name`. `binary`: its scores are 0 or 1, so its mean is a rate.
 
-    `optional` columns may be empty in a row, and the function gets None there; a row without any other column that the
-    metric needs is not scored. `failed_score` is for a metric over all questions: what a row counts for that the system
-    was asked and failed to answer. Without it, such a row is not scored.
+    `optional` columns may be empty in a row, and the function gets None there; a row in which another needed column is
+    empty is not scored. `failed_score` is the score of a row that the system was asked and failed to answer, for
+    metrics over all questions; without it, such a row is not scored.
     """
     if direction not in get_args(Direction):
-        raise UsageError(f"a metric's direction is {' or '.join(get_args(Direction))}, not {direction!r}")
+        raise UsageError(f"direction must be {' or '.join(get_args(Direction))}, got {direction!r}")
 
     def declare(function: Callable[..., Any]) -> Metric:
         source = f"{function.__module__}.{function.__qualname__}"
@@ -301,18 +301,18 @@ def metric(
 
 
 def add(metric: Metric) -> Metric:
-    """Enter a metric into the registry; the same one may come twice, another of the same name may not."""
-    held = METRICS.get(metric.base)
-    if held is not None and held.source != metric.source:
+    """Register a metric. The same metric may be registered again, another one with its name may not."""
+    existing = METRICS.get(metric.base)
+    if existing is not None and existing.source != metric.source:
         raise UsageError(
-            f"two metrics are called {metric.base!r}: {held.source} and {metric.source}", hint="rename one of them"
+            f"two metrics are called {metric.base!r}: {existing.source} and {metric.source}", hint="rename one of them"
         )
     METRICS[metric.base] = metric
     return metric
 
 
 def _arrived(name: str, module: str, source: str) -> Metric:
-    """The metric that another process has sent by its name."""
+    """The metric that was pickled by its name."""
     parsed = naming.parse(name)
     declared = METRICS.get(parsed.base)
     if declared is None or _of_script(declared.source) != _of_script(source):
@@ -327,7 +327,7 @@ def _arrived(name: str, module: str, source: str) -> Metric:
 
 
 def _of_script(source: str) -> str:
-    """Where a metric was declared; a worker process imports the script under another name."""
+    """A metric's source; a worker process imports the main script under another name."""
     return source.replace("__mp_main__.", "__main__.", 1)
 
 
@@ -350,14 +350,11 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str,
 
 
 def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Any, Mapping[str, Any]]]:
-    """What a metric needs that is not computed from columns: names of the table's, asked and embedded columns.
-
-    Each with the settings that go down to it.
-    """
+    """The table's columns (by name), asked and embedded columns that a metric is computed from, with their settings."""
     for name in node.inputs:
         inner = ASKED.get(name) or (None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name))
         if inner is None or isinstance(inner, Embedded):
-            yield inner or name, settings  # a name is the table's own, or a column of the user's
+            yield inner or name, settings  # a name is a column of the table, or one of the user's
         if isinstance(inner, Asked):
             yield AskedColumn.of(inner, settings), settings
         elif isinstance(inner, Metric):
@@ -367,13 +364,13 @@ def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tup
 
 
 def _with_shared(metric: Metric, settings: Mapping[str, Any]) -> Metric:
-    """A metric that another one is made from, with the settings that both have."""
+    """A metric that another one is computed from, with the settings that both have."""
     shared = {key: settings[key] for key in metric.settings if key in settings}
     return metric.with_settings(**shared) if shared else metric
 
 
 def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
-    """A column by its name: given, or computed now, or computed before."""
+    """A column by its name: of the table, from the memo, or computed now."""
     if name in ASKED:
         return block.columns[AskedColumn.of(ASKED[name], settings).name]
     if name in block.columns:
@@ -383,17 +380,18 @@ def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
         return _with_shared(node, settings).score(block)[0]
     if isinstance(node, Embedded):
         if (key := node.key(settings)) not in block.memo:
-            raise UsageError(f"the column {name} is filled by an embedding model, and is empty: call fill() first")
+            raise UsageError(f"the column {name} needs an embedding model: call fill() first")
         return block.memo[key]
-    own = node.own(settings)
-    memo_key = (name, tuple(own.items()))
+    own_settings = node.own(settings)
+    memo_key = (name, tuple(own_settings.items()))
     if memo_key not in block.memo:
-        block.memo[memo_key] = node.function(*(_resolve(each, settings, block) for each in node.inputs), **own)
+        inputs = [_resolve(column_name, settings, block) for column_name in node.inputs]
+        block.memo[memo_key] = node.function(*inputs, **own_settings)
     return block.memo[memo_key]
 
 
 def _type_hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return get_type_hints(function)
-    except NameError:  # an annotation that is only there for the type checker
+    except NameError:  # an annotation that is imported for the type checker alone
         return {}

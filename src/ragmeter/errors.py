@@ -1,22 +1,21 @@
-"""Everything that ragmeter raises on purpose.
+"""The errors that ragmeter raises.
 
     RagmeterError
-    ├── InputError            a file or a frame that can't be read as it stands
-    │   └── ColumnError       a column is missing, or two could be meant
-    ├── UsageError            the call is at fault, not the data
-    │   └── UnknownNameError  no such metric, evaluator or language (says what was perhaps meant)
+    ├── InputError            a file or a data frame can't be read
+    │   └── ColumnError       a column is missing or ambiguous
+    ├── UsageError            a wrong call or option, not wrong data
+    │   └── UnknownNameError  no such metric, evaluator or language (suggests similar names)
     ├── OutputError           a file or a folder can't be written
-    ├── BusyError             another process is at work on the same run
-    ├── EndpointError         a server can't be used as it was named: a wrong key, model or address
+    ├── BusyError             another process works on the same run
+    ├── EndpointError         a server refuses the key, the model or the address
     ├── WorkerError           a worker process was killed or crashed; nothing was written
-    ├── Interrupted           Ctrl-C; what was paid for is kept
+    ├── Interrupted           Ctrl-C; answers so far are in the journal
     └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
 
-    RagmeterWarning           a call that works, and is probably not what was meant
+    RagmeterWarning           a call that works, but probably not as intended
 
-Each one carries what a person needs to mend it: where it happened, what was found, and what to do.
-The command line prints it in one piece and leaves with `exit_code`. What it says of parameters it says to the caller:
-keywords in Python, flags on the command line (`ragmeter.hints`).
+Each error says where it happened, what is wrong, and what to do. The command line prints it and exits with `exit_code`.
+Parameters are named for the caller: keywords in Python, flags on the command line (`ragmeter.hints`).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from ragmeter.hints import by_caller, for_command_line, for_python
 
 
 class RagmeterError(Exception):
-    """The root of the tree. `hint` says what to do about it."""
+    """The base class of all errors. `hint` says what to do."""
 
     exit_code = 2
 
@@ -46,22 +45,22 @@ class RagmeterError(Exception):
         return for_python(self._written)
 
     def for_command_line(self) -> str:
-        """The same, with flags in place of keywords."""
+        """The message with flags in place of keywords."""
         return for_command_line(self._written)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """An error of a worker process arrives as it was raised, whatever its class is made from."""
+        """Errors of worker processes can be unpickled, whatever the arguments of their class are."""
         return _arrived, (type(self), self.args, vars(self))
 
 
-def _arrived(kind: type[RagmeterError], args: tuple[Any, ...], state: dict[str, Any]) -> RagmeterError:
-    error = kind.__new__(kind, *args)
+def _arrived(error_class: type[RagmeterError], args: tuple[Any, ...], state: dict[str, Any]) -> RagmeterError:
+    error = error_class.__new__(error_class, *args)
     vars(error).update(state)
     return error
 
 
 class InputError(RagmeterError):
-    """A file or a frame that can't be read as it stands."""
+    """A file or a data frame can't be read."""
 
     def __init__(self, message: str, *, file: str = "", line: int | None = None, hint: str = "") -> None:
         place = f"{file}, line {line}" if file and line is not None else file
@@ -71,11 +70,11 @@ class InputError(RagmeterError):
 
 
 class ColumnError(InputError):
-    """A column is missing, or two could be meant."""
+    """A column is missing or ambiguous."""
 
 
 class UsageError(RagmeterError):
-    """The call is at fault, not the data."""
+    """A wrong call or option, not wrong data."""
 
 
 class UnknownNameError(UsageError):
@@ -92,11 +91,11 @@ class OutputError(RagmeterError):
 
 
 class BusyError(RagmeterError):
-    """Another process is at work on the same run."""
+    """Another process works on the same run."""
 
 
 class EndpointError(RagmeterError):
-    """A server can't be used as it was named."""
+    """A server refuses the key, the model or the address."""
 
 
 class WorkerError(RagmeterError):
@@ -104,59 +103,59 @@ class WorkerError(RagmeterError):
 
 
 class Interrupted(RagmeterError):
-    """Ctrl-C. What was paid for is kept."""
+    """Ctrl-C. Answers so far are in the journal."""
 
     exit_code = 130
 
     def __init__(self) -> None:
-        again = by_caller("run the same command again", "make the same call again")
-        super().__init__("stopped", hint=f"what was answered is kept: {again} to go on from there")
+        repeat = by_caller("run the same command again", "make the same call again")
+        super().__init__("stopped", hint=f"answers so far are kept: {repeat} to continue")
 
 
 class MissingExtraError(RagmeterError):
     """An optional dependency is not installed."""
 
-    def __init__(self, what: str, extra: str = "", *, package: str = "") -> None:
-        """`extra` is one of ragmeter's own; `package` is a package that no extra brings."""
+    def __init__(self, feature: str, extra: str = "", *, package: str = "") -> None:
+        """`extra` is one of ragmeter's extras; `package` is a package outside of them."""
         command = f"pip install {package}" if package else f"pip install 'ragmeter[{extra}]'"
-        super().__init__(f"{what} needs an optional package", hint=f"install it: {command}")
+        super().__init__(f"{feature} needs an optional package", hint=f"install it: {command}")
 
 
 class RagmeterWarning(UserWarning):
-    """A call that works, and is probably not what was meant. The command line prints it on standard error."""
+    """A call that works, but probably not as intended. The command line prints it on standard error."""
 
 
-#: A name that is so much less like the wrong one than the likeliest is not offered beside it.
+#: A name is not suggested if its similarity is lower than the best one's by more than this.
 _FARTHER = 0.15
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The nearest known names as the end of a sentence, or nothing."""
-    by_fold = {candidate.casefold(): candidate for candidate in known}
-    wanted = name.casefold()
-    close = difflib.get_close_matches(wanted, by_fold, n=3, cutoff=0.6)
-    likeness = [difflib.SequenceMatcher(None, candidate, wanted).ratio() for candidate in close]
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The most similar of `names` as the end of a sentence, or an empty text."""
+    by_fold = {candidate.casefold(): candidate for candidate in names}
+    folded = name.casefold()
+    close = difflib.get_close_matches(folded, by_fold, n=3, cutoff=0.6)
+    likeness = [difflib.SequenceMatcher(None, candidate, folded).ratio() for candidate in close]
     near = [by_fold[name] for name, ratio in zip(close, likeness, strict=True) if ratio > likeness[0] - _FARTHER]
     return f": did you mean {', '.join(near)}?" if near else ""
 
 
 @contextmanager
-def errors_of(what: str) -> Iterator[None]:
-    """Turn an exception of the user's own code into one line that says what failed, how and where."""
+def errors_of(caller: str) -> Iterator[None]:
+    """Turn an exception of the user's code into a UsageError of one line: what failed, how and where."""
     try:
         yield
     except RagmeterError:
         raise
     except Exception as error:
-        raise UsageError(f"{what} failed with {describe(error)}") from error
+        raise UsageError(f"{caller} failed with {describe(error)}") from error
 
 
 def describe(error: BaseException) -> str:
-    """An exception of the user's own code in one line: what it is, what it says, and where it was raised."""
+    """An exception of the user's code in one line: its class, its message, and where it was raised."""
     try:
-        words = str(error)
-    except Exception:  # an exception whose own words fail
-        words = "?"
-    said = " ".join(f"{type(error).__name__}: {words}".split())[:300]
+        message = str(error)
+    except Exception:  # its __str__ may fail
+        message = "?"
+    line = " ".join(f"{type(error).__name__}: {message}".split())[:300]
     frames = traceback.extract_tb(error.__traceback__)
-    return f"{said} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else said
+    return f"{line} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else line

@@ -1,10 +1,10 @@
 """Messages that name a keyword in Python, and a flag on the command line.
 
-A message is written once, with both spellings of what it names:
+A message is written once, with both spellings of a parameter:
 
     raise OutputError(f"can't write {path}", hint=f"choose another folder with {option('output_dir')}")
 
-Whoever shows it chooses: `str(error)` in Python says `output_dir=...`, the command line says `--output-dir`.
+In Python, `str(error)` says `output_dir=...`; the command line prints `--output-dir`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import json
 import re
 from typing import Any
 
-#: Two spellings of one thing stand between the first and the last of these, with the middle one between them.
+#: The marks before, between and after the two spellings.
 _BEGIN, _MIDDLE, _END = "\x02", "\x1f", "\x03"
 _SPELLINGS = re.compile(f"{_BEGIN}([^{_BEGIN}{_MIDDLE}{_END}]*){_MIDDLE}([^{_BEGIN}{_MIDDLE}{_END}]*){_END}")
 _MARKS = re.compile(f"[{_BEGIN}{_MIDDLE}{_END}]")
 
 
 def by_caller(command_line: str, python: str) -> str:
-    """Two spellings of the same thing; the one that the caller can use will be shown."""
+    """Two spellings; the one for the caller is shown."""
     return f"{_BEGIN}{_MARKS.sub('', command_line)}{_MIDDLE}{_MARKS.sub('', python)}{_END}"
 
 
@@ -30,7 +30,7 @@ def parameter(name: str) -> str:
 
 
 def option(name: str, value: Any = ...) -> str:
-    """A parameter to be given, with a value if there is one: `--cluster none`, or `cluster=None`."""
+    """A parameter with a value, if one is given: `--cluster none`, or `cluster=None`."""
     if value is ...:
         return by_caller(_flag(name), f"{name}=...")
     literal = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
@@ -38,7 +38,7 @@ def option(name: str, value: Any = ...) -> str:
 
 
 def column_option(name: str, title: str) -> str:
-    """What a column is called in the user's file: `--column qid=ID`, or `columns={"qid": "ID"}`."""
+    """The parameter that names a column of the user's file: `--column qid=ID`, or `columns={"qid": "ID"}`."""
     return by_caller(f"--column {name}={title}", f"columns={json.dumps({name: title}, ensure_ascii=False)}")
 
 

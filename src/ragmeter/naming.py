@@ -1,7 +1,7 @@
 """The grammar of names: `ndcg@10`, `rouge_l_score[language=es]`, `mypkg.scorers.MyScorer`.
 
 A name is a metric's only identity: it is the argument, the column and the key in the summary, and
-parsing what is printed gives an equal metric back.
+parsing a printed name gives an equal metric.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _BARE = re.compile(r"[\w.+/:-]+")
 
 @dataclass(frozen=True)
 class Name:
-    """A name taken apart: its base, and its settings still as text."""
+    """A parsed name: its base, and its settings as texts."""
 
     base: str
     settings: Mapping[str, str]
 
 
 def parse(text: str) -> Name:
-    """Take a name apart. A cut-off, `@10`, is the setting `k`."""
+    """Parse a name. A cut-off, `@10`, is the setting `k`."""
     match = _NAME.fullmatch(text.strip())
     if match is None:
         raise UsageError(
@@ -39,10 +39,10 @@ def parse(text: str) -> Name:
     settings: dict[str, str] = {}
     if match["k"] is not None:
         settings["k"] = match["k"]
-    rest = match["settings"] or ""
+    listed = match["settings"] or ""
     position = 0
-    while position < len(rest):
-        setting = _SETTING.match(rest, position)
+    while position < len(listed):
+        setting = _SETTING.match(listed, position)
         if setting is None or setting["key"] in settings:
             raise UsageError(f"can't read the settings in {text!r}", hint="write them as [name=value,name=value]")
         value = setting["value"]
@@ -56,7 +56,7 @@ def parse(text: str) -> Name:
 
 
 def render(base: str, settings: Mapping[str, Any]) -> str:
-    """Put a name together. Settings stand in the order given."""
+    """The name with these settings, in their order."""
     cut = f"@{settings['k']}" if settings.get("k") is not None else ""
     inside = ",".join(f"{key}={_value(value)}" for key, value in settings.items() if key != "k")
     return f"{base}{cut}[{inside}]" if inside else f"{base}{cut}"
@@ -67,68 +67,68 @@ def _value(value: Any) -> str:
     return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
-def read_setting(what: str, value: Any, kind: Any) -> Any:
-    """A setting's value from its text, by the type that the metric declares for it."""
-    if get_origin(kind) in (Union, types.UnionType):
+def read_setting(title: str, value: Any, setting_type: Any) -> Any:
+    """A setting's value, converted to the type that the metric declares for it. `title` names it in errors."""
+    if get_origin(setting_type) in (Union, types.UnionType):
         if value is None or (isinstance(value, str) and value.casefold() == "none"):
             return None
-        kind = next(choice for choice in get_args(kind) if choice is not type(None))
-    if hasattr(kind, "parse"):
-        return kind.parse(value)
-    if get_origin(kind) is Literal:
-        for choice in get_args(kind):
+        setting_type = next(choice for choice in get_args(setting_type) if choice is not type(None))
+    if hasattr(setting_type, "parse"):
+        return setting_type.parse(value)
+    if get_origin(setting_type) is Literal:
+        for choice in get_args(setting_type):
             if str(value) == str(choice):
                 return choice
-        raise UsageError(f"{what} is one of {', '.join(map(str, get_args(kind)))}, not {value!r}")
-    if kind is bool and isinstance(value, str):
-        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if value.casefold() in words:
-            return words[value.casefold()]
-        raise UsageError(f"{what} is yes or no, not {value!r}")
+        raise UsageError(f"{title} must be one of {', '.join(map(str, get_args(setting_type)))}, got {value!r}")
+    if setting_type is bool and isinstance(value, str):
+        meanings = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if value.casefold() in meanings:
+            return meanings[value.casefold()]
+        raise UsageError(f"{title} must be yes or no, got {value!r}")
     try:
-        read = kind(value)
+        read = setting_type(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{what} should be {kind.__name__}, not {value!r}") from None
-    if what.endswith(": k") and read < 1:
-        raise UsageError(f"{what} should be at least 1, not {read}")
+        raise UsageError(f"{title} must be {setting_type.__name__}, got {value!r}") from None
+    if title.endswith(": k") and read < 1:
+        raise UsageError(f"{title} must be at least 1, got {read}")
     return read
 
 
 def split(text: str) -> list[str]:
-    """Names separated by commas, where a comma inside brackets or quotes separates nothing."""
+    """Split names at commas, but not at commas inside brackets or quotes."""
     return [name.strip() for name in _ITEM.findall(text) if name.strip()]
 
 
-def matching(wanted: str, names: Iterable[str]) -> list[str]:
-    """The wanted name if it is among these, or else those that it is short for: of its base, with all its settings."""
-    held = list(names)
-    if wanted in held:
-        return [wanted]
-    short = parse(wanted)
+def matching(name: str, names: Iterable[str]) -> list[str]:
+    """The name itself if it is in `names`, else all names with the same base and at least its settings."""
+    available = list(names)
+    if name in available:
+        return [name]
+    short = parse(name)
     return [
-        name
-        for name in held
-        if (full := parse(name)).base == short.base and short.settings.items() <= full.settings.items()
+        candidate
+        for candidate in available
+        if (full := parse(candidate)).base == short.base and short.settings.items() <= full.settings.items()
     ]
 
 
-def one_of(wanted: object, names: Iterable[str], whose: str) -> str:
-    """The one name that is meant, in full, or a KeyError that says which there are."""
-    held = list(names)
+def one_of(name: object, names: Iterable[str], owner: str) -> str:
+    """The only full name that matches, or a KeyError that lists the names of `owner`."""
+    available = list(names)
     try:
-        found = matching(wanted, held) if isinstance(wanted, str) else []
-    except UsageError:  # it is no name at all
-        found = []
-    if len(found) != 1:
-        raise KeyError(f"{wanted!r}: {whose} has {', '.join(held)}")
-    return found[0]
+        matches = matching(name, available) if isinstance(name, str) else []
+    except UsageError:  # it is not a metric's name
+        matches = []
+    if len(matches) != 1:
+        raise KeyError(f"{name!r}: {owner} has {', '.join(available)}")
+    return matches[0]
 
 
-def several(given: str | Iterable[str]) -> list[str]:
-    """One text, or several."""
-    return [given] if isinstance(given, str) else list(given)
+def several(texts: str | Iterable[str]) -> list[str]:
+    """A list of texts, from a single text or several."""
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def chosen_names(metrics: str | Iterable[str] | None) -> list[str]:
-    """Names of metrics, as a list or with commas."""
-    return [name for each in several(metrics or []) for name in split(each)]
+    """The names of metrics, from a list or a text with commas."""
+    return [name for text in several(metrics or []) for name in split(text)]

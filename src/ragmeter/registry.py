@@ -1,12 +1,10 @@
-"""Metrics by their names: built in, from a plugin, or a class of the user's; and kinds of targets and embedding models.
+"""The registry of metrics (built in, from plugins, or a user's class), and of kinds of targets and embedding models.
 
-A registry that loads late: the metrics of ragmeter itself are imported when the first name is looked up, plugins when a
-name is not among them.
+It loads late: the built-in metrics are imported when the first name is looked up, plugins when a name is not built in.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import inspect
 import logging
@@ -29,7 +27,7 @@ from ragmeter.table import NAMED_COLUMNS, Failed
 _BUILTIN = ("ragmeter.metrics", "ragmeter.judges")
 _ENTRY_POINTS = "ragmeter.metrics"
 
-_LISTED = f"{by_caller('`ragmeter metrics`', 'ragmeter.list_metrics()')} says what they are"
+_LISTED = f"{by_caller('`ragmeter metrics`', 'ragmeter.list_metrics()')} describes them"
 
 _log = logging.getLogger("ragmeter")
 Opened = TypeVar("Opened")
@@ -40,7 +38,7 @@ class BaseScorer(ABC):
 
     @abstractmethod
     def calculate_score(self, reference: str, candidate: str) -> float:
-        """How good `candidate` is, given `reference`."""
+        """The score of `candidate` against `reference`."""
 
     @abstractmethod
     def get_score_name(self) -> str:
@@ -48,62 +46,62 @@ class BaseScorer(ABC):
 
 
 def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
-    """The metric of that name; a dotted path or a scorer object will do as well."""
+    """The metric with this name, at this dotted path, or of this scorer."""
     if isinstance(name, Metric):
         return name
     if not isinstance(name, str):
         return _from_object(name, type(name).__name__)
     _load_builtin()
     parsed = naming.parse(name)
-    found = METRICS.get(parsed.base)
-    if found is None:
+    metric = METRICS.get(parsed.base)
+    if metric is None:
         _load_plugins()
-        found = METRICS.get(parsed.base)
-    if found is None and ("." in parsed.base or ":" in parsed.base):
-        found = _from_object(import_object(parsed.base, "metric"), parsed.base)
-    if found is None:
-        raise UnknownNameError("metric", parsed.base, METRICS, hint=f"there are {', '.join(METRICS)}; {_LISTED}")
-    return found.with_settings(**parsed.settings) if parsed.settings else found
+        metric = METRICS.get(parsed.base)
+    if metric is None and ("." in parsed.base or ":" in parsed.base):
+        metric = _from_object(import_object(parsed.base, "metric"), parsed.base)
+    if metric is None:
+        raise UnknownNameError("metric", parsed.base, METRICS, hint=f"choose from {', '.join(METRICS)}; {_LISTED}")
+    return metric.with_settings(**parsed.settings) if parsed.settings else metric
 
 
 def get_all(names: str | Iterable[str | Metric | type[BaseScorer] | BaseScorer], **settings: Any) -> list[Metric]:
-    """Several metrics, each once. `settings` go to those that have them and don't say otherwise themselves."""
-    wanted = naming.split(names) if isinstance(names, str) else names
-    found = []
-    for name in wanted:
-        for each in naming.split(name) if isinstance(name, str) else [name]:
-            metric = get(each)
-            more = {
+    """Several metrics, without repetitions. `settings` apply to metrics that have them and whose name sets no other."""
+    items = naming.split(names) if isinstance(names, str) else names
+    metrics = []
+    for name in items:
+        for single_name in naming.split(name) if isinstance(name, str) else [name]:
+            metric = get(single_name)
+            shared_settings = {
                 key: value
                 for key, value in settings.items()
                 if key in metric.defaults and metric.settings[key] == metric.defaults[key] and value is not None
             }
-            found.append(metric.with_settings(**more) if more else metric)
-    if not found:
+            metrics.append(metric.with_settings(**shared_settings) if shared_settings else metric)
+    if not metrics:
         raise UsageError("no metric was named", hint=_LISTED)
-    for one, other in combinations(found, 2):
-        if one == other and one.owner is not other.owner:
-            raise UsageError(f"two metrics are called {one.name!r}", hint="give each scorer a score name of its own")
-    return list(dict.fromkeys(found))
+    for first, second in combinations(metrics, 2):
+        if first == second and first.owner is not second.owner:
+            raise UsageError(f"two metrics are called {first.name!r}", hint="give each scorer a score name of its own")
+    return list(dict.fromkeys(metrics))
 
 
 def known() -> list[Metric]:
-    """Every metric that is built in or comes from an installed plugin, in the order of their declaration."""
+    """All metrics, built in and from installed plugins, in the order of declaration."""
     _load_builtin()
     _load_plugins()
     return list(METRICS.values())
 
 
 def import_object(path: str, kind: str) -> Any:
-    """What a dotted path (`package.module.Name` or `package.module:Name`) leads to; the current folder counts."""
+    """The object at a dotted path (`package.module.Name` or `package.module:Name`), also in the current folder."""
     module_name, _, attribute = path.rpartition(":") if ":" in path else path.rpartition(".")
     if not module_name or "/" in path or "\\" in path:
         raise UsageError(
             f"{path!r} is not the path of a {kind}", hint="write it as package.module:Name, as for an import"
         )
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    current_folder = str(Path.cwd())
+    if current_folder not in sys.path:
+        sys.path.insert(0, current_folder)
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -122,72 +120,61 @@ def import_object(path: str, kind: str) -> Any:
         raise UnknownNameError(f"name in {module_name}", attribute, public) from None
 
 
-def source_name(found: Any) -> str:
-    """A name for a user's code that changes with it: where it is, and a hash of the file."""
-    kind = found if inspect.isroutine(found) else type(found)
-    name = f"{kind.__module__}:{kind.__qualname__}"
-    try:
-        source = Path(inspect.getfile(kind)).read_bytes()
-    except (OSError, TypeError):
-        return name
-    return f"{name}#{hashlib.sha256(source).hexdigest()[:12]}"
-
-
-def _from_object(found: Any, path: str) -> Metric:
-    if isinstance(found, Metric):
-        return add(found)
+def _from_object(imported: Any, path: str) -> Metric:
+    if isinstance(imported, Metric):
+        return add(imported)
     with errors_of(path):
-        scorer = found() if isinstance(found, type) else found
+        scorer = imported() if isinstance(imported, type) else imported
     if callable(getattr(scorer, "calculate_score", None)) and callable(getattr(scorer, "get_score_name", None)):
-        return add(_from_scorer(scorer, owner=found))
+        return add(_from_scorer(scorer, owner=imported))
     raise UsageError(
         f"{path!r} is not a metric",
-        hint="it should be declared with @metric, or be a BaseScorer that needs no arguments",
+        hint="it must be declared with @metric, or be a BaseScorer that needs no arguments",
     )
 
 
 def _from_scorer(scorer: Any, owner: object) -> Metric:
-    """A scorer of single pairs as a metric. What it can't score is a failure of that row, not of the run."""
+    """A scorer of single pairs as a metric. An exception of the scorer fails that row, not the run."""
     with errors_of(f"{type(scorer).__name__}.get_score_name()"):
         name = str(scorer.get_score_name())
     if naming.parse(name).base != name or name in NAMED_COLUMNS:
-        raise UsageError(f"{name!r} can't be a score's name", hint="letters, digits and underscores will do")
-    said: set[str] = set()
+        raise UsageError(f"{name!r} can't be a score's name", hint="use letters, digits and underscores")
+    logged: set[str] = set()
 
     def score(reference: Sequence[str], answer: Sequence[str]) -> list[float | Failed]:
         scores: list[float | Failed] = []
-        for expected, given in zip(reference, answer, strict=True):
+        for expected, candidate in zip(reference, answer, strict=True):
             try:
-                value = float(scorer.calculate_score(expected, given))
+                value = float(scorer.calculate_score(expected, candidate))
             except Exception as error:
                 cause = f"scorer_error: {type(error).__name__}"
                 scores.append(Failed(cause))
-                if cause not in said:  # the column has the kind alone; the first of each kind is told in full
-                    said.add(cause)
+                if cause not in logged:  # the column has only the class; the first of each is logged
+                    logged.add(cause)
                     _log.warning("%s: %s: %s", name, cause, error)
             else:
                 scores.append(value if math.isfinite(value) else Failed("scorer_error: not a finite number"))
         return scores
 
     score.__doc__ = inspect.getdoc(type(scorer))
-    kind = type(scorer)
-    return ScorerMetric(name, score, source=f"{kind.__module__}.{kind.__qualname__}", owner=owner)
+    scorer_class = type(scorer)
+    return ScorerMetric(name, score, source=f"{scorer_class.__module__}.{scorer_class.__qualname__}", owner=owner)
 
 
 class ScorerMetric(Metric):
-    """A scorer as a metric. The scorer itself travels: its class by its import path, an object with what it holds."""
+    """A scorer as a metric. It is pickled with its scorer: a class by its import path, an object with its state."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kind = self.owner if isinstance(self.owner, type) else type(self.owner)
+        scorer_class = self.owner if isinstance(self.owner, type) else type(self.owner)
         try:
             scorer = pickle.dumps(self.owner)
         except Exception as error:  # whatever a user's own class raises
-            raise not_importable("scorer", kind.__qualname__, kind.__module__, error) from error
-        return _scorer_arrived, (kind.__qualname__, kind.__module__, scorer)
+            raise not_importable("scorer", scorer_class.__qualname__, scorer_class.__module__, error) from error
+        return _scorer_arrived, (scorer_class.__qualname__, scorer_class.__module__, scorer)
 
 
 def _scorer_arrived(name: str, module: str, scorer: bytes) -> Metric:
-    """The metric of a scorer that another process has sent."""
+    """The metric of a scorer that was unpickled."""
     try:
         owner = pickle.loads(scorer)  # noqa: S301 - the user's own class, inside a pickle that is being read already
     except Exception as error:
@@ -196,26 +183,26 @@ def _scorer_arrived(name: str, module: str, scorer: bytes) -> Metric:
 
 
 class Kind(ABC, Generic[Opened]):
-    """A kind of target or embedding model, found by what the user names.
+    """A kind of target or embedding model, chosen by what the user gives.
 
-    `prefix` begins the names that it opens (`openai:`); `options` are the settings that it takes. A package brings one
-    as an entry point, in the group `ragmeter.targets` or `ragmeter.embedders`.
+    `prefix` is how the names begin that it opens (`openai:`); `options` are the settings that it takes. A package adds
+    one as an entry point in the group `ragmeter.targets` or `ragmeter.embedders`.
     """
 
     prefix: str = ""
     options: tuple[str, ...] = ()
 
     def opens(self, given: Any) -> bool:
-        """Whether this kind opens what the user named."""
+        """Whether this kind opens what the user gave."""
         return isinstance(given, str) and bool(self.prefix) and given.startswith(self.prefix)
 
     @abstractmethod
     def open(self, given: Any, settings: Mapping[str, Any]) -> Opened:
-        """Open it. `settings` has those of `options` that were given, and what every kind is given."""
+        """Open it. `settings` has the given ones of `options`, and the settings of every kind."""
 
 
 def find_kind(given: Any, kinds: Sequence[Kind[Opened]], group: str) -> Kind[Opened]:
-    """The kind that opens `given`: one of `kinds`, then one of the plugins, else the last of `kinds`."""
+    """The kind that opens `given`: the first in `kinds`, else a plugin, else the last of `kinds` as the default."""
     plugins = (_as_kind(loaded, path) for path, loaded in _plugins(group))
     return next((kind for kind in chain(kinds[:-1], plugins) if kind.opens(given)), kinds[-1])
 
@@ -224,7 +211,7 @@ def _as_kind(loaded: Any, path: str) -> Kind[Any]:
     with errors_of(path):
         kind = loaded() if isinstance(loaded, type) else loaded
     if not isinstance(kind, Kind):
-        raise UsageError(f"the plugin {path} is not a kind", hint="it should be a ragmeter.registry.Kind")
+        raise UsageError(f"the plugin {path} is not a kind", hint="it must be a ragmeter.registry.Kind")
     return kind
 
 
@@ -235,12 +222,12 @@ def _load_builtin() -> None:
 
 def _load_plugins() -> None:
     for path, loaded in _plugins(_ENTRY_POINTS):
-        if not isinstance(loaded, types.ModuleType):  # a module has registered its metrics by being imported
+        if not isinstance(loaded, types.ModuleType):  # importing a module has registered its metrics
             _from_object(loaded, path)
 
 
 def _plugins(group: str) -> Iterator[tuple[str, Any]]:
-    """What installed packages bring in a group of entry points: the path of each, and what is there."""
+    """The entry points of installed packages in a group: the path and the loaded object of each."""
     from importlib.metadata import entry_points
 
     for point in entry_points(group=group):
@@ -249,5 +236,5 @@ def _plugins(group: str) -> Iterator[tuple[str, Any]]:
         except Exception as error:
             raise UsageError(
                 f"the plugin {point.name!r} ({point.value}) does not load: {type(error).__name__}: {error}",
-                hint="fix or uninstall the package that brings it",
+                hint="fix or uninstall its package",
             ) from error

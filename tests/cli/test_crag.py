@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from ragmeter.effects.journal import Journal
 from tests.command import PATIENCE, interrupt, wait_for
 from tests.compat.crag.helpers import conversation, turn
-from tests.conftest import Run
+from tests.conftest import DATA, Run
 from tests.judge_server import Action, JudgeServer, completion
 
 CANARY = "sk-canary-5d1f7a0c9e3b8642"
@@ -524,3 +525,25 @@ def test_help(ragmeter: Run) -> None:
         done = ragmeter("crag", command, "--help")
         assert done.returncode == 0
         assert "journal" in done.stdout
+
+
+def test_a_journal_with_other_words_is_not_used_and_that_is_said(ragmeter: Run, tmp_path: Path) -> None:
+    """The run of an earlier version, whose judge was asked in other words: 8 replies of it are in its journal."""
+    shutil.copytree(DATA / "old_runs" / "talk", tmp_path / "out")
+    arguments = ["evaluate", "--turns", DATA / "old_runs" / "talk" / "turn_evaluation_results_all.csv"]
+    notice = (
+        "none of the 8 replies in out/journal.sqlite is used: they were given to another prompt, model or setting, or "
+        "about other texts"
+    )
+    with JudgeServer() as server:
+        arguments += ["--output-dir", "out", "--judge-model", "m", "--base-url", server.url, "--no-judge-check"]
+        planned = ragmeter("crag", *arguments, "--dry-run", env={"OPENAI_API_KEY": CANARY})
+        done = ragmeter("crag", *arguments, env={"OPENAI_API_KEY": CANARY})
+        again = ragmeter("crag", *arguments, env={"OPENAI_API_KEY": CANARY})
+    assert notice in planned.stdout
+    assert (done.returncode, done.stderr) == (0, f"{notice}\n")
+    assert notice in done.stdout
+    assert "calls: 8 (0 recorded before, 8 made now" in done.stdout
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "calls: 8 (8 recorded before, 0 made now" in again.stdout
+    assert "replies in" not in again.stdout

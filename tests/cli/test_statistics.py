@@ -157,7 +157,7 @@ def test_a_level_is_shown_as_it_is(ragmeter: Run, runs: Path) -> None:
 
 def test_a_seed_that_is_none(ragmeter: Run, runs: Path) -> None:
     done = ragmeter("summary", "old", "--interval", "bootstrap", "--seed", "-1")
-    assert (done.returncode, done.stderr) == (2, "ragmeter: a seed is 0 or more, and not -1\n")
+    assert (done.returncode, done.stderr) == (2, "ragmeter: seed must be 0 or more, got -1\n")
 
 
 def test_a_pipe_gets_every_column_on_one_line(ragmeter: Run, tmp_path: Path) -> None:

@@ -65,9 +65,9 @@ def test_methods_by_name(method: str, binary: bool, name: str) -> None:
 def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(UsageError, match="unknown interval 'guess'"):
         Confidence("guess")
-    with pytest.raises(UsageError, match="a level of 95"):
+    with pytest.raises(UsageError, match="level must be between 0 and 1, got 95"):
         Confidence(level=95)
-    with pytest.raises(UsageError, match="scores of 0 and 1 alone"):
+    with pytest.raises(UsageError, match="needs scores of 0 and 1"):
         interval_of(np.array([0.1, 0.2]), Confidence("wilson"))
 
 

@@ -76,11 +76,11 @@ def test_a_summary_of_one_and_of_nothing() -> None:
 @pytest.mark.parametrize("method", ["auto", "t", "bootstrap"])
 def test_an_interval_stays_within_the_metric_s_range(method: str) -> None:
     """Two scores of 0.5 and 1 have a Student's interval of -2.43 to 3.93."""
-    found = summarise(np.array([0.5, 1.0]), {}, how=Confidence(method))
+    found = summarise(np.array([0.5, 1.0]), {}, confidence=Confidence(method))
     assert found.interval is not None
     assert 0 <= found.interval[0] < found.interval[1] <= 1
     assert found.range == (0.0, 1.0)
-    slow = summarise(np.array([1.0, 900.0]), {}, bounds=(0.0, math.inf), how=Confidence("t"))
+    slow = summarise(np.array([1.0, 900.0]), {}, bounds=(0.0, math.inf), confidence=Confidence("t"))
     assert slow.interval is not None
     assert slow.interval[0] == 0
     assert slow.interval[1] > 5000

@@ -105,7 +105,7 @@ class _Column:
             binary=self.measure.binary,
             direction=self.measure.direction,
             bounds=self.measure.bounds,
-            how=confidence,
+            confidence=confidence,
             codes=None if codes is None else codes[selected],
         )
 

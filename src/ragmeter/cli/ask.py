@@ -93,7 +93,7 @@ def run(argv: Sequence[str]) -> int:
         print(dumps(result, indent=2))
     else:
         terminal.asked(evaluation, asked, unmatched_paths, chosen.output)
-        print_judge(evaluation)
+        print_judge(evaluation.summary, evaluation.manifest)
     failed, total = sum(asked.causes().values()), len(asked.replies)
     return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total)
 

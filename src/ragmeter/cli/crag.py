@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, read_cascade, read_judge
@@ -29,6 +29,7 @@ from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.compat.crag.cascade import Cascade
+    from ragmeter.compat.crag.evaluation import Judged
 
 _DESCRIPTIONS = {
     "generate": "Have an agent answer the turns of conversations, and save them.\n\n"
@@ -163,14 +164,14 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         journal=chosen.judge_journal or chosen.output_dir / JOURNAL,
         retry_failed=chosen.retry_failed,
     )
-    turns = evaluator.load_turn_data(chosen.turns)
-    evaluator.cascade = _cascade(chosen, turns)
+    judged = evaluator.read_turns(chosen.turns)
+    evaluator.cascade = _cascade(chosen, judged)
     if chosen.dry_run:
         words = {"unit": "turns", "note": "fewer where conversations end early, "}
-        return print_estimate(evaluator.estimate(turns), json=chosen.json, **words)
-    with terminal.progress("judging", "turns", len(turns)) as advance:
+        return print_estimate(evaluator.estimate(judged), json=chosen.json, **words)
+    with terminal.progress("judging", "turns", len(judged)) as advance:
         evaluator.progress = advance
-        rows, scores = evaluator.evaluate_agent_responses(turns)
+        rows, scores = evaluator.evaluate_agent_responses(judged)
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report
     assert report is not None  # noqa: S101 - evaluate_agent_responses() sets it
@@ -181,20 +182,19 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
     unscored = sum(report.judged.not_scored().values())
-    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, unscored, len(turns))
+    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, unscored, len(judged))
 
 
-def _cascade(chosen: argparse.Namespace, turns: Sequence[Mapping[str, Any]]) -> Cascade | None:
+def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:
     """How the offline judge and the model share the work, if they do."""
     from ragmeter.compat.crag.cascade import Cascade
-    from ragmeter.compat.crag.evaluation import group
 
     if chosen.judge != "cascade":
         return Cascade(calibration=chosen.offline_calibration) if chosen.judge == "offline" else None
 
     def rows() -> tuple[list[str], list[str | None]]:
-        grouped = [turn for conversation in group(turns) for turn in conversation]
-        return [turn.qid for turn in grouped], [turn.row.get("agent_response") for turn in grouped]
+        turns = list(judged.all_turns)
+        return [turn.qid for turn in turns], [turn.row.get("agent_response") for turn in turns]
 
     return read_cascade(chosen, read_random_labels(chosen.labels, rows))
 

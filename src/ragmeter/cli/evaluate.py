@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
 from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_cascade, read_judge
+from ragmeter.cli.judge_options import (
+    given_option,
+    judge_options,
+    metric_settings,
+    print_judge,
+    read_cascade,
+    read_judge,
+)
 from ragmeter.cli.options import (
     Parser,
     class_options,
@@ -130,7 +137,6 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
             "embedding_model": chosen.embedding_model,
             "embedding_base_url": chosen.embedding_base_url,
             "embedding_prefix": chosen.embedding_prefix,
-            "judge_model": chosen.judge_model,
             "executor": chosen.executor,
             "run": chosen.run,
         }
@@ -139,6 +145,15 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
         if value is not None:
             mode = "--metrics" if chosen.metrics else f"--evaluator {' '.join(chosen.evaluator[0])}"
             raise UsageError(f"--{name.replace('_', '-')} has no effect with {mode}", hint="leave it out")
+    judging = (given_option(chosen), "--dry-run" if chosen.dry_run else None)
+    if not chosen.metrics and (option := next(filter(None, judging), None)) is not None:
+        raise UsageError(f"{option} has no effect with --evaluator", hint="leave it out")
+    _refuse_idle_retry(chosen)
+
+
+def _refuse_idle_retry(chosen: argparse.Namespace) -> None:
+    if chosen.retry_failed and chosen.judge_model is None:
+        raise UsageError("--retry-failed has no effect without --judge-model", hint="name the model, or leave it out")
 
 
 def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, Any]:
@@ -205,19 +220,18 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     gate = read_gate(chosen, folder, metrics, folder / name)
     inputs = {"reference": chosen.reference, **read_input(chosen)}
     judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
+    judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
     if chosen.dry_run:
-        estimate = estimate_judging(chosen.results, metrics=metrics, judge=judge, output_dir=folder, **inputs)
+        estimate = estimate_judging(chosen.results, metrics=metrics, **judging, **inputs)
         return print_estimate(estimate, json=chosen.json)
     evaluation = evaluate(
         chosen.results,
         metrics=metrics,
         **inputs,
         **read_statistics(chosen),
-        judge=judge,
-        retry_failed=chosen.retry_failed,
+        **judging,
         executor=chosen.executor or "threads",
         run=name,
-        output_dir=folder,
         progress=True,
     )
     return _show(chosen, evaluation, gate, replaced=replaced)
@@ -244,7 +258,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
         problems = [*terminal.unmatched(summary["join"]), *problems, *late]
     for line in problems:
         out.print(line, style="red", soft_wrap=True)
-    print_judge(evaluation)
+    print_judge(evaluation.summary, evaluation.manifest)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {summary['n_rows']:,}, in {folder.path}/{instead}", soft_wrap=True)
     return print_verdict(verdict, json=False)
@@ -276,6 +290,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.io.names import run_name
     from ragmeter.runs.finding import find_run
 
+    _refuse_idle_retry(chosen)
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)
     path = folder / chosen.run
@@ -288,17 +303,11 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     existing = find_run(path, folder).measures.values() if asks_for_gate(chosen) else ()
     gate = read_gate(chosen, folder, [*metrics, *existing], path)
     judge = _judge(chosen, lambda: rows_of_run(path))
+    judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
     if chosen.dry_run:
-        return print_estimate(estimate_adding(path, metrics, judge=judge, output_dir=folder), json=chosen.json)
-    evaluation = add_metrics(
-        path,
-        metrics,
-        judge=judge,
-        retry_failed=chosen.retry_failed,
-        executor=chosen.executor or "threads",
-        output_dir=folder,
-        progress=judge is not None,
-    )
+        return print_estimate(estimate_adding(path, metrics, **judging), json=chosen.json)
+    executor = chosen.executor or "threads"
+    evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
     return _show(chosen, evaluation, gate)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragmeter.engine.evaluation import Evaluation
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge
 
@@ -133,10 +133,8 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
         if getattr(chosen, f"judge_{keyword}") is not None
     }
     if model is None or model.lower() == "none" or chosen.judge == OFFLINE:
-        idle = next((keyword for keyword in given if model is None), None)
-        if idle is not None or (model is None and chosen.judge != LLM):
-            option = "--judge" if idle is None else f"--judge-{idle.replace('_', '-')}"
-            raise UsageError(f"{option} has no effect without --judge-model", hint="name the model, or leave it out")
+        if model is None and (idle := given_option(chosen)) is not None:
+            raise UsageError(f"{idle} has no effect without --judge-model", hint="name the model, or leave it out")
         return None
     from ragmeter.judges.judge import Judge
 
@@ -150,6 +148,14 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     )
 
 
+def given_option(chosen: argparse.Namespace) -> str | None:
+    """One of the judge's options that was given, the model first."""
+    names = ["judge_model", *(f"judge_{keyword}" for keyword, _ in _SETTINGS.values()), "judge_header", "reasons"]
+    if name := next((name for name in names if getattr(chosen, name)), None):
+        return f"--{name.replace('_', '-')}"
+    return "--judge" if chosen.judge != LLM else None if chosen.judge_check else "--no-judge-check"
+
+
 def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
     """The judge of answers that are still to be given: nobody can have labelled them."""
     if chosen.labels:
@@ -161,15 +167,12 @@ def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
     return read_judge(chosen, **cascade)
 
 
-def print_judge(evaluation: Evaluation) -> None:
-    """What there is to say of the judge, if one was asked."""
-    if "judges" in evaluation.summary:
-        from ragmeter.show.terminal import console
-        from ragmeter.show.terminal.judging import judge_lines
+def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
+    """What a run's documents say of the judge, if one was asked."""
+    from ragmeter.show.sentences.judging import judge_lines
+    from ragmeter.show.terminal.judging import print_lines
 
-        out = console()
-        for line, style in judge_lines(evaluation.summary, evaluation.manifest):
-            out.sentence(line, style)
+    print_lines(judge_lines(summary, manifest))
 
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:

@@ -32,10 +32,13 @@ def run(argv: Sequence[str]) -> int:
     chosen = parser.parse_args(list(argv))
 
     from ragmeter.analysis.slicing import summarise_run
+    from ragmeter.cli.judge_options import print_judge
+    from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.summary import show_summary
 
+    kept = find_run(chosen.run, chosen.output_dir)
     summary = summarise_run(
-        chosen.run,
+        kept,
         metrics=chosen.metrics,
         slices=chosen.slice,
         **read_statistics(chosen),
@@ -45,4 +48,5 @@ def run(argv: Sequence[str]) -> int:
         print(dumps(summary.as_dict(), indent=2))
     else:
         show_summary(summary)
+        print_judge(kept.summary(), kept.manifest())
     return 0

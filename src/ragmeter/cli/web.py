@@ -89,7 +89,7 @@ def run(argv: Sequence[str]) -> int:
         print(dumps({**summary, "answer_selector": target.found_selector, **gate_json(verdict)}, indent=2))
     else:
         terminal.asked(service.evaluation, service.asked, [], chosen.output)
-        print_judge(service.evaluation)
+        print_judge(service.evaluation.summary, service.evaluation.manifest)
         if target.found_box:
             box = terminal.printable(target.found_box)
             print(f"questions were typed into {box}; to fix that: --input-selector {shlex.quote(box)}")

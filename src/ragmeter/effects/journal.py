@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
@@ -49,6 +50,8 @@ _CHARGE = """
 INSERT INTO spending VALUES (?, ?, ?)
 ON CONFLICT (scope) DO UPDATE SET calls = calls + excluded.calls, cost = cost + excluded.cost
 """
+#: How the keys of a target's answers begin; a judge's are digests.
+_ROUND = "round "
 _FIELDS = "body, prompt_tokens, completion_tokens, cost, latency_ms, attempts"
 
 
@@ -150,6 +153,24 @@ class Journal:
             return None
         (row,) = self._read(f"SELECT {_FIELDS} FROM replies WHERE key = ?", key)  # noqa: S608 - our own constant
         return Reply(*row)
+
+    def unused_notice(self, keys: Iterable[str]) -> str:
+        """Says so if this journal has replies and none of them is under one of these keys; otherwise nothing.
+
+        For a journal that is kept for one purpose: of one that many share, most replies are always somebody else's.
+        """
+        replies = sum(not key.startswith(_ROUND) for key in self._keys)
+        wanted = False
+        for key in keys if replies else ():
+            wanted = True
+            if key in self._keys:
+                return ""
+        if not wanted:
+            return ""
+        return (
+            f"none of the {replies:,} replies in {self.path} is used: they were given to another prompt, model or "
+            "setting, or about other texts"
+        )
 
     def spent(self, scope: str) -> Spent:
         """Calls and dollars that a run has used so far."""
@@ -297,7 +318,7 @@ def _now() -> str:
 
 def round_key(number: int, digest: str) -> str:
     """The key of an answer; all keys of a round have the same prefix."""
-    return f"round {number}: {digest}"
+    return f"{_ROUND}{number}: {digest}"
 
 
 def _of_round(number: int) -> str:

@@ -8,11 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.judges.cascade import Cascade, Doubtful, Plan, agreement, corrected_accuracy, offline_chances
+from ragmeter.judges.cascade import (
+    Cascade,
+    Doubtful,
+    Plan,
+    agreement,
+    corrected_accuracy,
+    no_verdict_warning,
+    offline_chances,
+)
 from ragmeter.judges.judge import ColumnJudge, Judge, shown_texts
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import Scores
 
+#: What the offline judge looks at.
+OFFLINE_COLUMNS = ("question", "reference", "answer")
 #: So many rows are put to the offline judge at once.
 _AT_ONCE = 20_000
 
@@ -73,11 +83,8 @@ class Sharing:
             self._model[unit_of[qid]] = correct
 
     def _offline(self, block: list[Mapping[str, Any]]) -> Scores:
-        columns = {
-            "question": [row.get("question") or "" for row in block],
-            "reference": [row["reference"] for row in block],
-            "answer": [row["answer"] for row in block],
-        }
+        columns = {name: [row[name] for row in block] for name in OFFLINE_COLUMNS}
+        columns["question"] = [question or "" for question in columns["question"]]
         return offline_chances(columns, self.cascade.calibration)
 
     def decides(self, row: int) -> bool:
@@ -105,10 +112,7 @@ class Sharing:
         described = self._plan.as_dict(len(self.cascade.labels))
         missing = int(np.count_nonzero(~np.isnan(self._chances) & ~self._sure & np.isnan(self._model)))
         if missing:
-            described["warnings"].append(
-                f"{missing:,} doubtful rows have no verdict, and the others are not like them: every accuracy here is "
-                "of those alone. Ask again"
-            )
+            described["warnings"].append(no_verdict_warning(missing, "rows"))
         return {
             **described,
             "calls_saved": int(saved.sum()) * judge.repeats,

@@ -216,6 +216,14 @@ def agreement(pairs: Sequence[tuple[bool | None, bool | None]]) -> dict[str, Any
     return {"n": n, "agreement": same / n if n else None, "interval": wilson_interval(same, n)}
 
 
+def no_verdict_warning(count: int, unit: str) -> str:
+    """Says that doubtful rows without a verdict make every accuracy one of the other rows alone."""
+    return (
+        f"{count:,} doubtful {unit} have no verdict, and the others are not like them: every accuracy here is of those "
+        "alone. Ask again"
+    )
+
+
 def corrected_accuracy(cheap: Scores, dear: Scores, sure: Flags, units: Codes) -> dict[str, Any]:
     """The accuracy as the language model alone would find it: the audited rows correct the offline judge's mistakes."""
     mean, interval = corrected_mean(cheap, dear, sure, units)

@@ -64,6 +64,11 @@ class Judgement:
         """Whether the repeats disagree."""
         return len({verdict for verdict in self.verdicts if verdict}) > 1
 
+    @property
+    def is_repeated(self) -> bool:
+        """Whether more than one repeat gave a verdict."""
+        return sum(verdict is not None for verdict in self.verdicts) > 1
+
     def as_dict(self) -> dict[str, Any]:
         """For the `api_response` column: what was said, and nothing that differs from run to run."""
         record: dict[str, Any] = {"outcome": self.outcome, "verdict": self.verdict, "reason": self.reason}
@@ -144,11 +149,7 @@ class Judge:
         self.words = None if prompt is None else read_words(prompt)
         own_prices = None if prices is None else read_prices(prices)
         self.price: Price | None = provider.price if provider else price_of(model, own_prices)
-        if budget is not None and self.price is None:
-            raise UsageError(
-                f"the price of {model!r} is not known, so a budget can't be kept",
-                hint=f"give it with {option('prices')}, or limit the calls with {option('max_calls')}",
-            )
+        self.check_budget(budget)
         self.cascade, self.reasons, self.check = cascade, reasons, check
         self.journal = None if journal is None else Path(journal)
         self.temperature, self.seed, self.max_tokens = float(temperature), seed, max_tokens
@@ -169,6 +170,14 @@ class Judge:
     def limits(self) -> Limits:
         """Within which it is asked."""
         return Limits(self.workers, self.retries, self.max_calls, self.budget)
+
+    def check_budget(self, budget: float | None) -> None:
+        """Refuse a budget in dollars where the model's price is not known."""
+        if budget is not None and self.price is None:
+            raise UsageError(
+                f"the price of {self.model!r} is not known, so a budget can't be kept",
+                hint=f"give it with {option('prices')}, or limit the calls with {option('max_calls')}",
+            )
 
     def check_columns(self, columns: Collection[str]) -> None:
         """Refuse a user's own words that show a column which the table does not have."""
@@ -286,14 +295,45 @@ class ColumnJudge:
         """What a reply is kept under in the journal."""
         return digest([self.spec, dict(values), repeat, attempt])
 
-    def recorded(self, journal: Journal, values: Mapping[str, str]) -> int:
-        """How many of the first calls for a row are in a journal already."""
-        return sum(journal.get(self.key(values, repeat, 0)) is not None for repeat in range(self.judge.repeats))
+    def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
+        """How many of a row's repeats take no call, because of what a journal has; `retry` as in `ask`."""
+        return sum(self._is_recorded(journal, values, repeat, retry) for repeat in range(self.judge.repeats))
+
+    def _is_recorded(self, journal: Journal, values: Mapping[str, str], repeat: int, retry: bool) -> bool:
+        replies: list[str] = []
+        judgement = Judgement(UNPARSABLE)
+        while (reply := journal.get(self.key(values, repeat, len(replies)))) is not None:
+            judgement = self._read(ChatReply.from_reply(reply), values, replies)
+            if judgement.verdict is not None:
+                return True
+        enough = len(replies) >= self.judge.tries or judgement.outcome == REFUSED
+        return enough and not retry
 
     def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
         """About how many tokens one call takes and gives: four bytes a token."""
         reply = _REPLY_WITH_REASON if self.judge.reasons else _SHORT_REPLY
         return self._size(values) // 4 + _FRAME, min(reply, self.judge.max_tokens)
+
+    def estimate_all(
+        self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None
+    ) -> dict[str, int]:
+        """About how many calls and tokens these rows take. Equal rows are asked about once, recorded ones not again.
+
+        `retry` as in `ask`; `seen` has the keys of rows that were counted before, and gets those of these.
+        """
+        total = Counter(calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
+        seen = set() if seen is None else seen
+        for values in rows:
+            key = self.key(values, 0, 0)
+            if key in seen:
+                continue
+            seen.add(key)
+            recorded = self.recorded(journal, values, retry=retry)
+            calls = self.judge.repeats - recorded
+            prompt, completion = self.estimate(values)
+            tokens = {"prompt_tokens": calls * prompt, "completion_tokens": calls * completion}
+            total.update(calls=calls, recorded=recorded, **tokens)
+        return dict(total)
 
     def cost(self, values: Mapping[str, str]) -> float:
         """About what one call costs, in dollars; 0 where the price is not known."""

@@ -189,7 +189,22 @@ class Run:
     def other_columns(self) -> list[str]:
         """The user's own columns of texts: slices, ids and notes."""
         scores = {column for name in self.metrics() for column in (name, outcome_column(name))}
-        return [name for name in self.texts if name not in {*NAMED_COLUMNS, *JUDGE_COLUMNS, *scores}]
+        return [name for name in self.texts if name not in {*NAMED_COLUMNS, *self._of_judges, *scores}]
+
+    @property
+    def judged_columns(self) -> dict[str, list[str]]:
+        """The columns that a judge has filled, by the name of the value: it, the reason, who decided, how probable."""
+        filled = [
+            list(entry["columns"]) for entry in (self.manifest().get("asked") or {}).values() if "columns" in entry
+        ]
+        if not any("verdict" in columns for columns in filled):  # of conversations, or of the user's own table
+            filled.append(list(JUDGE_COLUMNS))
+        return {columns[0]: columns for columns in filled if set(columns) & set(self.columns)}
+
+    @property
+    def _of_judges(self) -> set[str]:
+        columns = {name for columns in self.judged_columns.values() for name in columns}
+        return {*columns, *map(outcome_column, columns)}
 
     @property
     def row_metrics(self) -> list[str]:
@@ -239,12 +254,11 @@ class Run:
 
     def slices(self) -> list[str]:
         """The user's own columns with 2 to 50 different short values."""
+        others = {*NAMED_COLUMNS, *self._of_judges}
         candidates = [
             name
             for name in self.texts
-            if name not in (*NAMED_COLUMNS, *JUDGE_COLUMNS)
-            and not name.startswith("input.")
-            and self.is_short(name, _LONGEST)
+            if name not in others and not name.startswith("input.") and self.is_short(name, _LONGEST)
         ]
         return [name for name in candidates if 2 <= pc.count_distinct(self.column(name)).as_py() <= _MOST_VALUES]
 

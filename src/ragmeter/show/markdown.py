@@ -41,7 +41,7 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None =
     which = " or ".join(dict.fromkeys(levels))
     lines += ["", f"Mean, {which} interval, and rows scored. {about_intervals(levels)}", ""]
     for run, label in zip(runs, labels, strict=True):
-        lines += _failures(run, label)
+        lines += _failures(run, label) + _judge(run, label)
     for run, label in zip(runs, labels, strict=True):
         lines += _slices(run, label)
     created = [in_markdown(str(run.manifest().get("created", "unknown"))) for run in runs]
@@ -69,7 +69,8 @@ def metric_page(metric: Metric) -> str:
     low, high = ("−∞" if end == -math.inf else "∞" if end == math.inf else given(end) for end in metric.bounds)
     bounds = "0 or 1" if metric.binary else f"{low} to {high}"
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
-    facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.needs)}."
+    judged = ", and a judge" if metric.asks else ""
+    facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.reads)}{judged}."
     if metric.settings:
         facts += f" **Settings** {', '.join(metric.settings)}."
     first, _, rest = (metric.__doc__ or "").partition("\n")
@@ -100,6 +101,15 @@ def _failures(run: Run, label: str) -> list[str]:
         where = in_markdown(which_metrics(reason))
         lines.append(f"- {reason['count']:,}: {in_markdown(reason['cause'])}{meaning} ({where})")
     return [f"**Not scored, {label}**", "", *lines, ""] if lines else []
+
+
+def _judge(run: Run, label: str) -> list[str]:
+    from ragmeter.show.sentences.judging import judge_lines, judge_model  # a metric's page needs no judges
+
+    model = judge_model(run.manifest())
+    lines = [f"- {in_markdown(line.strip())}" for line, _ in judge_lines(run.summary(), run.manifest())]
+    title = f"**The judge, {label}**" + (f": {in_markdown(model)}" if model else "")
+    return [title, "", *lines, ""] if lines else []
 
 
 def _slices(run: Run, label: str) -> list[str]:

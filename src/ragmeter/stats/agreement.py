@@ -1,4 +1,4 @@
-"""How far a judge and people, or people among themselves, say the same."""
+"""Agreement between a judge and people, or among people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragmeter.table import Scores
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval and its n, or, where there is none, the reason in words."""
+    """A number with its interval and its n, or the reason why there is no number."""
 
     value: float | None
     interval: Interval | None
@@ -28,13 +28,13 @@ class Estimate:
 
     @classmethod
     def none(cls, reason: str, n: int = 0) -> Estimate:
-        """What can't be told, and why."""
+        """No number, for this reason."""
         return cls(None, None, n, undefined=reason)
 
 
 @dataclass(frozen=True)
 class Alpha:
-    """Krippendorff's alpha, with how many units and values it rests on, or why there is none."""
+    """Krippendorff's alpha with its numbers of units, values and raters, or the reason why it is undefined."""
 
     value: float | None
     n_units: int
@@ -44,7 +44,7 @@ class Alpha:
 
 
 def rate(successes: int, n: int, level: float = 0.95, *, of: str = "rows") -> Estimate:
-    """A share with Wilson's interval. `of` says in words what there would have to be some of."""
+    """A share with Wilson's interval. `of` names the rows, for the reason if there are none."""
     if n == 0:
         return Estimate.none(f"there are no {of}")
     share = successes / n
@@ -53,7 +53,7 @@ def rate(successes: int, n: int, level: float = 0.95, *, of: str = "rows") -> Es
 
 
 def sensitivity_specificity(judge: Scores, people: Scores, level: float = 0.95) -> tuple[Estimate, Estimate]:
-    """How much of what people call correct the judge does too, and likewise of what they call wrong."""
+    """The share of the answers called correct by people that the judge calls correct, and the same for wrong."""
     correct = people == 1
     return (
         rate(int((judge[correct] == 1).sum()), int(correct.sum()), level, of="answers that people call correct"),
@@ -61,11 +61,11 @@ def sensitivity_specificity(judge: Scores, people: Scores, level: float = 0.95) 
     )
 
 
-def confusion(one: Scores, other: Scores) -> npt.NDArray[np.float64]:
-    """How often each pair of values occurs: rows are the first one's values, in ascending order."""
-    values = np.union1d(one, other)
+def confusion(first: Scores, second: Scores) -> npt.NDArray[np.float64]:
+    """How often each pair of values occurs: a row for each value of the first column, in ascending order."""
+    values = np.union1d(first, second)
     table = np.zeros((len(values), len(values)))
-    np.add.at(table, (np.searchsorted(values, one), np.searchsorted(values, other)), 1)
+    np.add.at(table, (np.searchsorted(values, first), np.searchsorted(values, second)), 1)
     return table
 
 
@@ -94,7 +94,7 @@ def cohens_kappa(table: npt.ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def around(kappa: float, error: float, level: float) -> Interval | None:
-    """Kappa's interval; none without a spread, as for perfect agreement, where it would promise certainty."""
+    """Kappa's interval; None if the standard error is 0, as for perfect agreement: its width would be 0 too."""
     margin = NormalDist().inv_cdf(0.5 + level / 2) * error
     return within((kappa - margin, kappa + margin), (-1.0, 1.0)) if error > 1e-6 else None
 
@@ -116,7 +116,7 @@ def _nominal(values: Scores, _: Scores) -> npt.NDArray[np.float64]:
 
 
 def _ordinal(_: Scores, totals: Scores) -> npt.NDArray[np.float64]:
-    """The values between two, and half of each, squared."""
+    """The number of ratings between two values, with half of each value's own, squared."""
     up_to = np.cumsum(totals) - totals / 2
     return np.asarray((up_to[:, None] - up_to[None, :]) ** 2)
 
@@ -137,11 +137,11 @@ DISTANCES: dict[str, _Distance] = {"nominal": _nominal, "ordinal": _ordinal, "in
 def krippendorff_alpha(ratings: npt.ArrayLike, measurement: str = "nominal") -> Alpha:
     """Krippendorff's alpha of a table with a line for each rater and a column for each unit; NaN is missing.
 
-    A unit that one person alone has rated says nothing about agreement, and is left out.
+    A unit with only one rating says nothing about agreement, and is left out.
     """
     distance = DISTANCES.get(measurement)
     if distance is None:
-        raise UsageError(f"unknown level of measurement {measurement!r}", hint=f"there are {', '.join(DISTANCES)}")
+        raise UsageError(f"unknown level of measurement {measurement!r}", hint=f"choose from {', '.join(DISTANCES)}")
     table = np.asarray(ratings, dtype=np.float64)
     counts, values = _counts(table)
     counts = counts[counts.sum(axis=1) > 1]
@@ -155,15 +155,15 @@ def krippendorff_alpha(ratings: npt.ArrayLike, measurement: str = "nominal") -> 
     totals = coincidences.sum(axis=0)
     apart = distance(values, totals)
     expected = float(totals @ apart @ totals)
-    found = (len(counts), int(n), raters)
+    counted = (len(counts), int(n), raters)
     if expected == 0:
-        return Alpha(None, *found, "everybody gave every unit the same value, so there is nothing to tell apart")
-    return Alpha(1 - (n - 1) * float((coincidences * apart).sum()) / expected, *found)
+        return Alpha(None, *counted, "all ratings have the same value, so alpha is undefined")
+    return Alpha(1 - (n - 1) * float((coincidences * apart).sum()) / expected, *counted)
 
 
 def _counts(ratings: Scores) -> tuple[Scores, Scores]:
-    """How often each unit was given each value, and the values."""
-    known = ~np.isnan(ratings)
-    values = np.unique(ratings[known])
+    """How often each unit got each value, and the values."""
+    is_rated = ~np.isnan(ratings)
+    values = np.unique(ratings[is_rated])
     counts = np.stack([(ratings == value).sum(axis=0) for value in values], axis=1) if len(values) else None
     return (np.zeros((ratings.shape[1], 0)) if counts is None else counts.astype(np.float64)), values

@@ -1,4 +1,4 @@
-"""Intervals and tests by drawing again from the data, whole clusters where rows come in clusters. Seeded."""
+"""Bootstrap intervals and tests: rows, or whole clusters of rows, are resampled. Seeded."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from ragmeter.stats.confidence import FEWEST_DRAWS
 from ragmeter.stats.distributions import z_cdf, z_quantile
 from ragmeter.table import Scores
 
-#: So many values are drawn at once, and so many in all before there are fewer draws than asked for.
+#: The number of values drawn at once, and the total above which fewer draws are made than requested.
 _AT_ONCE, _IN_ALL = 1_000_000, 2_000_000_000
 
 
 def bootstrap_means(units: Clustered, draws: int, seed: int) -> Scores:
-    """The mean of each of many samples of as many units, drawn with replacement."""
+    """The means of `draws` resamples, each of as many units as there are, with replacement."""
     number = len(units)
     draws = max(FEWEST_DRAWS, min(draws, _IN_ALL // max(number, 1)))
     generator = np.random.default_rng(seed)
-    even = bool((units.counts == 1).all())
-    found = []
+    is_unclustered = bool((units.counts == 1).all())
+    means = []
     for size in _portions(draws, max(1, _AT_ONCE // number)):
         drawn = generator.integers(0, number, (size, number))
-        totals = number if even else units.counts[drawn].sum(axis=1)
-        found.append(units.sums[drawn].sum(axis=1) / totals)
-    return np.concatenate(found)
+        totals = number if is_unclustered else units.counts[drawn].sum(axis=1)
+        means.append(units.sums[drawn].sum(axis=1) / totals)
+    return np.concatenate(means)
 
 
 def percentile_interval(units: Clustered, level: float, draws: int, seed: int) -> tuple[float, float] | None:
-    """The middle of the drawn means; none for fewer than two units."""
+    """The percentile interval of the bootstrap means; None for fewer than two units."""
     if len(units) < 2:
         return None
     return _between(bootstrap_means(units, draws, seed), (1 - level) / 2, (1 + level) / 2)
 
 
 def bca_interval(units: Clustered, level: float, draws: int, seed: int) -> tuple[float, float] | None:
-    """Efron's bias-corrected and accelerated interval; none for fewer than two units."""
+    """Efron's bias-corrected and accelerated interval; None for fewer than two units."""
     if len(units) < 2:
         return None
     drawn, mean = bootstrap_means(units, draws, seed), units.mean
@@ -59,7 +59,7 @@ def bca_interval(units: Clustered, level: float, draws: int, seed: int) -> tuple
 
 
 def bootstrap_p(units: Clustered, draws: int, seed: int) -> float:
-    """Two-sided p of a mean of zero: how often draws stray from the mean as far as the mean does from zero."""
+    """Two-sided p-value of a zero mean: how often a resample is as far from the mean as the mean is from zero."""
     drawn, mean = bootstrap_means(units, draws, seed), units.mean
     slack = 1e-12 * max(1.0, math.fabs(mean))
     return float((1 + np.count_nonzero(np.abs(drawn - mean) >= abs(mean) - slack)) / (1 + len(drawn)))

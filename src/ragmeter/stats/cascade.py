@@ -1,7 +1,8 @@
-"""Which rows a cheap judge may decide, so that its verdicts with the dear judge's for the rest agree with people.
+"""Which rows a cheap judge may decide, so that together with the expensive judge's verdicts a target agreement holds.
 
-A row's sureness is max(p, 1 - p) of the chance p that its answer is right. The rows that are sure enough are decided by
-p, the others are asked about. A promise is about all rows: what was asked agrees, what was decided may be wrong.
+A row's sureness is max(p, 1 - p), where p is the probability that its answer is right. Rows that are sure enough are
+decided by p, the expensive judge is asked about the others. The target is for all rows: verdicts of the expensive judge
+count as right, decided ones may be wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Threshold:
-    """Rows at least this sure are decided; above 1 no row is."""
+    """Rows with at least this sureness are decided; with a threshold above 1, no row is."""
 
     least: float
 
@@ -33,43 +34,41 @@ class Threshold:
 
 
 def sureness(chances: Scores) -> Scores:
-    """How far from even a chance is: 0.5 to 1."""
+    """max(p, 1 - p): from 0.5 to 1."""
     return np.maximum(chances, 1 - chances)
 
 
-#: So many thresholds are tried at the most.
+#: The most thresholds that are tried.
 _TRIES = 400
-#: Nothing is decided: everything is asked.
+#: No row is decided; the expensive judge is asked about all.
 ASK_ALL = Threshold(math.inf)
 
 
 def by_labels(
     chances: Scores, right: Scores, target: float, confidence: float = 0.95, groups: Codes | None = None
 ) -> Threshold:
-    """The threshold that keeps the promised agreement with this confidence, from rows drawn at random with labels.
+    """The lowest threshold that reaches the target agreement with this confidence, from labels of random rows.
 
-    It falls from the surest rows on, and stops before the first one whose mistakes can't be shown to be few enough: in
-    this order no try takes from the confidence of another. Rows of one group, one conversation for example, are not
-    taken for independent.
+    Thresholds are tested from the highest down, and the first that fails ends the search: in this fixed order the tests
+    need no correction. Rows of one group, for example a conversation, are not treated as independent.
     """
     sure = sureness(chances)
     wrong = (chances >= 0.5) != (right >= 0.5)
-    found = ASK_ALL
+    threshold = ASK_ALL
     distinct = np.unique(sure)[::-1]
     places = np.unique(np.linspace(0, max(len(distinct) - 1, 0), _TRIES).astype(np.int64))
     for least in distinct[places[: len(distinct)]]:
-        if not _shown(wrong & (sure >= least), 1 - target, confidence, groups):
+        if not _is_at_most(wrong & (sure >= least), 1 - target, confidence, groups):
             break
-        found = Threshold(float(least))
-    return found
+        threshold = Threshold(float(least))
+    return threshold
 
 
-def _shown(wrong: Flags, share: float, confidence: float, groups: Codes | None) -> bool:
-    """Whether the mistakes show, with this confidence, that their true share is at most this: by the binomial bound.
+def _is_at_most(wrong: Flags, share: float, confidence: float, groups: Codes | None) -> bool:
+    """Whether the true share of mistakes is at most `share` with this confidence, by the exact binomial bound.
 
-    Rows that go together in groups are worth fewer than they are, by as much as their mistakes vary more than chance.
-    That is an estimate itself, so that the bound is then taken twice as carefully: with the one that would just do,
-    promises held in 93 to 97 of 100 draws.
+    With groups, the effective n is smaller by the design effect of the mistakes. That is estimated, so the risk is
+    halved: without that, the target was reached in 93 to 97 of 100 draws.
     """
     mistakes, n, worth, risk = int(wrong.sum()), len(wrong), 1.0, 1 - confidence
     if groups is not None:
@@ -83,32 +82,32 @@ def _shown(wrong: Flags, share: float, confidence: float, groups: Codes | None) 
 
 
 def labels_needed(target: float, confidence: float = 0.95) -> int:
-    """How many labels a promise takes at the very least: so many without a single mistake."""
+    """The fewest labels that can show a target: this many without a mistake."""
     return math.ceil(math.log(1 - confidence) / math.log(target))
 
 
 def by_expectation(chances: Scores, target: float, total: int | None = None) -> Threshold:
-    """The threshold whose mistakes are as few as promised if the chances are what they say they are.
+    """The lowest threshold with few enough expected mistakes, if the probabilities are calibrated.
 
-    `total` counts all rows, those among them that need no judge: the target is of all.
+    `total` is the number of all rows, including those that need no judge: the target is for all rows.
     """
     ordered = np.sort(sureness(chances))[::-1]
     expected = np.cumsum(1 - ordered) / max(len(ordered), total or 0, 1)
-    kept = int(np.count_nonzero(expected <= 1 - target + 1e-12))
-    if kept == len(ordered):
+    n_decided = int(np.count_nonzero(expected <= 1 - target + 1e-12))
+    if n_decided == len(ordered):
         return Threshold(0.5)
-    return Threshold(float(np.nextafter(ordered[kept], math.inf)))  # rows that are equally sure share their fate
+    return Threshold(float(np.nextafter(ordered[n_decided], math.inf)))  # ties are not split
 
 
 def by_share(chances: Scores, share: float) -> Threshold:
-    """The threshold that leaves no more than this share of the rows to be asked about."""
+    """The threshold at which the expensive judge is asked about at most this share of the rows."""
     ordered = np.sort(sureness(chances))
     asked = math.floor(len(ordered) * share + 1e-9)
     return Threshold(float(ordered[asked])) if asked < len(ordered) else ASK_ALL
 
 
 def audited(sure: Flags, share: float, fewest: int, seed: int, most: int | None = None) -> tuple[Flags, float]:
-    """A random sample of the decided rows to ask about as well, and each one's chance to be in it."""
+    """A random sample of the decided rows to ask about as well, and the probability of a row to be drawn."""
     decided = np.flatnonzero(sure)
     number = min(len(decided), max(fewest, math.ceil(len(decided) * share - 1e-9)))
     number = number if most is None else min(number, most)
@@ -118,57 +117,59 @@ def audited(sure: Flags, share: float, fewest: int, seed: int, most: int | None 
 
 
 def corrected_scores(decided: Scores, asked: Scores, sure: Flags, units: Codes | None = None) -> Scores:
-    """Scores whose mean is that of the dear judge, though it was asked about few rows.
+    """Scores whose mean is an unbiased estimate of the expensive judge's mean, although it was asked about few rows.
 
-    `decided` are the cheap verdicts, `asked` the dear ones, NaN where nobody asked. A sure row counts by its cheap
-    verdict; those that were asked about as well count for the others like them with the difference between the two,
-    so that the mean is free of the cheap judge's mistakes whatever they are. (Horvitz and Thompson; prediction-powered
-    inference by the name of 2023.) The spread of these scores is what the interval of their mean needs. `units` are
-    what was drawn where that is more than a row: conversations.
+    `decided` has the cheap verdicts, `asked` the expensive ones, NaN where it was not asked. A sure row counts with its
+    cheap verdict; an audited one also adds the difference between the two verdicts, weighted for the rows that it
+    stands for, which removes the bias of the cheap judge's mistakes (Horvitz and Thompson; prediction-powered
+    inference). The interval of the mean follows from the spread of these scores. `units` are what was drawn for the
+    audit, if not single rows: conversations.
     """
     codes = np.arange(len(decided)) if units is None else units
-    found = np.where(sure, decided, asked)
-    known = sure & ~np.isnan(asked)
-    if known.any():
-        weight = len(np.unique(codes[sure])) / len(np.unique(codes[known]))
-        found[known] += weight * (asked[known] - decided[known])
-    return found
+    scores = np.where(sure, decided, asked)
+    audited = sure & ~np.isnan(asked)
+    if audited.any():
+        weight = len(np.unique(codes[sure])) / len(np.unique(codes[audited]))
+        scores[audited] += weight * (asked[audited] - decided[audited])
+    return scores
 
 
 def corrected_mean(
     decided: Scores, asked: Scores, sure: Flags, units: Codes, level: float = 0.95
 ) -> tuple[float | None, Interval | None]:
-    """The mean of the corrected scores with its interval; none where sure rows were never asked about.
+    """The mean of the corrected scores with its interval; None if there are sure rows and none was audited.
 
-    An audit that finds no mistake, or hardly one, does not show that there are none: the interval is as wide as if it
-    had found one more among two units more (Laplace).
+    An audit that finds no mistake does not show that there are none: the interval is as wide as if it had found one
+    more mistake in two more units (Laplace).
     """
-    known = sure & ~np.isnan(asked)
+    audited_rows = sure & ~np.isnan(asked)
     scores = corrected_scores(decided, asked, sure, units)
-    there = ~np.isnan(scores)
-    if not there.any() or (sure[there].any() and not known.any()):
+    has_score = ~np.isnan(scores)
+    if not has_score.any() or (sure[has_score].any() and not audited_rows.any()):
         return None, None
-    codes = units[there]
-    mean = float(scores[there].mean())
-    if (known | ~sure)[there].all():  # everything was asked about
+    codes = units[has_score]
+    mean = float(scores[has_score].mean())
+    if (audited_rows | ~sure)[has_score].all():  # the expensive judge was asked about all rows
         alone = len(np.unique(codes)) == len(codes)
-        how = Confidence(level=level)
-        interval, _ = interval_of(scores[there], how, binary=True, codes=None if alone else codes)
+        confidence = Confidence(level=level)
+        interval, _ = interval_of(scores[has_score], confidence, binary=True, codes=None if alone else codes)
         return mean, within(interval, (0.0, 1.0))
-    held = Clustered.of(scores[there], codes)
-    if len(held) < 2:
+    clusters = Clustered.of(scores[has_score], codes)
+    if len(clusters) < 2:
         return min(max(mean, 0.0), 1.0), None
-    unseen = _unseen(asked[known] - decided[known], units[known], len(np.unique(units[sure & there])))
-    error = math.sqrt(held.standard_error() ** 2 + unseen / held.n**2)
-    margin = t_quantile(0.5 + level / 2, len(held) - 1) * error
+    unseen = _unseen(
+        asked[audited_rows] - decided[audited_rows], units[audited_rows], len(np.unique(units[sure & has_score]))
+    )
+    error = math.sqrt(clusters.standard_error() ** 2 + unseen / clusters.n**2)
+    margin = t_quantile(0.5 + level / 2, len(clusters) - 1) * error
     return min(max(mean, 0.0), 1.0), within((mean - margin, mean + margin), (0.0, 1.0))
 
 
 def _unseen(differences: Scores, units: Codes, number: int) -> float:
-    """By how much the variance of a corrected sum is larger than it looks where few mistakes were found."""
+    """The variance to add to that of a corrected sum where the audit found few mistakes."""
     by_unit = Clustered.of(differences, units).sums
-    found = by_unit[by_unit != 0]
-    size = max(1.0, float(np.mean(found**2))) if len(found) else 1.0
-    rate = (len(found) + 1) / (len(by_unit) + 2)
-    seen = float(by_unit.var(ddof=1)) if len(by_unit) > 1 else 0.0
-    return max(0.0, rate * (1 - rate) * size - seen) / len(by_unit) * number**2 * (1 - len(by_unit) / number)
+    mistakes = by_unit[by_unit != 0]
+    size = max(1.0, float(np.mean(mistakes**2))) if len(mistakes) else 1.0
+    rate = (len(mistakes) + 1) / (len(by_unit) + 2)
+    observed = float(by_unit.var(ddof=1)) if len(by_unit) > 1 else 0.0
+    return max(0.0, rate * (1 - rate) * size - observed) / len(by_unit) * number**2 * (1 - len(by_unit) / number)

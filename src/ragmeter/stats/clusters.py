@@ -1,4 +1,4 @@
-"""Rows that belong together: turns of a conversation, questions on one document. They are fewer than they look."""
+"""Clusters of dependent rows: turns of a conversation, questions on one document. The effective n is smaller."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ Codes = npt.NDArray[np.int64]
 def cluster_codes(column: pa.Array) -> Codes:
     """For each row the number of its cluster. A row without a value is a cluster of its own."""
     codes = pc.dictionary_encode(column).indices
-    held: Codes = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    alone = np.flatnonzero(held < 0)
-    held[alone] = len(column) + np.arange(len(alone))
-    return held
+    numbers: Codes = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    alone = np.flatnonzero(numbers < 0)
+    numbers[alone] = len(column) + np.arange(len(alone))
+    return numbers
 
 
 def has_clusters(column: pa.Array) -> bool:
-    """Whether some value is there more than once."""
+    """Whether any value occurs more than once."""
     return bool(pc.count_distinct(column, mode="only_valid").as_py() < len(column) - column.null_count)
 
 
 @dataclass(frozen=True)
 class Clustered:
-    """Sums and counts by cluster: all that a mean and its interval need."""
+    """Sums and counts by cluster, from which a mean and its interval are computed."""
 
     sums: Scores
     counts: Scores
 
     @classmethod
     def of(cls, values: Scores, codes: Codes | None) -> Clustered:
-        """Add up the values whose cluster has the same code; without codes each value stands alone."""
+        """Add up the values of each cluster; without codes each value is a cluster of its own."""
         if codes is None:
             return cls(values, np.ones(len(values)))
         _, places = np.unique(codes, return_inverse=True)
-        sums = np.bincount(places, values).astype(np.float64)  # of no values it makes whole numbers
+        sums = np.bincount(places, values).astype(np.float64)  # without values, bincount gives integers
         return cls(sums, np.bincount(places).astype(np.float64))
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class Clustered:
 
     @property
     def n(self) -> float:
-        """How many rows there are."""
+        """The number of rows."""
         return float(self.counts.sum())
 
     @property
@@ -66,7 +66,7 @@ class Clustered:
         return math.sqrt(number / (number - 1) * float(strays @ strays)) / self.n
 
     def interval(self, level: float) -> tuple[float, float] | None:
-        """Student's interval with C - 1 degrees of freedom; none for fewer than two clusters."""
+        """Student's interval with C - 1 degrees of freedom; None for fewer than two clusters."""
         if len(self) < 2:
             return None
         margin = t_quantile(0.5 + level / 2, len(self) - 1) * self.standard_error()

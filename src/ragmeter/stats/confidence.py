@@ -1,4 +1,4 @@
-"""How intervals and tests are made: the settings, which are part of a run's signature."""
+"""The settings of intervals and tests, which are part of a run's signature."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from ragmeter.errors import UsageError
 
 AUTO = "auto"
 METHODS = (AUTO, "t", "wilson", "bootstrap", "bca")
-#: The tests of a difference, the usual one first.
+#: The tests of a difference, the default first.
 RANDOMISATION, BOOTSTRAP, STUDENT, MCNEMAR = TESTS = ("randomisation", "bootstrap", "t", "mcnemar")
 
 
-#: With fewer draws, an interval or a p-value is noise.
+#: With fewer draws, an interval or a p-value is too noisy.
 FEWEST_DRAWS = 999
 
 
 def check_seed(seed: int) -> None:
-    """Refuse what no generator takes."""
+    """Refuse a seed below 0."""
     if seed < 0:
-        raise UsageError(f"a seed is 0 or more, and not {seed}")
+        raise UsageError(f"seed must be 0 or more, got {seed}")
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """How intervals are made.
+    """The settings of intervals.
 
-    The method `auto` is Wilson's for scores of 0 and 1, and Student's for the rest. `cluster` names the column whose
-    values tell which rows belong together; `auto` takes conversations of several turns and questions that were asked
-    several times.
+    The method `auto` is Wilson's for scores of 0 and 1, and Student's for others. Rows with the same value in the
+    column `cluster` form a cluster; `auto` uses conversations of several turns, and questions that occur several times.
     """
 
     method: str = AUTO
@@ -40,16 +39,16 @@ class Confidence:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise UsageError(f"unknown interval {self.method!r}", hint=f"there are {', '.join(METHODS)}")
+            raise UsageError(f"unknown interval {self.method!r}", hint=f"choose from {', '.join(METHODS)}")
         if not 0 < self.level < 1:
-            raise UsageError(f"a level of {self.level:g} is none", hint="it lies between 0 and 1: 0.95 is usual")
+            raise UsageError(f"level must be between 0 and 1, got {self.level:g}", hint="0.95 is usual")
         if self.draws < FEWEST_DRAWS:
-            raise UsageError(f"{self.draws:,} draws are too few", hint=f"at least {FEWEST_DRAWS} tell something")
+            raise UsageError(f"draws must be at least {FEWEST_DRAWS}, got {self.draws:,}")
         check_seed(self.seed)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the signature: the seed and the number of draws only where something is drawn."""
-        found = asdict(self)
+        """For the signature; the seed and the number of draws only for bootstrap methods."""
+        settings = asdict(self)
         if self.method not in ("bootstrap", "bca"):
-            del found["seed"], found["draws"]
-        return found
+            del settings["seed"], settings["draws"]
+        return settings

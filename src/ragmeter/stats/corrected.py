@@ -1,16 +1,16 @@
-"""What people would say of all rows, from what a judge says of all and people of some.
+"""Estimates of people's verdict on all rows, from a judge's scores of all rows and people's labels of some.
 
-Three estimates of one number, the share of answers that people would call correct:
+Three estimates of the same number, the share of answers that people would call correct:
 
 - the labels alone;
-- prediction-powered inference, tuned (PPI++, Angelopoulos, Duchi and Zrnic 2023): the judge's mean over the rows that
-  nobody labelled, plus what the labelled rows say that the judge is off by. With labels from a simple random sample
-  it is that paper's, to the last digit of its reference implementation. The labelled rows are part of the run; with
-  the tuned weight the estimate is the same as the regression estimator over *all* rows, since the weight over the
-  rest is that over all times the rest's share. This is the form that labels drawn with unequal probabilities have
-  here: the rest is no fair sample then, but all rows together still are;
-- Rogan and Gladen (1978): the judge's rate, undone by its sensitivity and specificity, with the interval of Lang and
-  Reiczigel (2014).
+- prediction-powered inference, tuned (PPI++, Angelopoulos, Duchi and Zrnic 2023): the judge's mean over the unlabelled
+  rows, plus the judge's mean error on the labelled rows. With labels from a simple random sample it equals the paper's
+  reference implementation to the last digit. The labelled rows are part of the run; with the tuned weight the estimate
+  is the same as the regression estimator over *all* rows, since the weight over the unlabelled rows is that over all
+  times their share. Labels drawn with unequal probabilities use this second form: the unlabelled rows are not a fair
+  sample then, but all rows together are;
+- Rogan and Gladen (1978): the judge's rate, corrected by its sensitivity and specificity, with the interval of Lang
+  and Reiczigel (2014).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ragmeter.table import Scores
 
 @dataclass(frozen=True)
 class Powered:
-    """A prediction-powered estimate, the weight that the judge got in it, and what labels alone come to."""
+    """A prediction-powered estimate, the judge's weight in it, and the standard error of the labels alone."""
 
     estimate: Estimate
     weight: float
@@ -38,7 +38,7 @@ class Powered:
 
     @property
     def effective_labels(self) -> float | None:
-        """How many labels alone would have told as much; None where the interval has no width."""
+        """The number of labels that would be as precise without a judge; None where the standard error is 0."""
         error = self.estimate.standard_error
         return self.estimate.n * (self.labels_error / error) ** 2 if error else None
 
@@ -46,35 +46,35 @@ class Powered:
 def ppi_mean(
     people: Scores, judge: Scores, judge_of_rest: Scores, level: float = 0.95, weight: float | None = None
 ) -> Powered:
-    """PPI++ for a mean: labels of a simple random sample, the judge's scores of the same rows, and of the rest.
+    """PPI++ for a mean: labels of a simple random sample, the judge's scores of the same rows, and of the others.
 
-    `weight` is the method's lambda: 0 leaves the judge out, 1 trusts it as it is, None takes the best.
+    `weight` is the method's lambda: 0 ignores the judge, 1 is plain PPI, None chooses the best.
     """
-    n, rest = len(people), len(judge_of_rest)
+    n, n_rest = len(people), len(judge_of_rest)
     if weight is None:
-        both = np.concatenate([judge, judge_of_rest])
-        spread = float(both.var(ddof=1)) if len(both) > 1 else 0.0
+        judge_of_all = np.concatenate([judge, judge_of_rest])
+        spread = float(judge_of_all.var(ddof=1)) if len(judge_of_all) > 1 else 0.0
         together = float(np.mean((people - people.mean()) * (judge - judge.mean())))
-        weight = min(1.0, max(0.0, together / ((1 + n / rest) * spread))) if spread > 0 else 0.0
+        weight = min(1.0, max(0.0, together / ((1 + n / n_rest) * spread))) if spread > 0 else 0.0
     rectifier = people - weight * judge
     value = weight * float(judge_of_rest.mean()) + float(rectifier.mean())
-    error = math.sqrt(weight**2 * float(judge_of_rest.var()) / rest + float(rectifier.var()) / n)
+    error = math.sqrt(weight**2 * float(judge_of_rest.var()) / n_rest + float(rectifier.var()) / n)
     margin = NormalDist().inv_cdf(0.5 + level / 2) * error
-    found = Estimate(value, (value - margin, value + margin), n, error, "ppi++")
-    return Powered(found, weight, float(people.std()) / math.sqrt(n))
+    estimate = Estimate(value, (value - margin, value + margin), n, error, "ppi++")
+    return Powered(estimate, weight, float(people.std()) / math.sqrt(n))
 
 
 def ppi_weighted(drawn: Drawn, people: Scores, judge: Scores, judge_of_all: Scores, level: float = 0.95) -> Powered:
-    """The same for labels that were drawn with unequal probabilities: unbiased, whatever they were.
+    """The same for labels drawn with unequal probabilities; unbiased for any probabilities.
 
-    Rows that the judge could not score have NaN in `judge`, and are no part of what is estimated.
+    Rows that the judge could not score have NaN in `judge`, and are left out of the estimate.
     """
     scored = ~np.isnan(judge)
-    known = np.where(scored, judge, 0.0)
+    judge_or_zero = np.where(scored, judge, 0.0)
     among = drawn.mean(scored.astype(np.float64))
-    means = [drawn.mean(values * scored) / among for values in (people, known)]
+    means = [drawn.mean(values * scored) / among for values in (people, judge_or_zero)]
     of_people, of_judge = (
-        scored * (values - mean) / among for values, mean in zip((people, known), means, strict=True)
+        scored * (values - mean) / among for values, mean in zip((people, judge_or_zero), means, strict=True)
     )
     spread = drawn.covariance(of_judge, of_judge)
     weight = min(1.0, max(0.0, drawn.covariance(of_people, of_judge) / spread)) if spread > 0 else 0.0
@@ -83,21 +83,23 @@ def ppi_weighted(drawn: Drawn, people: Scores, judge: Scores, judge_of_all: Scor
     variance = drawn.of_questions(of_people) + max(0.0, drawn.covariance(rectifier, rectifier))
     n, error = int(scored.sum()), math.sqrt(variance)
     margin = t_quantile(0.5 + level / 2, max(1, n - len(np.unique(drawn.strata[scored])))) * error
-    found = Estimate(value, (value - margin, value + margin), n, error, "ppi++, weighted")
-    return Powered(found, weight, math.sqrt(drawn.variance(of_people)))
+    estimate = Estimate(value, (value - margin, value + margin), n, error, "ppi++, weighted")
+    return Powered(estimate, weight, math.sqrt(drawn.variance(of_people)))
 
 
 def rogan_gladen(
     judged: float, n: int, sensitivity: Estimate, specificity: Estimate, level: float = 0.95, *, worth: tuple[int, int]
 ) -> Estimate:
-    """The rate that lies behind a judge's, given how often it is right about either kind; cut to 0..1.
+    """The true rate, from a judge's rate and its sensitivity and specificity; clipped to 0..1.
 
-    `judged` is the judge's rate over n rows, and `worth` the number of labels that stand behind either error rate.
+    `judged` is the judge's rate over n rows, and `worth` the effective number of labels behind each of the two.
     """
-    for each, kind in ((sensitivity, "correct"), (specificity, "wrong")):
-        if each.value is None:
-            return Estimate.none(f"no labelled answer is {kind}, so the judge's errors on such answers are not known")
-    assert sensitivity.value is not None  # noqa: S101 - seen above
+    for estimate, verdict in ((sensitivity, "correct"), (specificity, "wrong")):
+        if estimate.value is None:
+            return Estimate.none(
+                f"no labelled answer is {verdict}, so the judge's errors on such answers are not known"
+            )
+    assert sensitivity.value is not None  # noqa: S101 - checked above
     assert specificity.value is not None  # noqa: S101
     better = sensitivity.value + specificity.value - 1
     if better <= 0:
@@ -105,16 +107,16 @@ def rogan_gladen(
             "the judge does no better than chance: its sensitivity and specificity add up to 1 or less"
         )
     value = min(1.0, max(0.0, (judged + specificity.value - 1) / better))
-    # Lang and Reiczigel's: each rate is moved towards the middle before the delta method is applied.
+    # Lang and Reiczigel: each rate is shrunk towards one half before the delta method is applied.
     z = NormalDist().inv_cdf(0.5 + level / 2)
-    trials, right, left = n + z * z, worth[0] + 2, worth[1] + 2
+    trials, n_correct, n_wrong = n + z * z, worth[0] + 2, worth[1] + 2
     rate = (n * judged + z * z / 2) / trials
-    sens = (worth[0] * sensitivity.value + 1) / right
-    spec = (worth[1] * specificity.value + 1) / left
+    sens = (worth[0] * sensitivity.value + 1) / n_correct
+    spec = (worth[1] * specificity.value + 1) / n_wrong
     if sens + spec <= 1:
         return Estimate.none("there are too few labels to tell the judge from chance")
     centre = (rate + spec - 1) / (sens + spec - 1)
-    missed, passed = sens * (1 - sens) / right, spec * (1 - spec) / left
+    missed, passed = sens * (1 - sens) / n_correct, spec * (1 - spec) / n_wrong
     shift = 2 * z * z * (centre * missed - (1 - centre) * passed)
     variance = rate * (1 - rate) / trials + centre**2 * missed + (1 - centre) ** 2 * passed
     error = math.sqrt(variance) / (sens + spec - 1)
@@ -123,7 +125,7 @@ def rogan_gladen(
 
 
 def labels_alone(drawn: Drawn | None, people: Scores, level: float = 0.95) -> Estimate:
-    """The share that people call correct, from the labels and nothing else."""
+    """The share that people call correct, from the labels alone."""
     everything = np.ones(len(people), dtype=np.bool_)
     if drawn is not None:
         return drawn.share(people == 1, everything, level, of="labels")

@@ -1,8 +1,8 @@
-"""Rows that were drawn with known probabilities: what they say of all rows, and how sure that is.
+"""Estimates and variances from rows that were drawn with known probabilities.
 
-Every estimate here is a smooth function of weighted means. Its variance is that of its linearised values `u` (how far
-one row moves the estimate), and has two parts: the run's rows are a sample of the questions that people might ask, and
-the labelled rows are a sample of the run's. Särndal, Swensson and Wretman, "Model Assisted Survey Sampling", 1992.
+Every estimate here is a smooth function of weighted means. Its variance is that of its linearised values `u` (how much
+one row changes the estimate), and has two parts: the run's rows are a sample of all possible questions, and the
+labelled rows are a sample of the run's rows. Särndal, Swensson and Wretman, "Model Assisted Survey Sampling", 1992.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ragmeter.table import Scores
 
 @dataclass(frozen=True)
 class Drawn:
-    """Labelled rows. `weights` say for how many of the run's rows each one stands, `strata` which ones were drawn
-    together, and `fractions` which share of those was drawn. `rows` is the number of rows that they stand for.
+    """Labelled rows. `weights` has the number of the run's rows that each stands for, `strata` the stratum that it was
+    drawn from, `fractions` the share of that stratum that was drawn. `rows` is the number of rows they stand for.
     """
 
     weights: Scores
@@ -31,7 +31,7 @@ class Drawn:
 
     @classmethod
     def stratified(cls, strata: npt.NDArray[np.intp], sizes: Scores) -> Drawn:
-        """Drawn at random within strata of these sizes; every one of them has labelled rows."""
+        """Drawn at random within strata of these sizes; every stratum has labelled rows."""
         drawn = np.bincount(strata, minlength=len(sizes))
         weights = (sizes / np.maximum(drawn, 1))[strata]
         return cls(weights, strata, 1 / np.maximum(weights, 1.0), float(sizes.sum()))
@@ -39,12 +39,12 @@ class Drawn:
     @classmethod
     def weighted(cls, weights: Scores, rows: int) -> Drawn:
         """Drawn one by one, with probabilities in inverse proportion to the weights."""
-        shares = weights / weights.max()  # before they are added up: huge ones would leave the range of numbers
+        shares = weights / weights.max()  # first, so that the sum of huge weights can't overflow
         scaled = shares * (rows / shares.sum())
         return cls(scaled, np.zeros(len(weights), dtype=np.intp), 1 / np.maximum(scaled, 1.0), float(rows))
 
     def part(self, among: npt.NDArray[np.bool_]) -> Drawn:
-        """Some of the labelled rows, for the rows that are like them."""
+        """The labelled rows in `among`, standing for their share of the rows."""
         rows = self.rows * self.mean(among.astype(np.float64))
         return Drawn(self.weights[among], self.strata[among], self.fractions[among], rows)
 
@@ -52,12 +52,12 @@ class Drawn:
         """The weighted mean."""
         return float(self.weights @ values / self.weights.sum())
 
-    def covariance(self, one: Scores, other: Scores) -> float:
-        """Of two weighted means, from the draw of the labelled rows alone, given their linearised values."""
+    def covariance(self, first: Scores, second: Scores) -> float:
+        """The covariance of two weighted means due to the draw of the labelled rows, given their linearised values."""
         scale = self.weights / self.weights.sum()
-        a, b = scale * one, scale * other
+        a, b = scale * first, scale * second
         counts = np.bincount(self.strata)
-        alone = counts[self.strata] < 2  # no spread to be seen within it: the distance from the whole's mean stands in
+        alone = counts[self.strata] < 2  # a stratum of one row has no spread: use the distance from the overall mean
         per_row = np.maximum(counts, 1)
         mean_a = (np.bincount(self.strata, a) / per_row)[self.strata]
         mean_b = (np.bincount(self.strata, b) / per_row)[self.strata]
@@ -66,16 +66,16 @@ class Drawn:
         return float(products @ (1 - self.fractions))
 
     def of_questions(self, linearised: Scores) -> float:
-        """The variance that is there even if every row were labelled: the run's questions are a sample themselves."""
+        """The variance that remains if every row is labelled, because the run's questions are a sample too."""
         n = len(linearised)
         return self.mean(linearised**2) * n / max(1, n - 1) / self.rows
 
     def variance(self, linearised: Scores) -> float:
-        """Of an estimate with these linearised values."""
+        """The variance of an estimate with these linearised values."""
         return max(0.0, self.of_questions(linearised) + self.covariance(linearised, linearised))
 
     def share(self, hits: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_], level: float, *, of: str) -> Estimate:
-        """The share of `hits` among some rows, with Wilson's interval at the number of rows that it is worth."""
+        """The share of `hits` among the rows `among`, with Wilson's interval at the effective number of rows."""
         n = int(among.sum())
         if n == 0:
             return Estimate.none(f"there are no {of}")
@@ -87,14 +87,14 @@ class Drawn:
         return Estimate(share, interval, n, math.sqrt(variance), "wilson, at the design's effective n")
 
     def worth(self, share: float, variance: float, among: npt.NDArray[np.bool_]) -> int:
-        """How many rows of a simple random sample would tell a share as surely; at least 1."""
-        held = self.weights[among]
-        kish = float(held.sum() ** 2 / (held**2).sum())
+        """The effective n: the number of rows of a simple random sample with the same precision; at least 1."""
+        weights = self.weights[among]
+        kish = float(weights.sum() ** 2 / (weights**2).sum())
         spread = share * (1 - share)
         return max(1, int(spread / variance + 1e-9 if spread > 1e-12 and variance > 0 else kish + 1e-9))
 
     def worth_of(self, share: Estimate, among: npt.NDArray[np.bool_]) -> int:
-        """The same for a share that `share()` found; 0 where it found none."""
+        """The same for an estimate made by `share()`; 0 if it has no value."""
         if share.value is None or share.standard_error is None:
             return 0
         return self.worth(share.value, share.standard_error**2, among)

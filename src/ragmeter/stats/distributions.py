@@ -1,4 +1,4 @@
-"""The few distribution functions that statistics need here: twenty lines each, where a library would bring 100 MB."""
+"""The distribution functions that the statistics need; scipy would add 100 MB for them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ def z_cdf(z: float) -> float:
 
 
 def z_two_sided(z: float) -> float:
-    """P(|Z| >= |z|) for a normal Z, right in the far tail as well."""
+    """P(|Z| >= |z|) for a normal Z, accurate in the far tail."""
     return math.erfc(abs(z) / math.sqrt(2))
 
 
 def t_two_sided(t: float, df: float) -> float:
-    """P(|T| >= |t|) for Student's t, right in the far tail as well."""
+    """P(|T| >= |t|) for Student's t, accurate in the far tail."""
     return 0.0 if math.isinf(t) else incomplete_beta(df / 2, 0.5, df / (df + t * t))
 
 
 def coin_two_sided(heads: int, tosses: int) -> float:
-    """The chance that a fair coin's tosses come out at least as uneven as these."""
+    """The two-sided p-value of a fair coin: the probability of a result at least this uneven."""
     fewer = min(heads, tosses - heads)
     return 1.0 if 2 * fewer == tosses else min(1.0, 2 * binomial_cdf(fewer, tosses, 0.5))
 
 
 def binomial_cdf(k: int, n: int, p: float) -> float:
-    """P(X <= k) for n trials of chance p."""
+    """P(X <= k) for n trials with probability p."""
     if k < 0:
         return 0.0
     return 1.0 if k >= n else incomplete_beta(n - k, k + 1, 1 - p)

@@ -1,4 +1,4 @@
-"""Intervals for means and rates: Student's and Wilson's, robust to clusters, or by bootstrap where asked."""
+"""Intervals for means and rates: Student's and Wilson's, robust to clusters, or by bootstrap."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ from ragmeter.stats.distributions import t_quantile, z_quantile
 from ragmeter.table import Scores
 
 Interval = tuple[float, float]
-#: Fewer values than this are too few for an interval to keep its promise; whoever shows one says so.
+#: With fewer values, the coverage of an interval may be below its level; a warning is shown.
 SMALL = 30
-#: A score may leave its range by this much: a cosine of 1.0000000000000002 is 1.
+#: The rounding error allowed at the ends of a range: a cosine of 1.0000000000000002 is 1.
 _ROUNDING = 1e-9
 
 
 def is_few(n: int, clusters: int | None) -> bool:
-    """Whether an interval rests on too few rows, or too few groups of them, to keep its promise."""
+    """Whether there are too few rows, or clusters of rows, for an interval to reach its level."""
     return (n if clusters is None else clusters) < SMALL
 
 
 def interval_of(
-    values: Scores, how: Confidence, *, binary: bool = False, codes: Codes | None = None
+    values: Scores, confidence: Confidence, *, binary: bool = False, codes: Codes | None = None
 ) -> tuple[Interval | None, str]:
-    """The interval of a mean, and the name of what it was made by. `codes` are the values' clusters."""
+    """The interval of a mean, and the name of its method. `codes` are the values' clusters."""
     units = Clustered.of(values, codes)
-    if how.method in ("bootstrap", "bca"):
-        make = percentile_interval if how.method == "bootstrap" else bca_interval
-        found = make(units, how.level, how.draws, how.seed)
-        return found, how.method if codes is None else f"{how.method}_clustered"
-    if codes is not None and how.method != "wilson":
+    if confidence.method in ("bootstrap", "bca"):
+        make = percentile_interval if confidence.method == "bootstrap" else bca_interval
+        interval = make(units, confidence.level, confidence.draws, confidence.seed)
+        return interval, confidence.method if codes is None else f"{confidence.method}_clustered"
+    if codes is not None and confidence.method != "wilson":
         if binary and len(units) >= 2 and units.standard_error() == 0:
-            # All the same: a spread of nothing would promise certainty. As if each cluster were one row.
-            return wilson_interval(units.mean * len(units), len(units), how.level), "wilson_clustered"
-        return units.interval(how.level), "student_t_clustered"
-    if how.method == "wilson" and not binary:
+            # All clusters have the same mean, so the standard error is 0: count each cluster as one row.
+            return wilson_interval(units.mean * len(units), len(units), confidence.level), "wilson_clustered"
+        return units.interval(confidence.level), "student_t_clustered"
+    if confidence.method == "wilson" and not binary:
         raise UsageError(
-            "Wilson's interval is for scores of 0 and 1 alone", hint=f"{option('interval', 'auto')} chooses by metric"
+            "Wilson's interval needs scores of 0 and 1", hint=f"{option('interval', 'auto')} chooses by metric"
         )
-    if how.method != "t" and binary:
-        return wilson_interval(float(values.sum()), len(values), how.level), "wilson"
+    if confidence.method != "t" and binary:
+        return wilson_interval(float(values.sum()), len(values), confidence.level), "wilson"
     if len(values) < 2:
         return None, "student_t"
-    return mean_interval(float(values.mean()), float(values.std(ddof=1)), len(values), how.level), "student_t"
+    return mean_interval(float(values.mean()), float(values.std(ddof=1)), len(values), confidence.level), "student_t"
 
 
 def mean_interval(mean: float, sd: float, n: int, level: float = 0.95) -> Interval | None:
-    """Student's interval for a mean; none for fewer than two values."""
+    """Student's interval for a mean; None for fewer than two values."""
     if n < 2:
         return None
     margin = t_quantile(0.5 + level / 2, n - 1) * sd / math.sqrt(n)
@@ -59,7 +59,7 @@ def mean_interval(mean: float, sd: float, n: int, level: float = 0.95) -> Interv
 
 
 def wilson_interval(successes: float, n: int, level: float = 0.95) -> Interval | None:
-    """Wilson's score interval for a rate; none for no trials."""
+    """Wilson's score interval for a rate; None for no trials."""
     if n < 1:
         return None
     z = z_quantile(0.5 + level / 2)
@@ -70,7 +70,7 @@ def wilson_interval(successes: float, n: int, level: float = 0.95) -> Interval |
 
 
 def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Interval | None:
-    """An interval clipped to the values that are possible; Student's knows no limits. None: no limit on that side."""
+    """An interval clipped to the possible values, because Student's may exceed them. None: no limit on that side."""
     if bounds is None:
         return None
     low, high = (-math.inf if limits[0] is None else limits[0]), (math.inf if limits[1] is None else limits[1])
@@ -78,7 +78,7 @@ def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> In
 
 
 def limits_of(bounds: Interval, values: Scores) -> Interval:
-    """A metric's range, or no limits where scores lie outside of it: then nobody has said what its range is."""
+    """A metric's range, or no limits where scores lie outside of it: then the declared range is wrong."""
     if not len(values):
         return bounds
     low, high = bounds

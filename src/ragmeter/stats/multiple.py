@@ -1,4 +1,4 @@
-"""Many tests at once: p-values that stay honest when somebody looks at all of them."""
+"""Corrections of p-values for multiple tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Values = npt.NDArray[np.float64]
 
 
 def holm(p: Sequence[float] | Values) -> Values:
-    """Holm's adjusted p-values: below alpha, the chance of any false alarm among them all is at most alpha."""
+    """Holm's adjusted p-values: the chance of any false positive among those below alpha is at most alpha."""
     values = np.asarray(p, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     stepped = values[order] * np.arange(len(values), 0, -1)
@@ -19,7 +19,7 @@ def holm(p: Sequence[float] | Values) -> Values:
 
 
 def benjamini_hochberg(p: Sequence[float] | Values) -> Values:
-    """Benjamini and Hochberg's: below alpha, at most that share of the alarms is expected to be false."""
+    """Benjamini and Hochberg's adjusted p-values: those below alpha have a false discovery rate of at most alpha."""
     values = np.asarray(p, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     stepped = values[order] * len(values) / np.arange(1, len(values) + 1)

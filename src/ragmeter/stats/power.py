@@ -1,9 +1,9 @@
-"""How many questions a difference needs, and which difference a number of questions can show.
+"""The number of questions that shows a difference, and the smallest difference that a number of questions shows.
 
-Two systems answer the same n questions. The difference of their means varies with `between`, the variance over
-questions of the difference between the systems' expected scores, and with `within`, the variance that answering or
-judging the same question again brings, which K repeats divide by K: (between + within_a / K + within_b / K) / n. Rows
-that come in clusters are worth fewer than they are; the design effect says how many times fewer.
+Two systems answer the same n questions. The variance of the difference of their means has two parts: `between`, the
+variance over questions of the difference between the systems' expected scores, and `within`, the variance of repeated
+answers or judgements of one question, which K repeats divide by K: (between + within_a / K + within_b / K) / n. With
+clusters the effective n is smaller, by the design effect.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ragmeter.stats.distributions import z_quantile
 
 @dataclass(frozen=True)
 class Variances:
-    """What makes a difference of means vary, for one question."""
+    """The parts of the variance of a difference, for one question."""
 
     between: float
     within_a: float = 0.0
@@ -24,14 +24,14 @@ class Variances:
     design_effect: float = 1.0
 
     def per_question(self, repeats: int = 1) -> float:
-        """The variance that one question with this many repeats adds."""
+        """The variance of one question with this many repeats."""
         return (self.between + (self.within_a + self.within_b) / repeats) * self.design_effect
 
 
 def questions_needed(
     variances: Variances, difference: float, *, repeats: int = 1, alpha: float = 0.05, power: float = 0.8
 ) -> int:
-    """The least n that shows a true difference of this size with this power, in a two-sided test."""
+    """The smallest n at which a two-sided test shows a true difference of this size with this power."""
     needed = (_reach(alpha, power) / difference) ** 2 * variances.per_question(repeats)
     return max(2, math.ceil(needed - 1e-9))
 
@@ -39,9 +39,9 @@ def questions_needed(
 def smallest_difference(
     variances: Variances, n: int, *, repeats: int = 1, alpha: float = 0.05, power: float = 0.8
 ) -> float:
-    """The least true difference that n questions show with this power."""
+    """The smallest true difference that n questions show with this power."""
     return _reach(alpha, power) * math.sqrt(variances.per_question(repeats) / n)
 
 
 def _reach(alpha: float, power: float) -> float:
-    return z_quantile(power) - z_quantile(alpha / 2)  # and not 1 - alpha / 2, which for a tiny alpha is 1
+    return z_quantile(power) - z_quantile(alpha / 2)  # not 1 - alpha / 2, which rounds to 1 for a tiny alpha

@@ -1,4 +1,4 @@
-"""Whether bending chances by labels helps, told by rows that had no part in it."""
+"""Whether recalibrating probabilities by labels helps, by cross-validation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class Gain:
-    """What recalibration does to rows that it has not seen. `gain` is the fall of the log loss, with its interval."""
+    """The effect of recalibration on held-out rows. `gain` is the decrease of the log loss, with its interval."""
 
     n: int
     n_groups: int
@@ -34,30 +34,30 @@ class Gain:
 
     @property
     def helps(self) -> bool:
-        """Whether it is better on rows that it has not seen, by more than luck would have it.
+        """Whether the gain on held-out rows is larger than its standard error.
 
-        A gain above 0 alone would be luck one time in five where there is nothing to gain, and would then do harm; a
-        gain above its standard error is so one time in fifty, and hardly ever missed where much is to gain.
+        Where there is nothing to gain, a gain above 0 occurs one time in five by chance, and would do harm; a gain
+        above its standard error one time in fifty. A large true gain is hardly ever missed.
         """
         return self.gain > self.standard_error
 
 
 def cross_validated(chances: Scores, right: Scores, groups: Codes, seed: int = 0) -> Gain:
-    """Fit without a fifth of the questions, try on that fifth, five times over: rows of a question stay together."""
+    """Five-fold cross-validation by question: all rows of a question are in the same fold."""
     _, places = np.unique(groups, return_inverse=True)
-    number = int(places.max()) + 1
-    fold = np.random.default_rng(seed).permutation(number)[places] % _FOLDS
+    n_groups = int(places.max()) + 1
+    fold = np.random.default_rng(seed).permutation(n_groups)[places] % _FOLDS
     after = chances.copy()
-    for each in range(min(_FOLDS, number)):
-        out = fold == each
-        if 0 < right[~out].sum() < (~out).sum():
-            after[out] = fit(chances[~out], right[~out])(chances[out])
+    for number in range(min(_FOLDS, n_groups)):
+        is_test = fold == number
+        if 0 < right[~is_test].sum() < (~is_test).sum():
+            after[is_test] = fit(chances[~is_test], right[~is_test])(chances[is_test])
     before_loss, after_loss = _losses(chances, right), _losses(after, right)
     gains = np.bincount(places, before_loss - after_loss) / np.bincount(places)
-    spread = float(gains.std(ddof=1)) if number > 1 else 0.0
+    spread = float(gains.std(ddof=1)) if n_groups > 1 else 0.0
     return Gain(
         n=len(right),
-        n_groups=number,
+        n_groups=n_groups,
         log_loss_before=float(before_loss.mean()),
         log_loss_after=float(after_loss.mean()),
         calibration_error_before=calibration_error(chances, right),
@@ -65,20 +65,21 @@ def cross_validated(chances: Scores, right: Scores, groups: Codes, seed: int = 0
         agreement_before=float(np.mean((chances >= 0.5) == (right > 0.5))),
         agreement_after=float(np.mean((after >= 0.5) == (right > 0.5))),
         gain=float((before_loss - after_loss).mean()),
-        standard_error=spread / number**0.5,
-        interval=mean_interval(float(gains.mean()), spread, number),
+        standard_error=spread / n_groups**0.5,
+        interval=mean_interval(float(gains.mean()), spread, n_groups),
     )
 
 
 def calibration_error(chances: Scores, right: Scores, bins: int = 10) -> float:
-    """The mean distance, over equally full bins, between what was said and what was so."""
+    """Expected calibration error: the mean distance between probability and frequency, over bins of equal size."""
     if not len(chances):
         return 0.0
     order = np.argsort(chances, kind="stable")
-    parts: Sequence[Any] = [part for part in np.array_split(order, bins) if len(part)]
-    return float(sum(abs(chances[part].mean() - right[part].mean()) * len(part) for part in parts) / len(chances))
+    rows_of_bins: Sequence[Any] = [rows for rows in np.array_split(order, bins) if len(rows)]
+    total = sum(abs(chances[rows].mean() - right[rows].mean()) * len(rows) for rows in rows_of_bins)
+    return float(total / len(chances))
 
 
 def _losses(chances: Scores, right: Scores) -> Scores:
-    held = np.clip(chances, EDGE, 1 - EDGE)
-    return np.asarray(-np.where(right > 0.5, np.log(held), np.log(1 - held)))
+    clipped = np.clip(chances, EDGE, 1 - EDGE)
+    return np.asarray(-np.where(right > 0.5, np.log(clipped), np.log(1 - clipped)))

@@ -1,4 +1,4 @@
-"""From a column of scores to its summary. No aggregate without its n, no average of nothing."""
+"""The summary of a column of scores. Every aggregate has its n; the mean of no scores is None."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragmeter.table import Scores
 
 @dataclass(frozen=True)
 class MetricSummary:
-    """What the scores of one metric say. Everything but the counts is None where nothing was scored."""
+    """The summary of one metric's scores. Everything but the counts is None where nothing was scored."""
 
     mean: float | None
     sd: float | None
@@ -40,16 +40,16 @@ class MetricSummary:
         return asdict(self)
 
     @classmethod
-    def of(cls, held: Mapping[str, Any]) -> MetricSummary:
-        """From JSON; a later version may have written more than this one knows."""
-        known: dict[str, Any] = {each.name: held[each.name] for each in fields(cls) if each.name in held}
-        known.update({name: tuple(value) for name, value in known.items() if isinstance(value, list)})
-        return cls(**known)
+    def of(cls, record: Mapping[str, Any]) -> MetricSummary:
+        """From JSON; unknown keys, which a later version may write, are ignored."""
+        values: dict[str, Any] = {field.name: record[field.name] for field in fields(cls) if field.name in record}
+        values.update({name: tuple(value) for name, value in values.items() if isinstance(value, list)})
+        return cls(**values)
 
     @classmethod
     def required(cls) -> set[str]:
-        """What there has to be in JSON."""
-        return {each.name for each in fields(cls) if each.default is MISSING}
+        """The keys that JSON must have."""
+        return {field.name for field in fields(cls) if field.default is MISSING}
 
 
 def summarise(
@@ -59,19 +59,19 @@ def summarise(
     binary: bool = False,
     direction: str = "higher",
     bounds: tuple[float, float] = (0.0, 1.0),
-    how: Confidence = Confidence(),  # noqa: B008 - it can't be changed
+    confidence: Confidence = Confidence(),  # noqa: B008 - it is immutable
     codes: Codes | None = None,
 ) -> MetricSummary:
-    """Summarise one metric's column, NaN where a row was not scored for one of the causes in `not_scored`.
+    """Summarise one metric's column: NaN where a row was not scored, with the causes counted in `not_scored`.
 
-    `codes` say for each row which cluster it belongs to. The interval is clipped to `bounds`, the metric's range.
+    `codes` has the cluster of each row. The interval is clipped to `bounds`, the metric's range.
     """
-    there = ~np.isnan(scores)
-    values = scores[there]
-    held = None if codes is None else codes[there]
+    is_scored = ~np.isnan(scores)
+    values = scores[is_scored]
+    scored_codes = None if codes is None else codes[is_scored]
     n = len(values)
     limits = limits_of(bounds, values)
-    interval, method = interval_of(values, how, binary=binary, codes=held)
+    interval, method = interval_of(values, confidence, binary=binary, codes=scored_codes)
     return MetricSummary(
         mean=float(values.mean()) if n else None,
         sd=float(values.std(ddof=1)) if n > 1 else None,
@@ -85,20 +85,20 @@ def summarise(
         n_total=len(scores),
         n_scored=n,
         n_not_scored=dict(sorted(not_scored.items())),
-        level=how.level,
-        n_clusters=None if held is None else len(np.unique(held)),
+        level=confidence.level,
+        n_clusters=None if scored_codes is None else len(np.unique(scored_codes)),
         binary=binary,
     )
 
 
 def percentiles(values: Scores) -> dict[str, float]:
-    """How many values, their mean, and the values below which half, 95% and 99% of them lie."""
+    """The number of values, their mean, and their 50th, 95th and 99th percentiles."""
     p50, p95, p99 = np.percentile(values, [50, 95, 99])
-    mean, most = float(values.mean()), float(values.max())
-    return {"n": len(values), "mean": mean, "p50": float(p50), "p95": float(p95), "p99": float(p99), "max": most}
+    mean, greatest = float(values.mean()), float(values.max())
+    return {"n": len(values), "mean": mean, "p50": float(p50), "p95": float(p95), "p99": float(p99), "max": greatest}
 
 
 def finite(bounds: tuple[float, float]) -> tuple[float | None, float | None]:
-    """The ends of a range, None where it has no end: JSON knows no infinity."""
+    """The ends of a range, None in place of infinity, which JSON can't write."""
     low, high = (None if math.isinf(end) else end for end in bounds)
     return low, high

@@ -239,7 +239,7 @@ def test_a_list_of_accepted_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     offline = CRAGEvaluator(journal=None, cascade=Cascade())
     rows, _ = offline.evaluate_agent_responses(turns[:3])
     assert [row["is_correct"] for row in rows["all"]] == [True, True, True]
-    with pytest.raises(InputError, match="nothing but texts"):
+    with pytest.raises(InputError, match="a list of texts"):
         offline.evaluate_agent_responses([turn("a", 0, ["red", 3], "red")])  # type: ignore[list-item]
 
 

@@ -76,14 +76,14 @@ def test_files(tmp_path: Path, ending: str) -> None:
     ("record", "message"),
     [
         ({"turns": []}, "no session_id"),
-        ({"session_id": "a"}, "'turns' should be a list"),
+        ({"session_id": "a"}, "'turns' must be a list"),
         ({"session_id": "a", "turns": []}, "has no turns"),
-        ({"session_id": "a", "turns": "q"}, "'turns' should be a list"),
+        ({"session_id": "a", "turns": "q"}, "'turns' must be a list"),
         ({"session_id": "a", "turns": [{"query": "q"}]}, "no interaction_id"),
         ({"session_id": "a", "turns": [{"interaction_id": "1"}]}, "no query"),
-        ({"session_id": "a", "turns": {"interaction_id": ["1", "2"], "query": ["q"]}}, "not equally long"),
-        ({"session_id": "a", "turns": [{"interaction_id": "1", "query": "q"}] * 2}, "one interaction_id"),
-        ({"session_id": "a", "turns": [{"interaction_id": "1", "query": "q"}], "answers": 7}, "'answers' should be"),
+        ({"session_id": "a", "turns": {"interaction_id": ["1", "2"], "query": ["q"]}}, "must have the same length"),
+        ({"session_id": "a", "turns": [{"interaction_id": "1", "query": "q"}] * 2}, "the same interaction_id"),
+        ({"session_id": "a", "turns": [{"interaction_id": "1", "query": "q"}], "answers": 7}, "'answers' must be"),
     ],
 )
 def test_conversations_that_are_none(tmp_path: Path, record: dict[str, Any], message: str) -> None:

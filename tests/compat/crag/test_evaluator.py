@@ -217,12 +217,12 @@ def test_formulas_are_guarded(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"session_id": None}, "no session_id"),
-        ({"turn_idx": "first"}, "turn_idx is 'first'"),
-        ({"turn_idx": -1}, "turn_idx is -1"),
-        ({"turn_idx": True}, "turn_idx is True"),
-        ({"agent_response": ["red"]}, "agent_response is list"),
-        ({"is_ego": "perhaps"}, "is_ego is 'perhaps'"),
-        ({"session_id": "a"}, "is there twice, first in line 1"),
+        ({"turn_idx": "first"}, "turn_idx must be a whole number from 0 up, got 'first'"),
+        ({"turn_idx": -1}, "got -1"),
+        ({"turn_idx": True}, "got True"),
+        ({"agent_response": ["red"]}, "agent_response must be a text, got list"),
+        ({"is_ego": "perhaps"}, "is_ego must be true or false, got 'perhaps'"),
+        ({"session_id": "a"}, "occurs twice, first in line 1"),
     ],
 )
 def test_turn_data_that_is_none(tmp_path: Path, change: dict[str, Any], message: str) -> None:
@@ -254,7 +254,7 @@ def test_turn_data_from_csv(tmp_path: Path) -> None:
 
 
 def test_a_turn_that_is_there_twice() -> None:
-    with pytest.raises(InputError, match="turn 0 of session 'a' is there twice"):
+    with pytest.raises(InputError, match="turn 0 of session 'a' occurs twice"):
         CRAGEvaluator().evaluate_agent_responses(
             [turn("a", 0, "x", "y"), turn("b", 0, "x", "y"), turn("a", 0, "x", "z")]
         )
@@ -290,7 +290,7 @@ def test_the_environment_is_read_when_it_is_needed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("MAX_BATCH_SIZE", "5")
     assert (config.MAX_BATCH_SIZE, crag.MAX_BATCH_SIZE, config.batch_size(99)) == (5, 5, 5)
     monkeypatch.setenv("MAX_BATCH_SIZE", "none")
-    with pytest.raises(UsageError, match="MAX_BATCH_SIZE is 'none'"):
+    with pytest.raises(UsageError, match="MAX_BATCH_SIZE must be a whole number from 1 up, got 'none'"):
         config.batch_size(1)
     with pytest.raises(AttributeError, match="MAX_BATCH"):
         _ = config.MAX_BATCH

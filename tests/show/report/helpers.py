@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import ragmeter
+from ragmeter import FakeProvider, Judge
+from ragmeter.judges.probes import PROBES
 from ragmeter.runs.run import Run
 from ragmeter.show.report.loading import load_runs
 
@@ -52,6 +54,27 @@ def rows(count: int = 8) -> list[dict[str, Any]]:
 def keep(folder: Path, name: str = "small", data: list[dict[str, Any]] | None = None, metrics: str = METRICS) -> Path:
     """A run in `folder`."""
     ragmeter.evaluate(data or rows(), metrics=metrics, run=name, output_dir=folder)
+    return folder / name
+
+
+def judge_of_rows(reference: str, answer: str) -> str:
+    """Knows the built-in cases but one, can't read one row, and says yes to the others."""
+    verdicts = {(probe.reference, probe.answer): probe.verdict for probe in PROBES}
+    verdicts[PROBES[12].reference, PROBES[12].answer] = "CORRECT"
+    if answer == "nonsense":
+        return "well"
+    right = verdicts.get((reference, answer), "CORRECT") == "CORRECT"
+    return json.dumps({"verdict": "Yes" if right else "No", "reason": f"it says {reference.replace(' ', '-')}!"})
+
+
+def keep_judged(folder: Path, name: str = "judged", metrics: str = "llm_correct,token_f1") -> Path:
+    """A run of 30 rows with a judge: 5 exact matches, 24 that it says yes to, and one reply that is no verdict."""
+    data = [
+        {**row, "answer": row["reference"][0] if i < 5 else f"a different text {i}"} for i, row in enumerate(rows(30))
+    ]
+    data[-1]["answer"] = "nonsense"
+    judge = Judge(provider=FakeProvider(judge_of_rows, model="judge-7"), reasons=True)
+    ragmeter.evaluate(data, metrics=metrics, judge=judge, run=name, output_dir=folder)
     return folder / name
 
 

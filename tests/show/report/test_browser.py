@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 import ragmeter
+from ragmeter import FakeProvider, Judge
 from ragmeter.show.numbers import number, p_value, signed, signed_interval
 from ragmeter.show.texts import in_markdown
 from tests.browser import chromium, missing
 from tests.command import PATIENCE
 from tests.conftest import load_rows
-from tests.show.report.helpers import PAYLOAD, PAYLOADS, keep, keep_hostile, rows
+from tests.show.report.helpers import PAYLOAD, PAYLOADS, keep, keep_hostile, keep_judged, rows
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
 WATCH = """
@@ -285,6 +286,56 @@ def test_light_and_dark_are_a_choice_and_print_is_light(browser: Any, small: Pat
     assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--page').trim()") == "#f5f6f8"
     assert not page.locator(".tools").is_visible()
     assert page.locator(".histogram .column").last.is_visible()
+    opened.check()
+
+
+def test_a_judge_is_shown_with_its_check_and_its_reasons(browser: Any, tmp_path: Path) -> None:
+    keep_judged(tmp_path)
+    opened = Opened(browser, ragmeter.report("judged", tmp_path / "r.html", output_dir=tmp_path).page)
+    page = opened.page
+    notes = page.locator("#headline .note").all_inner_texts()
+    assert notes[0].startswith("Not everything was scored")
+    page.locator("#headline details summary").click()
+    assert "1 × unparsable: not a verdict" in opened.text("#headline .note")
+    assert notes[1].startswith("Before you trust the judge")
+    assert "24 of the judge's 24 verdicts are the same: 'CORRECT'" in notes[1]
+    said = notes[2].splitlines()
+    assert said[0] == "The judge: judge-7"
+    assert said[1].startswith("this judge got 23 of 24 built-in cases right; it missed: wrong: 'Sydney is")
+    assert said[2] == "verdicts by: exact 5, llm 24"
+    assert said[3].startswith("calls: 51 (0 recorded before, 51 made now")
+    assert page.locator("#slices").is_visible()
+    assert "verdict" not in opened.text("#slices")  # what the judge said is no part of the data
+    page.fill("#search", "gold-answer-7!")
+    opened.wait_for_status("1 of 30 rows")
+    page.locator(".open").click()
+    block = page.locator("#detail .block", has=page.locator("h3:text-is('Judge')")).inner_text()
+    assert block.split("\n\n") == ["Judge", "judged by llm", "CORRECT", "it says gold-answer-7!"]
+    page.keyboard.press("Escape")
+    page.fill("#search", "nonsense")
+    opened.wait_for_status("1 of 30 rows")
+    page.locator(".open").click()
+    assert "not a verdict" in opened.text("#detail .content")
+    opened.check()
+
+
+def test_every_column_of_a_judge_has_its_block(browser: Any, tmp_path: Path) -> None:
+    judge = Judge(provider=FakeProvider("5"), check=False)
+    metrics = "llm_correct[judge=cascade],llm_grade"
+    ragmeter.evaluate(rows(), metrics=metrics, judge=judge, run="graded", output_dir=tmp_path)
+    keep_judged(tmp_path)
+    made = ragmeter.report(["graded", "judged"], tmp_path / "r.html", output_dir=tmp_path)
+    opened = Opened(browser, made.page)
+    whose = opened.page.locator(".note.judge .whose").all_inner_texts()
+    assert whose == ["graded, judged by fake", "judged, judged by judge-7"]
+    opened.page.locator(".open").first.click()
+    titles = opened.page.locator("#detail .block h3").all_inner_texts()
+    assert [title for title in titles if title.startswith("Judge")] == ["Judge: verdict[judge=cascade]", "Judge: grade"]
+    assert "judged by exact" in opened.text("#detail .content")
+    assert "Other columns" in titles
+    others = opened.page.locator("#detail .block").last.inner_text()
+    assert "grade" not in others
+    assert "verdict" not in others
     opened.check()
 
 

@@ -1,7 +1,7 @@
 """CRAG-MM: conversations about images, answered by an agent and judged turn by turn.
 
-`config` holds the constants, `dataset_utils` reads conversations, `generation` has the agent answer, `truncation` cuts
-its answers, `evaluation` judges them, `files` writes them, and `evaluator` is the class that people know.
+`config` has the constants, `dataset_utils` reads conversations, `generation` lets the agent answer, `truncation` cuts
+its answers, `evaluation` and `cascade` judge them, `files` reads and writes them, `evaluator` has CRAGEvaluator.
 """
 
 from ragmeter.compat.crag.config import (
@@ -38,6 +38,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> int:
-    if name == "MAX_BATCH_SIZE":  # set in the environment, and read when it is asked for
+    if name == "MAX_BATCH_SIZE":  # read from the environment on access
         return max_batch_size()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
 """The cascade over conversations.
 
-What is checked are whole conversations: whether a conversation ends depends on every verdict in it, so that only what
-both judges make of all its turns tells what the offline judge's mistakes do to the scores.
+Whole conversations are audited: whether a conversation ends depends on every verdict in it, so the effect of the
+offline judge's mistakes on the scores shows only where both judges have decided all of its turns.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ragmeter.judges.cascade import (
     Plan,
     agreement,
     corrected_accuracy,
+    no_verdict_warning,
     offline_chances,
 )
 from ragmeter.judges.judge import Judge
@@ -32,20 +33,20 @@ __all__ = ["Cascade", "Shared", "chances_of", "share"]
 
 
 def share(cascade: Cascade, judged: Judged, judge: Judge | None, budget: float | None) -> Shared:
-    """Decide the sure turns, but for those that are audited. Without a language model all are sure."""
-    doubtful = [turn for conversation in judged.conversations for turn in conversation if turn.turn is None]
+    """Decide the turns of which the offline judge is sure, except audited ones. Without a language model, all turns."""
+    doubtful = [turn for turn in judged.all_turns if turn.result is None]
     chances = chances_of(doubtful, cascade.calibration)
     plan = Plan(Threshold(0.5), NO_MODEL)
     if judge is not None:
         plan = cascade.plan(_doubtful(judged, doubtful, chances, judge), None if judge.price is None else budget)
     for turn, chance, is_sure in zip(doubtful, chances.tolist(), plan.threshold.sure(chances), strict=True):
         turn.chance, turn.sure = chance, bool(is_sure)
-    rests = np.array([any(turn.sure for turn in turns) for turns in judged.conversations], dtype=bool)
-    checked = cascade.audited(rests, plan) if judge is not None else np.zeros_like(rests)
-    for turns, is_checked in zip(judged.conversations, checked.tolist(), strict=True):
+    has_sure = np.array([any(turn.sure for turn in turns) for turns in judged.conversations], dtype=bool)
+    audited = cascade.audited(has_sure, plan) if judge is not None else np.zeros_like(has_sure)
+    for turns, is_audited in zip(judged.conversations, audited.tolist(), strict=True):
         for turn in turns:
-            turn.audited = is_checked
-            if turn.sure and not is_checked:
+            turn.audited = is_audited
+            if turn.sure and not is_audited:
                 turn.decide_offline()
     return Shared(judged, plan, len(cascade.labels))
 
@@ -56,8 +57,8 @@ def _doubtful(judged: Judged, turns: Sequence[JudgedTurn], chances: Scores, judg
     for place, conversation in enumerate(judged.conversations):
         for turn in conversation:
             unit_of[turn.qid] = place
-            if turn.turn is not None and turn.turn.correct is not None:
-                decided[turn.qid] = float(turn.turn.correct)
+            if turn.result is not None and turn.result.correct is not None:
+                decided[turn.qid] = float(turn.result.correct)
     return Doubtful(
         [turn.qid for turn in turns],
         chances,
@@ -70,7 +71,7 @@ def _doubtful(judged: Judged, turns: Sequence[JudgedTurn], chances: Scores, judg
 
 
 def chances_of(turns: Sequence[JudgedTurn], calibration: str | None = None) -> Scores:
-    """The offline judge's chance that each answer is right; even where it has none."""
+    """The offline judge's probability that each answer is right; 0.5 where it has none."""
     columns: dict[str, list[Any]] = {
         "question": [str(turn.row.get("query") or "") for turn in turns],
         "reference": [turn.references for turn in turns],
@@ -81,28 +82,29 @@ def chances_of(turns: Sequence[JudgedTurn], calibration: str | None = None) -> S
 
 @dataclass(frozen=True)
 class Shared:
-    """Turns whose judging is shared, and what came of it."""
+    """Turns that the offline judge and a language model share."""
 
     judged: Judged
     plan: Plan
     n_labels: int
 
     def finish(self) -> None:
-        """Let the offline judge's word stand where the language model was asked to check it and said nothing."""
-        for conversation in self.judged.conversations:
-            for each in conversation:
-                if each.sure and each.turn is not None and each.turn.correct is None:
-                    each.decide_offline()
+        """Fall back on the offline judge where the language model was asked to audit it and gave no verdict."""
+        for turn in self.judged.all_turns:
+            if turn.sure and turn.result is not None and turn.result.correct is None:
+                turn.decide_offline()
 
     def summary(self, judge: Judge | None) -> dict[str, Any]:
-        """Where verdicts came from, what was saved, and the accuracy without the offline judge's mistakes."""
-        turns = [each for conversation in self.judged.conversations for each in conversation]
-        saved = [each for each in turns if each.judged_by == OFFLINE and each.judgement is None]
-        described = self.plan.as_dict(self.n_labels)
-        pairs = [(turn.offline().correct, turn.judgement.accuracy) for turn in turns if turn.sure and turn.judgement]
+        """The threshold, what was saved, and the accuracy corrected for the offline judge's mistakes."""
+        turns = list(self.judged.all_turns)
+        saved = [turn for turn in turns if turn.judged_by == OFFLINE and turn.judgement is None]
+        plan = self.plan.as_dict(self.n_labels)
+        pairs = [
+            (turn.offline_result.correct, turn.judgement.accuracy) for turn in turns if turn.sure and turn.judgement
+        ]
         return {
-            **described,
-            "warnings": [*described["warnings"], *self._unanswered(turns)],
+            **plan,
+            "warnings": [*plan["warnings"], *self._warnings(turns)],
             "calls_saved": 0 if judge is None else len(saved) * judge.repeats,
             "saved_usd": None
             if judge is None or judge.price is None
@@ -111,35 +113,31 @@ class Shared:
             "accuracy": self._accuracy(),
         }
 
-    def _unanswered(self, turns: Sequence[JudgedTurn]) -> Iterator[str]:
-        """What is doubtful is mostly wrong: without it, what is left looks better than it is."""
-        missing = sum(each.chance is not None and each.outcome != SCORED for each in turns)
-        if missing:
-            yield (
-                f"{missing:,} doubtful turns have no verdict, and the others are not like them: every accuracy here is "
-                "of those alone. Ask again"
-            )
+    def _warnings(self, turns: Sequence[JudgedTurn]) -> Iterator[str]:
+        missing = sum(turn.chance is not None and turn.outcome != SCORED for turn in turns)
+        if missing:  # doubtful answers are mostly wrong: without them, the others look better than all are
+            yield no_verdict_warning(missing, "turns")
 
     def _accuracy(self) -> dict[str, Any]:
-        """Of single turns as they count, as the language model alone would find it; nothing where nothing was checked.
+        """The accuracy of turns, estimated as if the language model had judged all; None where nothing was audited.
 
-        A conversation is taken as both judges together leave it, and as the language model alone does where it was
-        asked about all of it.
+        Each turn counts by the rule for conversations, once with both judges' verdicts together, and once with the
+        language model's alone in those conversations of which it was asked about every turn.
         """
-        shared, alone = [], []
+        shared, model_alone = [], []
         for turns in self.judged.conversations:
-            shared += _as_counted([each.offline() if each.sure else each.turn for each in turns])
-            checked = all(each.judgement is not None for each in turns if each.sure)
-            known = checked and all(each.turn is not None and each.judged_by != OFFLINE for each in turns)
-            alone += _as_counted([each.turn for each in turns]) if known else [np.nan] * len(turns)
+            shared += _as_numbers([turn.offline_result if turn.sure else turn.result for turn in turns])
+            audited = all(turn.judgement is not None for turn in turns if turn.sure)
+            by_model = audited and all(turn.result is not None and turn.judged_by != OFFLINE for turn in turns)
+            model_alone += _as_numbers([turn.result for turn in turns]) if by_model else [np.nan] * len(turns)
         lengths = [len(turns) for turns in self.judged.conversations]
-        rests = [any(each.sure for each in turns) for turns in self.judged.conversations]
-        units, sure = np.repeat(np.arange(len(lengths)), lengths), np.repeat(rests, lengths)
-        cheap, dear = np.array(shared, dtype=np.float64), np.array(alone, dtype=np.float64)
+        has_sure = [any(turn.sure for turn in turns) for turns in self.judged.conversations]
+        units, sure = np.repeat(np.arange(len(lengths)), lengths), np.repeat(has_sure, lengths)
+        cheap, dear = np.array(shared, dtype=np.float64), np.array(model_alone, dtype=np.float64)
         return corrected_accuracy(cheap, dear, sure, units)
 
 
-def _as_counted(turns: Sequence[Turn | None]) -> list[float]:
-    """1 for each turn that counts as right, 0 for the others, NaN for those that nobody knows."""
-    held = counted([turn or Turn(correct=None) for turn in turns])
-    return [np.nan if turn.correct is None else float(turn.correct) for turn in held]
+def _as_numbers(results: Sequence[Turn | None]) -> list[float]:
+    """1 for each turn that counts as correct, 0 for the others, NaN where that is not known."""
+    after_rule = counted([result or Turn(correct=None) for result in results])
+    return [np.nan if result.correct is None else float(result.correct) for result in after_rule]

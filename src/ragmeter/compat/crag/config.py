@@ -15,20 +15,20 @@ MAX_RESPONSE_LENGTH_IN_TOKENS = 75
 
 
 def max_batch_size() -> int:
-    """The greatest batch size, as the environment says at the moment."""
-    given = os.environ.get("MAX_BATCH_SIZE", "").strip() or "16"
-    if not given.isdecimal() or int(given) < MIN_BATCH_SIZE:
-        raise UsageError(f"MAX_BATCH_SIZE is {given!r}", hint=f"set it to a whole number from {MIN_BATCH_SIZE} up")
-    return int(given)
+    """The greatest batch size: the environment variable MAX_BATCH_SIZE, or 16."""
+    value = os.environ.get("MAX_BATCH_SIZE", "").strip() or "16"
+    if not value.isdecimal() or int(value) < MIN_BATCH_SIZE:
+        raise UsageError(f"MAX_BATCH_SIZE must be a whole number from {MIN_BATCH_SIZE} up, got {value!r}")
+    return int(value)
 
 
 def __getattr__(name: str) -> int:
-    """`MAX_BATCH_SIZE` reads the environment when it is asked for, not when this module is imported."""
+    """`MAX_BATCH_SIZE` is read from the environment on access, not when this module is imported."""
     if name == "MAX_BATCH_SIZE":
         return max_batch_size()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def batch_size(wanted: int) -> int:
+def batch_size(requested: int) -> int:
     """An agent's batch size, clipped to the limits."""
-    return max(MIN_BATCH_SIZE, min(int(wanted), max_batch_size()))
+    return max(MIN_BATCH_SIZE, min(int(requested), max_batch_size()))

@@ -1,4 +1,4 @@
-"""Conversations out of a dataset, whatever form it has: a file, a list of dicts, or a Hugging Face `Dataset`."""
+"""Reads conversations from a file, a list of dicts, or a Hugging Face `Dataset`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPECIAL = regex.compile(r"[^\p{L}\p{M}\p{N}\s]")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One turn before it is answered."""
+    """One turn without an answer."""
 
     interaction_id: str
     query: str
@@ -45,17 +45,17 @@ class Conversation:
 def conversations(
     dataset: Any, limit: int | None = None, load_image: Callable[[str], Any] | None = None
 ) -> Iterator[Conversation]:
-    """The dataset's conversations, one after another: images stay on the disk until their turn comes.
+    """The dataset's conversations, read one by one: an image is not loaded before its conversation is used.
 
-    An image that is only named by its URL is handed on as that URL, or as what `load_image` makes of it.
+    An image that is given by its URL is passed on as that URL, or as `load_image(url)`.
     """
-    seen: set[str] = set()
+    session_ids: set[str] = set()
     for name, number, record in islice(records(dataset), limit):
-        found = _conversation(record, name, number, load_image)
-        if found.session_id in seen:
-            raise InputError(f"the session {found.session_id!r} is there twice", file=name, line=number)
-        seen.add(found.session_id)
-        yield found
+        conversation = _conversation(record, name, number, load_image)
+        if conversation.session_id in session_ids:
+            raise InputError(f"the session {conversation.session_id!r} occurs twice", file=name, line=number)
+        session_ids.add(conversation.session_id)
+        yield conversation
 
 
 def one_split(dataset: Any) -> Any:
@@ -67,14 +67,14 @@ def one_split(dataset: Any) -> Any:
                 hint="choose one, for example dataset['validation']",
             )
         return next(iter(dataset.values()))
-    return list(dataset) if isinstance(dataset, Iterator) else dataset  # it is walked through more than once
+    return list(dataset) if isinstance(dataset, Iterator) else dataset  # it is read more than once
 
 
 def prepare_feature_vocabularies(dataset: Any) -> dict[str, list[str]]:
     """The names behind the numbers of domain, query_category, dynamism and image_quality.
 
-    A Hugging Face dataset declares them as class labels. Elsewhere a feature's own texts are its names, in alphabetical
-    order; a feature that has neither has no names.
+    A Hugging Face dataset declares them as class labels. In other datasets a feature's names are its texts, sorted; a
+    feature without class labels and texts has no names.
     """
     dataset = one_split(dataset)
     declared = getattr(dataset, "features", None)
@@ -83,8 +83,8 @@ def prepare_feature_vocabularies(dataset: Any) -> dict[str, list[str]]:
         labels = {name: _inner(turns.get(name, declared.get(name))) for name in FEATURES}
         return {name: list(label.names) for name, label in labels.items() if getattr(label, "names", None)}
     texts: dict[str, set[str]] = {name: set() for name in FEATURES}
-    for each in conversations(dataset):
-        for question in each.questions:
+    for conversation in conversations(dataset):
+        for question in conversation.questions:
             for name in FEATURES:
                 value = getattr(question, name)
                 texts[name].update([value] if isinstance(value, str) else ())
@@ -92,7 +92,7 @@ def prepare_feature_vocabularies(dataset: Any) -> dict[str, list[str]]:
 
 
 def _inner(feature: Any) -> Any:
-    """What a list of a feature holds: datasets has written that in three ways over the years."""
+    """The feature inside a list feature, which the datasets library has written in three ways over the years."""
     if isinstance(feature, list):
         return feature[0]
     return getattr(feature, "feature", feature)
@@ -101,24 +101,25 @@ def _inner(feature: Any) -> Any:
 def convert_domain_indices_to_names(
     domain_indices: Iterable[Any], feature_vocabularies: Mapping[str, Any]
 ) -> list[str]:
-    """The names of domains. A name stays as it is; a number outside the vocabulary, or none at all, is `other`."""
-    names = feature_vocabularies.get("domain", ())
-    held = list(getattr(_inner(names), "names", names) or ()) if not isinstance(names, list) else names
-    found = []
-    for given in domain_indices:
-        index = given[0] if isinstance(given, list | tuple) and given else given
-        inside = isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(held)
-        found.append(held[index] if inside else index if isinstance(index, str) else "other")
-    return found
+    """The names of domains. A name stays as it is; a number outside the vocabulary, or anything else, is `other`."""
+    vocabulary = feature_vocabularies.get("domain", ())
+    if not isinstance(vocabulary, list):
+        vocabulary = list(getattr(_inner(vocabulary), "names", vocabulary) or ())
+    names = []
+    for value in domain_indices:
+        index = value[0] if isinstance(value, list | tuple) and value else value
+        inside = isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(vocabulary)
+        names.append(vocabulary[index] if inside else index if isinstance(index, str) else "other")
+    return names
 
 
 def clean_text(text: str) -> str:
-    """The text in lower case, with letters, digits and white space alone; letters of all alphabets are letters."""
+    """The text in lower case, with only letters (of any alphabet), digits and white space."""
     return _SPECIAL.sub("", unicodedata.normalize("NFC", text).lower())
 
 
 def records(dataset: Any) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
-    """The raw conversations, each with the name and the line of where it comes from."""
+    """The raw conversations, each with the name of its source and its line there."""
     if isinstance(dataset, str | Path) or type(dataset).__module__.partition(".")[0] in _FRAMES:
         source = open_source(dataset, what="dataset")
         for line, record in source.records():
@@ -126,9 +127,7 @@ def records(dataset: Any) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
         return
     for number, record in enumerate(one_split(dataset), 1):
         if not isinstance(record, Mapping):
-            raise InputError(
-                f"a conversation is a dict, and this is {type(record).__name__}", file="dataset", line=number
-            )
+            raise InputError(f"a conversation must be a dict, got {type(record).__name__}", file="dataset", line=number)
         yield "dataset", number, record
 
 
@@ -147,7 +146,7 @@ def _conversation(
         raise InputError(f"the conversation {session!r} has no turns", file=name, line=number)
     questions = tuple(_question(turn, answers, record, name, number) for turn in turns)
     if len({question.interaction_id for question in questions}) < len(questions):
-        raise InputError(f"two turns of {session!r} have one interaction_id", file=name, line=number)
+        raise InputError(f"two turns of {session!r} have the same interaction_id", file=name, line=number)
     image, url = record.get("image"), record.get("image_url") or None
     if image is None and url is not None:
         image = url if load_image is None else load_image(str(url))
@@ -166,23 +165,23 @@ def _question(
         interaction_id=str(identity),
         query=query,
         ground_truth=None if answer is None else str(answer),
-        **{each: turn.get(each, record.get(each)) for each in FEATURES},
+        **{feature: turn.get(feature, record.get(feature)) for feature in FEATURES},
     )
 
 
-def _rows(given: Any, what: str, name: str, number: int) -> list[Mapping[str, Any]]:
-    """A list of dicts, also where it is written as a dict of lists."""
-    if isinstance(given, Mapping):
+def _rows(value: Any, field: str, name: str, number: int) -> list[Mapping[str, Any]]:
+    """A list of dicts; a dict of lists is converted."""
+    if isinstance(value, Mapping):
         columns = {
-            key: value for key, value in given.items() if isinstance(value, Sequence) and not isinstance(value, str)
+            key: column for key, column in value.items() if isinstance(column, Sequence) and not isinstance(column, str)
         }
         if len({len(column) for column in columns.values()}) > 1:
-            raise InputError(f"the lists in {what!r} are not equally long", file=name, line=number)
+            raise InputError(f"the lists in {field!r} must have the same length", file=name, line=number)
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(row, Mapping) for row in given):
-        return list(given)
+    if isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(row, Mapping) for row in value):
+        return list(value)
     raise InputError(
-        f"{what!r} should be a list of objects, or an object of lists",
+        f"{field!r} must be a list of objects, or an object of lists",
         file=name,
         line=number,
         hint="with interaction_id and query in turns, interaction_id and ans_full in answers",

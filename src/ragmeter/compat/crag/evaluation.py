@@ -1,6 +1,6 @@
-"""Turns judged: first whether the agent declined, then whether it matches word for word, then what the judge says.
+"""Judges turns in this order: did the agent decline, is the answer an exact match, what does the judge say.
 
-The judge is not asked about turns that count as missed whatever it would say, because the conversation has ended.
+The judge is not asked about the turns after the end of a conversation: they count as missed in any case.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from ragmeter.asked import Asked
@@ -34,23 +34,23 @@ RESULT_COLUMNS = (
     *TURN_COLUMNS, "is_exact_match", "is_correct", "is_miss", "is_semantically_correct", "api_response",
 )  # fmt: skip
 NO_REFERENCE = "no_reference"
-#: What a verdict may rest on: that the agent declined, the same words, the offline judge, a language model, that nobody
-#: judges, or the rule that ends a conversation.
+#: What decides a turn, besides an exact match, the offline judge and a language model: the agent declined, there is no
+#: judge, or the conversation has ended.
 MISS, NOBODY, ENDED = "miss", "nobody", "ended"
 
 
 @dataclass
 class JudgedTurn:
-    """One turn and what came of it. `turn` is None until it is decided; `judged_by` says what the verdict rests on.
+    """One turn and its result, which is None until the turn is decided; `judged_by` says what decided it.
 
-    In a cascade, `chance` is the offline judge's that the answer is right, and `sure` whether that is enough. Of an
-    `audited` conversation the language model is asked about every turn, whatever came before it.
+    In a cascade, `chance` is the offline judge's probability that the answer is right, and `sure` says whether that is
+    enough to decide. In an `audited` conversation the language model is asked about every turn that needs a judge.
     """
 
     row: Mapping[str, Any]
     outcome: str = SCORED
     cause: str = ""
-    turn: Turn | None = None
+    result: Turn | None = None
     judgement: Judgement | None = None
     judged_by: str = ""
     qid: str = ""
@@ -59,49 +59,50 @@ class JudgedTurn:
     audited: bool = False
 
     def decide(self, *, judged: bool) -> None:
-        """Decide what can be decided without a judge: in that order, miss, exact match, and wrong if nobody judges."""
+        """Decide what needs no judge: a miss, then an exact match; without a judge (`judged`) any other is wrong."""
         answer = self.row.get("agent_response")
         if self.row.get("error") or answer is None:
             self._fail(str(self.row.get("outcome") or TARGET_ERROR), str(self.row.get("error") or "no answer"))
         elif is_miss(answer):
-            self.turn, self.judged_by = MISSED, MISS
+            self.result, self.judged_by = MISSED, MISS
         elif not self.references:
             self._fail(NO_REFERENCE, "the turn has no ground truth")
-        elif any(is_exact_match(answer, each) for each in self.references):
-            self.turn, self.judged_by = Turn(correct=True, exact=True), EXACT
+        elif any(is_exact_match(answer, reference) for reference in self.references):
+            self.result, self.judged_by = Turn(correct=True, exact=True), EXACT
         elif not judged:
-            self.turn, self.judged_by = Turn(correct=False), NOBODY
+            self.result, self.judged_by = Turn(correct=False), NOBODY
 
     def settle(self, judgement: Judgement) -> None:
-        """Take the judge's word, or the reason why there is none."""
+        """Set the result to the judge's verdict, or to unknown with the cause."""
         self.judgement = judgement
-        self.turn, self.judged_by = Turn(correct=judgement.accuracy), "" if judgement.accuracy is None else LLM
+        self.result, self.judged_by = Turn(correct=judgement.accuracy), "" if judgement.accuracy is None else LLM
         self.outcome, self.cause = judgement.outcome, judgement.cause
 
     def decide_offline(self) -> None:
-        """Take the offline judge's word."""
-        self.turn, self.judged_by = self.offline(), OFFLINE
+        """Set the result to the offline judge's verdict."""
+        self.result, self.judged_by = self.offline_result, OFFLINE
         self.outcome, self.cause = SCORED, ""
 
-    def offline(self) -> Turn:
-        """What the offline judge makes of it."""
+    @property
+    def offline_result(self) -> Turn:
+        """The offline judge's verdict."""
         return Turn(correct=(self.chance or 0.0) >= 0.5)
 
     @property
     def references(self) -> list[str]:
-        """The answers that are accepted."""
+        """The acceptable answers."""
         expected = self.row.get("ground_truth")
-        return [each for each in ([expected] if isinstance(expected, str) else expected or []) if each.strip()]
+        return [text for text in ([expected] if isinstance(expected, str) else expected or []) if text.strip()]
 
     def texts(self, asked: Asked = verdict) -> dict[str, str]:
-        """What a judge is shown: question, expected answers each on its line, answer, or what its words ask for."""
-        row = {**self.row, **{name: self.row.get(own) for own, name in OTHER_FIELDS.items()}}
+        """The texts that the judge's prompt shows: by default the question, the acceptable answers and the answer."""
+        row = {**self.row, **{name: self.row.get(crag_name) for crag_name, name in OTHER_FIELDS.items()}}
         if not isinstance(row["reference"], str):
             row["reference"] = self.references
         return shown_texts(asked, row)
 
     def _fail(self, outcome: str, cause: str) -> None:
-        self.turn, self.outcome, self.cause = Turn(correct=None), outcome, cause
+        self.result, self.outcome, self.cause = Turn(correct=None), outcome, cause
 
 
 @dataclass
@@ -110,108 +111,119 @@ class Judged:
 
     conversations: list[list[JudgedTurn]]
     counted: list[list[Turn]] = field(default_factory=list)
+    is_decided: bool = False
+
+    @property
+    def all_turns(self) -> Iterator[JudgedTurn]:
+        """The turns, one conversation after another."""
+        return chain.from_iterable(self.conversations)
+
+    @property
+    def judgements(self) -> list[Judgement]:
+        """The judge's judgements, of the turns that it was asked about."""
+        return [turn.judgement for turn in self.all_turns if turn.judgement is not None]
+
+    def __len__(self) -> int:
+        """The number of turns."""
+        return sum(len(conversation) for conversation in self.conversations)
 
     def scope(self, spec: str) -> str:
-        """A name for the judging of just these turns by one judge, which a budget is kept for."""
+        """A key for the judging of just these turns by one judge: a budget holds for it, also over several starts."""
         digest = hashlib.sha256(spec.encode())
-        for conversation in self.conversations:
-            for each_turn in conversation:
-                row = each_turn.row
-                parts = (row["session_id"], row["turn_idx"], row.get("ground_truth"), row.get("agent_response"))
-                digest.update(repr(parts).encode("utf-8", "replace"))
+        for row in (turn.row for turn in self.all_turns):
+            parts = (row["session_id"], row["turn_idx"], row.get("ground_truth"), row.get("agent_response"))
+            digest.update(repr(parts).encode("utf-8", "replace"))
         return digest.hexdigest()
 
     def decide(self, *, judged: bool) -> None:
-        """Decide every turn that needs no judge; without one, all."""
-        for conversation in self.conversations:
-            for each_turn in conversation:
-                each_turn.decide(judged=judged)
+        """Decide every turn that needs no judge; without a judge, all."""
+        for turn in self.all_turns:
+            turn.decide(judged=judged)
+        self.is_decided = True
+
+    def waiting(self) -> Iterator[JudgedTurn]:
+        """The turns that take a judge."""
+        if not self.is_decided:
+            self.decide(judged=True)
+        return (turn for turn in self.all_turns if turn.result is None)
 
     def count(self) -> None:
-        """Apply the rule for conversations."""
-        self.counted = [
-            counted([each.turn or Turn(correct=None) for each in conversation]) for conversation in self.conversations
-        ]
-        for conversation, turns in zip(self.conversations, self.counted, strict=True):
-            for each_turn, turn in zip(conversation, turns, strict=True):
-                if turn is MISSED:  # past the end of the conversation nothing can fail any more
-                    each_turn.outcome = SCORED
-                    if each_turn.judged_by != MISS:
-                        each_turn.judged_by = ENDED
+        """Apply the rule that ends conversations."""
+        self.counted = [counted(results) for results in self.results()]
+        for turn, result in zip(self.all_turns, chain.from_iterable(self.counted), strict=True):
+            if result is MISSED:  # a turn past the end of its conversation is scored, even if it had failed
+                turn.outcome = SCORED
+                if turn.judged_by != MISS:
+                    turn.judged_by = ENDED
 
     def rows(self, *, ego: bool = False) -> list[dict[str, Any]]:
-        """The rows of the results file; of ego-centric turns alone if asked for."""
+        """The rows of the results file; with `ego`, of ego-centric conversations alone."""
         return [
-            _result_row(judged, turn)
-            for conversation, turns in zip(self.conversations, self.counted, strict=True)
-            for judged, turn in zip(conversation, turns, strict=True)
+            _result_row(turn, result)
+            for conversation, results in zip(self.conversations, self.counted, strict=True)
+            for turn, result in zip(conversation, results, strict=True)
             if not ego or conversation[0].row.get("is_ego")
         ]
 
-    def turns(self, *, ego: bool = False) -> list[list[Turn]]:
-        """The turns as they were judged, before the rule, by conversation."""
+    def results(self, *, ego: bool = False) -> list[list[Turn]]:
+        """The results by conversation, before the rule that ends conversations."""
         return [
-            [judged.turn or Turn(correct=None) for judged in conversation]
+            [turn.result or Turn(correct=None) for turn in conversation]
             for conversation in self.conversations
             if not ego or conversation[0].row.get("is_ego")
         ]
 
     def outcomes(self) -> list[str]:
-        """How each turn came about, in the order of the rows."""
-        return [judged.outcome for conversation in self.conversations for judged in conversation]
+        """The outcome of each turn, in the order of the rows."""
+        return [turn.outcome for turn in self.all_turns]
 
     def not_scored(self) -> dict[str, int]:
-        """How many turns have no score, by cause."""
+        """How many turns have no score, by outcome."""
         return dict(sorted(Counter(outcome for outcome in self.outcomes() if outcome != SCORED).items()))
 
     def causes(self) -> dict[str, int]:
-        """The same in words, most frequent first."""
-        said = Counter(
-            f"{judged.outcome}: {judged.cause}"
-            for conversation in self.conversations
-            for judged in conversation
-            if judged.outcome != SCORED
-        )
-        return dict(said.most_common())
+        """How many turns have no score, by outcome and cause in words, most frequent first."""
+        causes = Counter(f"{turn.outcome}: {turn.cause}" for turn in self.all_turns if turn.outcome != SCORED)
+        return dict(causes.most_common())
 
     def judged_by(self) -> dict[str, int]:
-        """How many verdicts rest on what."""
-        found = Counter(judged.judged_by for conversation in self.conversations for judged in conversation)
-        return dict(sorted((name, count) for name, count in found.items() if name))
+        """How many turns were decided by what."""
+        return dict(sorted(Counter(turn.judged_by for turn in self.all_turns if turn.judged_by).items()))
 
     def warnings(self) -> list[str]:
-        """What looks wrong about the judge's verdicts."""
-        judgements = [turn.judgement for turns in self.conversations for turn in turns if turn.judgement is not None]
-        verdicts = Counter(judgement.verdict for judgement in judgements if judgement.verdict is not None)
-        return list(same_verdicts(verdicts, Counter(judgement.reason for judgement in judgements if judgement.reason)))
+        """Warnings about the judge's verdicts, where nearly all are the same."""
+        verdicts = Counter(judgement.verdict for judgement in self.judgements if judgement.verdict is not None)
+        reasons = Counter(judgement.reason for judgement in self.judgements if judgement.reason)
+        return list(same_verdicts(verdicts, reasons))
 
     def flips(self) -> tuple[int, int]:
         """On how many turns the repeats of the judge disagree, and how many were judged more than once."""
-        held = [j.judgement for conversation in self.conversations for j in conversation if j.judgement is not None]
-        repeated = [judgement for judgement in held if sum(verdict is not None for verdict in judgement.verdicts) > 1]
+        repeated = [judgement for judgement in self.judgements if judgement.is_repeated]
         return sum(judgement.flipped for judgement in repeated), len(repeated)
 
 
-def group(turns: Iterable[Mapping[str, Any]]) -> list[list[JudgedTurn]]:
-    """Turns by session, sessions as they first appear, turns by their index."""
+def group(rows: Iterable[Mapping[str, Any]]) -> Judged:
+    """Turns by session: sessions in the order of their first row, turns by their index."""
     sessions: dict[Any, list[JudgedTurn]] = {}
-    for row in turns:
+    for row in rows:
         sessions.setdefault(row["session_id"], []).append(JudgedTurn(row))
     for session, conversation in sessions.items():
-        conversation.sort(key=lambda judged: int(judged.row["turn_idx"]))
-        for one, other in pairwise(conversation):
-            if one.row["turn_idx"] == other.row["turn_idx"]:
-                raise InputError(f"turn {one.row['turn_idx']} of session {session!r} is there twice", file="turn data")
-    _name([judged for conversation in sessions.values() for judged in conversation])
-    return list(sessions.values())
+        conversation.sort(key=lambda turn: int(turn.row["turn_idx"]))
+        for turn, next_turn in pairwise(conversation):
+            index = turn.row["turn_idx"]
+            if index == next_turn.row["turn_idx"]:
+                raise InputError(f"turn {index} of session {session!r} occurs twice", file="turn data")
+    judged = Judged(list(sessions.values()))
+    _set_qids(list(judged.all_turns))
+    return judged
 
 
-def _name(turns: list[JudgedTurn]) -> None:
-    """Give each turn its qid: its interaction's id where these tell turns apart, or else its place."""
-    ids = [judged.row.get("interaction_id") for judged in turns]
+def _set_qids(turns: list[JudgedTurn]) -> None:
+    """Give each turn its qid: its interaction_id if these are unique, or else its session and index."""
+    ids = [turn.row.get("interaction_id") for turn in turns]
     unique = None not in ids and len(set(map(str, ids))) == len(ids)
-    for judged, each_id in zip(turns, ids, strict=True):
-        judged.qid = str(each_id) if unique else f"{judged.row['session_id']}/{judged.row['turn_idx']}"
+    for turn, interaction_id in zip(turns, ids, strict=True):
+        turn.qid = str(interaction_id) if unique else f"{turn.row['session_id']}/{turn.row['turn_idx']}"
 
 
 async def judge_all(
@@ -223,51 +235,58 @@ async def judge_all(
     *,
     retry: bool = False,
 ) -> None:
-    """Decide every turn, with the judge where it takes one; long conversations first, since they take the longest."""
+    """Decide every turn, with the judge where it needs one; long conversations first, since they take the longest.
 
-    async def one(conversation: list[JudgedTurn]) -> None:
-        for each_turn in conversation:  # here and not before: while one waits for its replies, the next is looked at
-            each_turn.decide(judged=True)
-        if any(each_turn.audited for each_turn in conversation):  # what both judges make of all of it is wanted
-            await asyncio.gather(*(ask(each_turn) for each_turn in conversation if each_turn.turn is None))
-            advance(len(conversation))
-            return
-        first, rest = conversation[:2], conversation[2:]
-        if sum(each_turn.turn is None for each_turn in first) == 1:
-            await ask(next(each_turn for each_turn in first if each_turn.turn is None))
+    `retry` asks again about turns whose recorded replies are no verdicts.
+    """
+
+    async def judge_conversation(conversation: list[JudgedTurn]) -> None:
+        if not judged.is_decided:  # here and not before: it takes time, in which other conversations wait for replies
+            for turn in conversation:
+                turn.decide(judged=True)
+        if any(turn.audited for turn in conversation):  # the offline judge is compared on all of its turns
+            await ask_all(conversation)
         else:
-            await asyncio.gather(*(ask(each_turn) for each_turn in first if each_turn.turn is None))
-        for index, each_turn in enumerate(rest, 2):
-            if all(
-                before.turn is not None and before.turn.correct is False for before in conversation[index - 2 : index]
-            ):
-                for left_out in conversation[index:]:  # two in a row: it has ended
-                    left_out.turn = left_out.turn or MISSED
-                break
-            if each_turn.turn is None:
-                await ask(each_turn)
+            await ask_until_it_ends(conversation)
         advance(len(conversation))
 
-    async def ask(each_turn: JudgedTurn) -> None:
-        each_turn.settle(await judge.ask(caller, client, each_turn.texts(judge.asked), retry=retry))
+    async def ask_until_it_ends(conversation: list[JudgedTurn]) -> None:
+        await ask_all(conversation[:2])
+        for index, turn in enumerate(conversation[2:], 2):
+            results = [previous.result for previous in conversation[index - 2 : index]]
+            if all(result is not None and result.correct is False for result in results):
+                for skipped in conversation[index:]:  # two incorrect turns in a row end a conversation
+                    skipped.result = skipped.result or MISSED
+                return
+            await ask_all([turn])
+
+    async def ask_all(turns: Sequence[JudgedTurn]) -> None:
+        waiting = [turn for turn in turns if turn.result is None]
+        if len(waiting) == 1:  # without a task of its own: that is quicker
+            await ask(waiting[0])
+        elif waiting:
+            await asyncio.gather(*(ask(turn) for turn in waiting))
+
+    async def ask(turn: JudgedTurn) -> None:
+        turn.settle(await judge.ask(caller, client, turn.texts(judge.asked), retry=retry))
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
-    await for_each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
+    await for_each(longest_first, judge_conversation, 2 * caller.pace.most)  # enough to keep every worker busy
 
 
-def _result_row(judged: JudgedTurn, turn: Turn) -> dict[str, Any]:
-    known = turn.correct is not None
-    if judged.judgement is not None:
-        response: dict[str, Any] | None = judged.judgement.as_dict()
-    elif judged.judged_by == OFFLINE:
-        response = {"outcome": SCORED, "judged_by": OFFLINE, "probability": judged.chance}
+def _result_row(turn: JudgedTurn, result: Turn) -> dict[str, Any]:
+    is_known = result.correct is not None
+    if turn.judgement is not None:
+        response: dict[str, Any] | None = turn.judgement.as_dict()
+    elif turn.judged_by == OFFLINE:
+        response = {"outcome": SCORED, "judged_by": OFFLINE, "probability": turn.chance}
     else:
-        response = None if known else {"outcome": judged.outcome, "cause": judged.cause}
+        response = None if is_known else {"outcome": turn.outcome, "cause": turn.cause}
     return {
-        **{column: judged.row.get(column) for column in TURN_COLUMNS},
-        "is_exact_match": turn.exact if known else None,
-        "is_correct": turn.correct,
-        "is_miss": turn.miss if known else None,
-        "is_semantically_correct": turn.correct,
+        **{column: turn.row.get(column) for column in TURN_COLUMNS},
+        "is_exact_match": result.exact if is_known else None,
+        "is_correct": result.correct,
+        "is_miss": result.miss if is_known else None,
+        "is_semantically_correct": result.correct,
         "api_response": response,
     }

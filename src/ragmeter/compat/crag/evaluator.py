@@ -1,4 +1,4 @@
-"""The class that orchestrates it: an agent answers, a judge judges, and the scores are worked out."""
+"""CRAGEvaluator: an agent answers, a judge judges, and the scores are computed."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
 from ragmeter.errors import UsageError, errors_of
-from ragmeter.hints import by_caller, option
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge, LLMJudge
+from ragmeter.judges.judge import ColumnJudge, Judge, LLMJudge
 from ragmeter.judges.probes import Check, check_judge
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
 from ragmeter.targets.identity import fingerprint
 
-#: Where verdicts are kept unless somebody says otherwise: a crash must not lose what was paid for.
+#: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
 Rows = dict[str, list[dict[str, Any]]]
 ScoresByPart = dict[str, dict[str, float | None]]
 Advance = Callable[[int], None]
+TurnData = Sequence[Mapping[str, Any]] | Judged
 
 
 @dataclass(frozen=True)
 class Report:
-    """What an evaluation says besides the scores: intervals, failures by cause, bounds, tokens and cost."""
+    """The results of an evaluation besides the scores: intervals, failures by cause, bounds, tokens and cost."""
 
     summary: dict[str, Any]
     effort: dict[str, Any]
@@ -59,27 +59,27 @@ class CRAGEvaluator:
     Args:
         dataset: conversations (a path, a list of dicts, a Hugging Face dataset), or None to judge saved turns.
         agent: has get_batch_size() and batch_generate_response(queries, images, message_histories); None as above.
-        eval_model_name: the judge's model; without it an answer is right only where it matches exactly.
-        eval_api_key: the judge's key; without it OPENAI_API_KEY.
-        num_conversations: how many conversations to take; all of them unless given.
-        num_workers: how many judge calls may be under way at once.
-        agent_workers: from how many threads the agent is called. With 1 it is called from one thread, one batch after
-            another, as an agent expects that keeps a state or a GPU.
+        eval_model_name: the judge's model; without it only an exact match is correct.
+        eval_api_key: the judge's key; by default OPENAI_API_KEY.
+        num_conversations: the number of conversations to use; by default all.
+        num_workers: how many calls to the judge may run at the same time.
+        agent_workers: the number of threads that call the agent. With 1, the default, batches follow one another in one
+            thread, which an agent with state or a GPU needs.
         base_url: any OpenAI-compatible endpoint.
-        judge: a judge with settings of your own, in place of the three above.
-        cascade: has the offline judge decide where it is sure; everywhere, if there is no other judge.
-        tokenizer: cuts answers to MAX_RESPONSE_LENGTH_IN_TOKENS; has encode() and decode().
-        load_image: makes an image of an image_url; without it the agent is given the URL.
-        agent_name: what the agent's answers are kept under in the journal, so that an interrupted generation goes on
-            where it was if the agent is still the same. Without it they are not kept.
-        resume: use the answers of a generation that was finished again, and ask only what is missing.
-        retry_failed: the same for a generation in which some turns failed; and ask the judge again about turns that got
-            no verdict.
-        journal: the file that keeps what was answered; None keeps nothing.
-        budget: the most that the judge may cost, in dollars.
-        max_calls: the most calls to make.
-        progress: called with the number of turns that are done.
-        show_progress: draw a bar on the terminal while the agent answers and while the judge judges.
+        judge: a judge with other settings, in place of eval_model_name, eval_api_key and base_url.
+        cascade: lets the offline judge decide where it is sure; everywhere, if there is no other judge.
+        tokenizer: has encode() and decode(); answers are cut to MAX_RESPONSE_LENGTH_IN_TOKENS of its tokens.
+        load_image: makes an image of an image_url; without it the agent gets the URL.
+        agent_name: the name that the journal records the agent's answers under, so that an interrupted generation can
+            continue if the agent is the same. Without it answers are not recorded.
+        resume: reuse the answers of a finished generation, and ask only what is missing.
+        retry_failed: the same for a generation in which turns failed; and ask the judge again about turns without a
+            verdict.
+        journal: the file that records replies; None records nothing.
+        budget: the highest cost of the judge, in dollars.
+        max_calls: the highest number of calls.
+        progress: called with the number of turns that were just finished.
+        show_progress: show a progress bar while the agent answers and while the judge judges.
     """
 
     def __init__(
@@ -109,9 +109,9 @@ class CRAGEvaluator:
     ) -> None:
         for name, workers in (("num_workers", num_workers), ("agent_workers", agent_workers)):
             if workers < 1:
-                raise UsageError(f"{name} must be at least 1, and is {workers}")
+                raise UsageError(f"{name} must be at least 1, got {workers}")
         if num_conversations is not None and num_conversations < 1:
-            raise UsageError(f"num_conversations must be at least 1, and is {num_conversations}")
+            raise UsageError(f"num_conversations must be at least 1, got {num_conversations}")
         self.dataset = one_split(dataset)
         self.agent = agent
         self.num_conversations = num_conversations
@@ -120,12 +120,8 @@ class CRAGEvaluator:
         self.llm_judge: Judge | None = judge
         if judge is None and eval_model_name:
             self.llm_judge = LLMJudge(eval_api_key, eval_model_name, base_url, retries=retries)
-        if budget is not None and self.llm_judge is not None and self.llm_judge.price is None:
-            raise UsageError(
-                f"the price of {self.llm_judge.model!r} is not known, so a budget can't be kept",
-                hint=f"give it with {by_caller('--prices', 'judge=LLMJudge(prices=...)')}, "
-                f"or limit the calls with {option('max_calls')}",
-            )
+        if self.llm_judge is not None:
+            self.llm_judge.check_budget(budget)
         self.budget, self.max_calls, self.retries = budget, max_calls, retries
         self.cascade = cascade
         self.tokenizer, self.load_image = tokenizer, load_image
@@ -144,7 +140,7 @@ class CRAGEvaluator:
         self._inputs: dict[str, Any] = {}
 
     def initialize_for_generation(self) -> None:
-        """See that there is something to ask and somebody to answer, and begin with nothing answered."""
+        """Check the dataset and the agent, and forget earlier answers."""
         if self.dataset is None or self.agent is None:
             raise UsageError("a dataset and an agent are needed to generate answers")
         for method in ("get_batch_size", "batch_generate_response"):
@@ -157,11 +153,11 @@ class CRAGEvaluator:
         self.shortened = 0
 
     def initialize_evaluation(self) -> None:
-        """The same: everything that an evaluation needs beyond it was seen to when the evaluator was made."""
+        """The same as `initialize_for_generation`: __init__ has checked everything else."""
         self.initialize_for_generation()
 
     def evaluate_agent(self, progress_callback: ProgressCallback | None = None) -> tuple[Rows, ScoresByPart]:
-        """Have the agent answer, judge the answers, and score them: rows and scores, each for `all` and `ego`.
+        """Let the agent answer, judge the answers and score them. Returns rows and scores, each for `all` and `ego`.
 
         `progress_callback` is called with (conversations done, conversations) while the agent answers, and then with
         (turns done, turns) while they are judged.
@@ -175,11 +171,11 @@ class CRAGEvaluator:
     def generate_agent_responses(
         self, progress_callback: ProgressCallback | None = None, *, finish: bool = True
     ) -> list[dict[str, Any]]:
-        """Have the agent answer every turn. The turns are kept in `all_turn_data`.
+        """Let the agent answer every turn. The turns are stored in `all_turn_data`.
 
-        `progress_callback` is called with (conversations done, conversations). With `finish=False` the next call goes
-        on with these answers until `finish_generation()` says that they are where they belong: what the agent took
-        hours for must not hang on what comes after it.
+        `progress_callback` is called with (conversations done, conversations). With `finish=False` the journal offers
+        these answers to the next generation until `finish_generation()` is called, once they are saved: a failure in
+        between must not cost hours of the agent's work.
         """
         if not self._batch_size:
             self.initialize_for_generation()
@@ -188,9 +184,9 @@ class CRAGEvaluator:
             raise UsageError("an agent is needed to generate answers")
 
         def shorten(answer: str) -> str:
-            kept = cut(answer, MAX_RESPONSE_LENGTH_IN_TOKENS, self.tokenizer)
-            self.shortened += kept != answer
-            return kept
+            beginning = cut(answer, MAX_RESPONSE_LENGTH_IN_TOKENS, self.tokenizer)
+            self.shortened += beginning != answer
+            return beginning
 
         def generate(journal: Journal) -> list[dict[str, Any]]:
             current = self._begin_round(journal, agent)
@@ -210,7 +206,7 @@ class CRAGEvaluator:
             limits = Limits(self.agent_workers, self.retries, self.max_calls)
             try:
                 turns = run_calls(work, limits, journal, "" if current is None else current.key())
-            finally:  # an agent that remembers has changed, however it ended
+            finally:  # an agent with state has changed, even if the calls failed
                 if current is not None:
                     journal.let_go(current.number, self._identity(agent).as_json())
             if current is not None:
@@ -219,11 +215,10 @@ class CRAGEvaluator:
                     print(notice, file=sys.stderr)
             return turns
 
-        watched = progress_callback is not None or self.show_progress
-        total = count_conversations(self.dataset, self.num_conversations) if watched else 0
-        kept_in = self.journal if self.agent_name else None
-        shown = tracking("answering", "conversations", total, progress_callback, shown=self.show_progress)
-        with shown as finished, Journal(kept_in) as journal:
+        has_progress = progress_callback is not None or self.show_progress
+        total = count_conversations(self.dataset, self.num_conversations) if has_progress else 0
+        tracker = tracking("answering", "conversations", total, progress_callback, show_bar=self.show_progress)
+        with tracker as finished, Journal(self.journal if self.agent_name else None) as journal:
             self.all_turn_data = generate(journal)
         if not self.all_turn_data:
             raise UsageError("the dataset has no conversations")
@@ -232,7 +227,7 @@ class CRAGEvaluator:
         return self.all_turn_data
 
     def _begin_round(self, journal: Journal, agent: Agent) -> Round | None:
-        """The round that the agent's answers are kept in, if they are kept."""
+        """The journal's round that records the agent's answers, if they are recorded."""
         if self.agent_name is None:
             return None
         data = str(self.dataset) if isinstance(self.dataset, str | Path) else type(self.dataset).__name__
@@ -241,36 +236,41 @@ class CRAGEvaluator:
         return current
 
     def _identity(self, agent: Agent) -> Identity:
-        seen = fingerprint(agent)
-        signature = {"agent": self.agent_name, "source": seen.source, "state": seen.state}
-        return Identity(dumps(signature), signature, seen.certain)
+        agent_print = fingerprint(agent)
+        signature = {"agent": self.agent_name, "source": agent_print.source, "state": agent_print.state}
+        return Identity(dumps(signature), signature, agent_print.certain)
 
     def finish_generation(self) -> None:
-        """The answers are complete and kept elsewhere: the agent is asked anew next time."""
+        """Close the journal's round: the answers are saved elsewhere, and the next generation asks the agent again."""
         if self._open_round is not None:
             with Journal(self.journal) as journal:
                 journal.finish_round(self._open_round)
             self._open_round = None
 
+    def read_turns(self, turn_data: TurnData | str | Path | None = None) -> Judged:
+        """Turn data, checked and grouped by conversation: rows, a file's rows, or those that were just generated."""
+        if isinstance(turn_data, Judged):
+            return turn_data
+        if isinstance(turn_data, str | Path):
+            return group(self.load_turn_data(turn_data))
+        rows = self.all_turn_data if turn_data is None else turn_data
+        if not isinstance(rows, Sequence):
+            raise UsageError(
+                f"turn data must be a list of dicts, got {type(rows).__name__}", hint="df.to_dict('records')"
+            )
+        return group(files.checked(dict(row)) for row in rows)
+
     def evaluate_agent_responses(
-        self,
-        turn_data: Sequence[Mapping[str, Any]] | str | Path | None = None,
-        progress_callback: ProgressCallback | None = None,
+        self, turn_data: TurnData | str | Path | None = None, progress_callback: ProgressCallback | None = None
     ) -> tuple[Rows, ScoresByPart]:
         """Judge and score turns: those given, those of a file, or those that were just generated.
 
         `progress_callback` is called with (turns done, turns).
         """
-        if isinstance(turn_data, str | Path):
-            turn_data = self.load_turn_data(turn_data)
-        turns = self.all_turn_data if turn_data is None else turn_data
-        if not isinstance(turns, Sequence):
-            raise UsageError(
-                f"turn data is a list of dicts, and this is {type(turns).__name__}", hint="df.to_dict('records')"
-            )
-        if not turns:
+        judged = self.read_turns(turn_data)
+        n_turns = len(judged)
+        if not n_turns:
             raise UsageError("there are no turns to evaluate", hint="generate some, or give turn data")
-        judged = Judged(group([files.checked(dict(row)) for row in turns]))
         usage: dict[str, Any] = {}
         effort: dict[str, Any] = {}
         shared = None
@@ -279,9 +279,9 @@ class CRAGEvaluator:
             shared = share(self.cascade, judged, self.llm_judge, self.budget)
         elif self.llm_judge is None:
             judged.decide(judged=False)
-        with tracking("judging", "turns", len(turns), progress_callback, shown=self.show_progress) as advance:
+        with tracking("judging", "turns", n_turns, progress_callback, show_bar=self.show_progress) as advance:
             if self.llm_judge is None:
-                advance(len(turns))
+                advance(n_turns)
             else:
                 usage, effort = self._judge(judged, self.llm_judge, advance)
         if shared is not None:
@@ -294,22 +294,23 @@ class CRAGEvaluator:
             summary["judge_check"] = self._check.as_dict()
         self.report = Report(summary, effort, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
-        return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
+        return rows, {"all": scores(judged.results()), "ego": scores(judged.results(ego=True))}
 
     def _judge(self, judged: Judged, judge: Judge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
         judge.client().check()
         judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
 
-        def both(turns: int) -> None:
+        def show_progress(turns: int) -> None:
             self.progress(turns)
             advance(turns)
 
+        asks = judge.on(verdict)
+
         async def work(caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
-            asks = judge.on(verdict)
             async with judge.client() as client:
                 if judge.check:
                     self._check = await check_judge(asks, caller, client)
-                await judge_all(judged, asks, caller, client, both, retry=self.reuse.retry_failed)
+                await judge_all(judged, asks, caller, client, show_progress, retry=self.reuse.retry_failed)
             effort = {
                 **asdict(caller.effort),
                 "latency_ms": caller.usage.latency(),
@@ -319,38 +320,38 @@ class CRAGEvaluator:
 
         limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget)
         with Journal(self.journal) as journal:
-            return run_calls(work, limits, journal, judged.scope(judge.spec()))
+            notice = self._unused(journal, asks, judged)
+            if notice:
+                print(notice, file=sys.stderr)
+            usage, effort = run_calls(work, limits, journal, judged.scope(judge.spec()))
+            return usage, {**effort, **({"journal_notice": notice} if notice else {})}
 
-    def estimate(self, turn_data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What judging these turns would take: about how many calls, tokens and dollars. Asks nothing."""
+    def _unused(self, journal: Journal, asks: ColumnJudge, judged: Judged) -> str:
+        """Why nothing of the journal is used, if that is so. The usual one has replies of many judges."""
+        if self.journal == DEFAULT_JOURNAL:
+            return ""
+        return journal.unused_notice(asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())
+
+    def estimate(self, turn_data: TurnData) -> dict[str, Any]:
+        """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
         judge = self.llm_judge
+        judged = self.read_turns(turn_data)
+        estimate: dict[str, Any] = {"turns": len(judged)}
         if judge is None:
-            return {"calls": 0, "turns": len(turn_data), "recorded": 0, "prompt_tokens": 0, "completion_tokens": 0,
-                    "cost_usd": 0.0}  # fmt: skip
-        judged = Judged(group([files.checked(dict(row)) for row in turn_data]))
+            none = dict.fromkeys(("calls", "recorded", "prompt_tokens", "completion_tokens"), 0)
+            return {**estimate, **none, "cost_usd": 0.0}
         judged.decide(judged=True)
         if self.cascade is not None:
             share(self.cascade, judged, judge, self.budget)
-        waiting = [each for conversation in judged.conversations for each in conversation if each.turn is None]
-        there = self.journal is not None and self.journal.exists()
-        with Journal(self.journal if there else None) as journal:
-            asks = judge.on(verdict)
-            shown = [turn.texts(asks.asked) for turn in waiting]
-            distinct = {tuple(texts.values()): texts for texts in shown}
-            recorded = {key: asks.recorded(journal, texts) for key, texts in distinct.items()}
-        calls = prompt = completion = 0
-        for key, known in recorded.items():
-            more = judge.repeats - known
-            asked, answered = asks.estimate(distinct[key])
-            calls, prompt, completion = calls + more, prompt + more * asked, completion + more * answered
-        return {
-            "turns": len(turn_data),
-            "calls": calls,
-            "recorded": sum(recorded.values()),
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "cost_usd": None if judge.price is None else judge.price.of(prompt, completion),
-        }
+        asks = judge.on(verdict)
+        waiting = [turn.texts(asks.asked) for turn in judged.waiting()]
+        has_journal = self.journal is not None and self.journal.exists()
+        with Journal(self.journal if has_journal else None) as journal:
+            notice = self._unused(journal, asks, judged)
+            estimate |= asks.estimate_all(waiting, journal, retry=self.reuse.retry_failed)
+        tokens = estimate["prompt_tokens"], estimate["completion_tokens"]
+        cost = None if judge.price is None else judge.price.of(*tokens)
+        return {**estimate, "cost_usd": cost, **({"journal_notice": notice} if notice else {})}
 
     def save_results(
         self,
@@ -360,7 +361,7 @@ class CRAGEvaluator:
         *,
         guard: bool = True,
     ) -> None:
-        """Write the two files of turns, the dictionary of scores, and beside them the files of a run folder.
+        """Write the two files of turns, the dictionary of scores, and in the same folder the files of a run.
 
         `guard` puts a quote before cells that a spreadsheet would run as a formula.
         """
@@ -368,9 +369,13 @@ class CRAGEvaluator:
         files.save_results(folder, turn_results, scores, guard=guard)
         if self.report is not None:
             judge = self.llm_judge
-            how = None if judge is None else {**judge.signature(), "repeats": judge.repeats, "tries": judge.tries}
-            shared = None if self.cascade is None else self.cascade.signature()
-            manifest = files.manifest_of(folder.name, self._inputs, how, self.report.effort, shared)
+            judge_signature = None
+            if judge is not None:
+                judge_signature = {**judge.signature(), "repeats": judge.repeats, "tries": judge.tries}
+            cascade_signature = None if self.cascade is None else self.cascade.signature()
+            manifest = files.manifest_of(
+                folder.name, self._inputs, judge_signature, self.report.effort, cascade_signature
+            )
             files.save_run(folder, self.report.judged, self.report.summary, manifest)
 
     def save_turn_data(self, path: str | Path) -> None:
@@ -378,7 +383,7 @@ class CRAGEvaluator:
         files.save_turns(path, self.all_turn_data)
 
     def load_turn_data(self, path: str | Path) -> list[dict[str, Any]]:
-        """Read turns that were saved."""
+        """Read saved turns, and check them."""
         turns = files.load_turns(path)
         self._inputs = {"turns": file_signature(Path(path))}
         return turns

@@ -28,27 +28,27 @@ from ragmeter.table import SCORED, Batch, Measure
 ALL_TURNS, EGO_TURNS = "turn_evaluation_results_all.csv", "turn_evaluation_results_ego.csv"
 SCORES_FILE, JOURNAL = "scores_dictionary.json", "journal.sqlite"
 _NEEDED = ("session_id", "turn_idx", "query", "ground_truth", "agent_response")
-#: The score columns of a run, and where a turn has them.
+#: The score columns of a run, and the attributes of a turn's result that they show.
 _ATTRIBUTES = {
     "is_correct": "correct",
     "is_exact_match": "exact",
     "is_miss": "miss",
     "is_hallucination": "hallucination",
 }
-#: What a run is summarised by, turn by turn.
+#: The measures of turns.
 MEASURES = [
     Measure(name, binary=True, direction="lower" if name in ("is_miss", "is_hallucination") else "higher")
     for name in _ATTRIBUTES
 ]
-#: What it is summarised by, conversation by conversation.
+#: The measure of conversations.
 CONVERSATION = Measure("multi_turn_conversation_score", bounds=(-1.0, 1.0))
 
 
 def load_turns(path: str | Path) -> list[dict[str, Any]]:
-    """Turn data from JSON lines, or from any other format that ragmeter reads."""
+    """Turn data from JSON lines, or from any other format that ragmeter reads, checked."""
     source = open_source(path)
     rows: list[dict[str, Any]] = []
-    seen: dict[tuple[str, int], int] = {}
+    line_of: dict[tuple[str, int], int] = {}
     for line, record in source.records():
         missing = [name for name in _NEEDED if name not in record]
         if missing:
@@ -60,41 +60,41 @@ def load_turns(path: str | Path) -> list[dict[str, Any]]:
             )
         row = checked(record, source.name, line)
         place = (row["session_id"], row["turn_idx"])
-        if place in seen:
+        if place in line_of:
             raise InputError(
-                f"turn {place[1]} of session {place[0]!r} is there twice, first in line {seen[place]}",
+                f"turn {place[1]} of session {place[0]!r} occurs twice, first in line {line_of[place]}",
                 file=source.name,
                 line=line,
             )
-        seen[place] = line
+        line_of[place] = line
         rows.append(row)
     return rows
 
 
 def checked(row: dict[str, Any], name: str = "turn data", line: int | None = None) -> dict[str, Any]:
-    """A turn with its values in their types, or an error that says what is wrong with it."""
+    """A turn whose values have the right types, or an error that says what is wrong."""
     session, index = row.get("session_id"), row.get("turn_idx")
     if session is None or session == "":
         raise InputError("the turn has no session_id", file=name, line=line)
     if (isinstance(index, str) and index.strip().isdecimal()) or (isinstance(index, float) and index.is_integer()):
         index = int(index)
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-        raise InputError(f"turn_idx is {index!r}, and should be a whole number from 0 up", file=name, line=line)
+        raise InputError(f"turn_idx must be a whole number from 0 up, got {index!r}", file=name, line=line)
     for column in ("query", "ground_truth", "agent_response"):
         value = row.get(column)
         if column == "ground_truth" and isinstance(value, list | tuple):  # several answers are accepted
-            if not all(isinstance(each, str) for each in value):
-                raise InputError("ground_truth is a list, and should have nothing but texts", file=name, line=line)
-            texts = list(dict.fromkeys(whole(each) for each in value if each.strip()))
+            if not all(isinstance(text, str) for text in value):
+                raise InputError("ground_truth must be a text or a list of texts", file=name, line=line)
+            texts = list(dict.fromkeys(whole(text) for text in value if text.strip()))
             row = {**row, column: texts if len(texts) > 1 else texts[0] if texts else None}
             continue
         if value is not None and not isinstance(value, str):
-            raise InputError(f"{column} is {type(value).__name__}, and should be a text", file=name, line=line)
+            raise InputError(f"{column} must be a text, got {type(value).__name__}", file=name, line=line)
         row = {**row, column: None if value is None else whole(value)}
     ego = row.get("is_ego")
     if isinstance(ego, str):
         if ego.strip().lower() not in ("true", "false", "1", "0", ""):
-            raise InputError(f"is_ego is {ego!r}, and should be true or false", file=name, line=line)
+            raise InputError(f"is_ego must be true or false, got {ego!r}", file=name, line=line)
         ego = ego.strip().lower() in ("true", "1")
     history = row.get("interaction_id_history")
     return {
@@ -107,7 +107,7 @@ def checked(row: dict[str, Any], name: str = "turn data", line: int | None = Non
 
 
 def save_turns(path: str | Path, turns: Sequence[Mapping[str, Any]]) -> None:
-    """Turn data as JSON lines, whole or not at all."""
+    """Write turn data as JSON lines: all of it, or no file."""
     target = Path(path)
     with replacing(target) as (temporary,), temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(dumps(dict(turn)) + "\n" for turn in turns)
@@ -120,18 +120,18 @@ def save_results(
     *,
     guard: bool = True,
 ) -> list[Path]:
-    """The two files of turns and the dictionary of scores."""
+    """Write the two files of turns and the dictionary of scores."""
     paths = [folder / ALL_TURNS, folder / EGO_TURNS, folder / SCORES_FILE]
-    with replacing(*paths) as (every, ego, dictionary):
-        for part, path in (("all", every), ("ego", ego)):
-            cells = ([row.get(column) for column in RESULT_COLUMNS] for row in rows[part])
+    with replacing(*paths) as (all_turns, ego_turns, dictionary):
+        for key, path in (("all", all_turns), ("ego", ego_turns)):
+            cells = ([row.get(column) for column in RESULT_COLUMNS] for row in rows[key])
             write_rows(path, RESULT_COLUMNS, cells, "csv", guard=guard)
         dictionary.write_text(dumps(scores, indent=2) + "\n", encoding="utf-8")
     return paths
 
 
 def save_run(folder: Path, judged: Judged, summary: dict[str, Any], manifest: dict[str, Any]) -> Run:
-    """Write every turn with its flags, what they come to and how it was run, beside the folder's other files."""
+    """Write the files of a run, rows, summary and manifest, beside the folder's other files."""
     outcomes = judged.outcomes()
     with NewRun(folder, inside=True) as new:
         with RowsWriter(new.folder / ROWS, MEASURES) as writer:
@@ -140,10 +140,10 @@ def save_run(folder: Path, judged: Judged, summary: dict[str, Any], manifest: di
 
 
 def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
-    """What came out, with intervals, counts and causes. Nothing in it depends on when or how fast it was run."""
+    """The summary: intervals, counts and causes. Nothing in it depends on the time or the speed of the run."""
     failed = judged.not_scored()
     outcomes = judged.outcomes()
-    lengths = [len(turns) for turns in judged.counted]
+    lengths = [len(results) for results in judged.counted]
     codes = np.repeat(np.arange(len(lengths)), lengths) if any(length > 1 for length in lengths) else None
     metrics: dict[str, MetricSummary] = {
         measure.name: summarise(
@@ -152,11 +152,11 @@ def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
             binary=True,
             direction=measure.direction,
             bounds=measure.bounds,
-            codes=codes,  # turns of a conversation belong together
+            codes=codes,  # a conversation's turns are one cluster
         )
         for measure in MEASURES
     }
-    by_conversation = [conversation_score(turns) for turns in judged.counted]
+    by_conversation = [conversation_score(results) for results in judged.counted]
     unknown = sum(score is None for score in by_conversation)
     metrics[CONVERSATION.name] = summarise(
         np.array([np.nan if score is None else score for score in by_conversation], dtype=np.float64),
@@ -169,8 +169,8 @@ def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
         "n_rows": len(outcomes),
         "n_conversations": len(judged.conversations),
         "statistics": Confidence(cluster=None if codes is None else "session_id").as_dict(),
-        "metrics": {name: each.as_dict() for name, each in metrics.items()},
-        "accuracy_bounds": accuracy_bounds(judged.turns()),
+        "metrics": {name: metric_summary.as_dict() for name, metric_summary in metrics.items()},
+        "accuracy_bounds": accuracy_bounds(judged.results()),
         "unscored_share": 1 - outcomes.count(SCORED) / len(outcomes) if outcomes else 0.0,
         "causes": judged.causes(),
         "judged_by": judged.judged_by(),
@@ -188,7 +188,7 @@ def manifest_of(
     effort: Mapping[str, Any],
     cascade: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """How it was run: the signature, and what differs from one run to the next."""
+    """The manifest: what the results depend on, and when and how the run was made."""
     return {
         "run": run,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -205,26 +205,27 @@ def manifest_of(
 def _flag(judged: Judged, name: str) -> Any:
     """One flag of every turn as a column of scores, NaN where it is not known."""
     value = attrgetter(_ATTRIBUTES[name])
-    values = [np.nan if turn.correct is None else float(value(turn)) for turns in judged.counted for turn in turns]
-    return np.array(values, dtype=np.float64)
+    results = (result for conversation in judged.counted for result in conversation)
+    return np.array(
+        [np.nan if result.correct is None else float(value(result)) for result in results], dtype=np.float64
+    )
 
 
 def _batch(judged: Judged) -> Batch:
     """The turns as rows of the table."""
-    turns = [each for conversation in judged.conversations for each in conversation]
-    rows = [each.row for each in turns]
+    turns = list(judged.all_turns)
     renamed = {"query": "question", "agent_response": "answer", "ground_truth": "reference"}
-    columns: dict[str, list[Any]] = {"qid": [each.qid for each in turns]}
+    columns: dict[str, list[Any]] = {"qid": [turn.qid for turn in turns]}
     for name in (*TURN_COLUMNS, "error"):
-        values = [row.get(name) for row in rows]
+        values = [turn.row.get(name) for turn in turns]
         if name == "ground_truth":
             columns["reference"] = [[value] if isinstance(value, str) else value or [] for value in values]
         elif name != "interaction_id_history" and any(value is not None for value in values):
             columns[renamed.get(name, name)] = [None if value is None else _text(value) for value in values]
-    columns["judged_by"] = [each.judged_by or None for each in turns]
-    if any(each.judgement for each in turns):
-        columns["verdict"] = [each.judgement.verdict if each.judgement else None for each in turns]
-        columns["reason"] = [whole(each.judgement.reason or each.cause) if each.judgement else None for each in turns]
+    columns["judged_by"] = [turn.judged_by or None for turn in turns]
+    if any(turn.judgement for turn in turns):
+        columns["verdict"] = [turn.judgement.verdict if turn.judgement else None for turn in turns]
+        columns["reason"] = [whole(turn.judgement.reason or turn.cause) if turn.judgement else None for turn in turns]
     return Batch(columns)
 
 

@@ -1,9 +1,8 @@
-"""The agent answers: conversations side by side in batches, the turns of each one after another.
+"""The agent answers conversations in batches, the turns of each conversation in their order.
 
-An answer is in the journal before the next turn is asked. Where a batch fails, its conversations are asked one by one,
-so that one bad question takes no other with it; a conversation whose turn failed goes no further. The agent is called
-from one thread, one batch after another, unless somebody asks for more: a model on a GPU, or an agent that keeps notes,
-is not made for two calls at once.
+An answer is in the journal before the next turn is asked. If a batch fails, its conversations are asked one by one, so
+that one bad question fails alone; a conversation ends at a turn that failed. By default the agent is called from one
+thread, one batch after another: a model on a GPU, or an agent with state, may not support two calls at once.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from ragmeter.table import TARGET_ERROR
 
 
 class Agent(Protocol):
-    """What answers questions about images."""
+    """An agent that answers questions about images."""
 
     def get_batch_size(self) -> int:
-        """How many conversations it takes at once."""
+        """How many conversations one call may have."""
 
     def batch_generate_response(
         self, queries: list[str], images: list[Any], message_histories: list[list[dict[str, str]]]
@@ -41,7 +40,7 @@ class Agent(Protocol):
 
 @dataclass
 class Progress:
-    """One conversation on its way: what was answered so far, and why it stopped if it did."""
+    """A conversation's answers so far, and its failure if there was one."""
 
     conversation: Conversation
     answers: list[str] = field(default_factory=list)
@@ -84,12 +83,12 @@ class Progress:
 
 
 class Generation:
-    """Has an agent answer a dataset."""
+    """Lets an agent answer a dataset."""
 
     def __init__(
         self, agent: Agent, caller: Caller, shorten: Callable[[str], str], current: Round | None = None
     ) -> None:
-        """`current` is the round that answers are kept in; without one they are not kept."""
+        """`current` is the journal's round that records the answers; without one they are not recorded."""
         self.agent = agent
         self.caller = caller
         self.shorten = shorten
@@ -103,54 +102,54 @@ class Generation:
         advance: Callable[[int], None],
         finished: Callable[[int], None] = lambda conversations: None,
     ) -> list[Progress]:
-        """Answer every turn of every conversation, by calls from that many threads; in the dataset's order.
+        """Answer every turn of every conversation, with `workers` threads. The result is in the dataset's order.
 
-        `advance` is called with each number of turns that are done, `finished` with that of conversations.
+        `advance` is called with the number of turns that were just finished, `finished` with that of conversations.
         """
         self.threads = Threads(workers)
-        found: dict[int, list[Progress]] = {}
+        batches: dict[int, list[Progress]] = {}
 
-        async def one(numbered: tuple[int, tuple[Conversation, ...]]) -> None:
+        async def answer_batch(numbered: tuple[int, tuple[Conversation, ...]]) -> None:
             number, batch = numbered
-            found[number] = [Progress(conversation) for conversation in batch]
-            await self._batch(found[number], advance)
+            batches[number] = [Progress(conversation) for conversation in batch]
+            await self._batch(batches[number], advance)
             finished(len(batch))
 
         try:
-            await for_each(enumerate(_batches(conversations, size)), one, workers)
+            await for_each(enumerate(_batches(conversations, size)), answer_batch, workers)
         finally:
             self.threads.close()
-        return [progress for _, batch in sorted(found.items()) for progress in batch]
+        return [progress for _, batch in sorted(batches.items()) for progress in batch]
 
     async def _batch(self, batch: list[Progress], advance: Callable[[int], None]) -> None:
         for index in range(max(len(progress.conversation.questions) for progress in batch)):
             waiting = [p for p in batch if p.failure is None and index < len(p.conversation.questions)]
             asked = []
             for progress in waiting:
-                known = None if self.round is None else self.caller.recorded(self._key(self.round, progress))
-                if known is None:
+                recorded = None if self.round is None else self.caller.recorded(self._key(self.round, progress))
+                if recorded is None:
                     asked.append(progress)
                 else:
-                    progress.answers.append(self.shorten(json.loads(known.body)["response"]))
+                    progress.answers.append(self.shorten(json.loads(recorded.body)["response"]))
                     advance(1)
             if asked:
                 await self._ask(asked, advance)
 
     async def _ask(self, asked: list[Progress], advance: Callable[[int], None]) -> None:
-        """Ask the next turn of some conversations at once; if that fails, each by itself."""
+        """Ask the next turn of several conversations in one call; if that fails, of each in a call of its own."""
         if len(asked) > 1:
-            found = await self.caller.attempt(lambda: self._send(asked, alone=False), last_resort=False)
-            if isinstance(found, Reply):
-                await self._keep(asked, found, advance)
+            reply = await self.caller.attempt(lambda: self._send(asked, alone=False), last_resort=False)
+            if isinstance(reply, Reply):
+                await self._keep(asked, reply, advance)
                 return
         for progress in asked:
             alone = [progress]
-            found = await self.caller.attempt(lambda alone=alone: self._send(alone, alone=True))  # type: ignore[misc]
-            if isinstance(found, Reply):
-                await self._keep(alone, found, advance)
+            reply = await self.caller.attempt(lambda alone=alone: self._send(alone, alone=True))  # type: ignore[misc]
+            if isinstance(reply, Reply):
+                await self._keep(alone, reply, advance)
             else:
-                progress.failure = found
-                if found.outcome != STOPPED:
+                progress.failure = reply
+                if reply.outcome != STOPPED:
                     advance(len(progress.conversation.questions) - len(progress.answers))
 
     async def _send(self, asked: Sequence[Progress], *, alone: bool) -> Reply:
@@ -171,15 +170,15 @@ class Generation:
                 raise GiveUp(TARGET_ERROR, f"batch_generate_response() gave a {type(response).__name__}, not a text")
         return Reply(dumps(list(responses)))
 
-    async def _keep(self, asked: list[Progress], found: Reply, advance: Callable[[int], None]) -> None:
-        """Write the answers down, each under its own turn, and go on from there."""
-        responses = json.loads(found.body)
+    async def _keep(self, asked: list[Progress], reply: Reply, advance: Callable[[int], None]) -> None:
+        """Record each answer in the journal under its own turn, and add it to its conversation."""
+        responses = json.loads(reply.body)
         current = self.round
         if current is not None:
             await asyncio.gather(
                 *(
                     self.caller.journal.record(
-                        self._key(current, progress), replace(found, body=dumps({"response": response}))
+                        self._key(current, progress), replace(reply, body=dumps({"response": response}))
                     )
                     for progress, response in zip(asked, responses, strict=True)
                 )
@@ -189,7 +188,7 @@ class Generation:
         advance(len(asked))
 
     def _key(self, current: Round, progress: Progress) -> str:
-        """What an answer depends on within a round: conversation and history."""
+        """The journal's key of the next answer: within a round it depends on the conversation and its history."""
         conversation = progress.conversation
         question = conversation.questions[len(progress.answers)]
         return current.key(
@@ -199,7 +198,7 @@ class Generation:
 
 
 def _fingerprint(image: Any) -> str:
-    """What tells images apart: an address as it is, pixels by their hash, anything else by its kind."""
+    """A text that tells images apart: a URL itself, else the type and the hash of the pixels."""
     if image is None or isinstance(image, str):
         return str(image)
     pixels = image if isinstance(image, bytes | bytearray) else getattr(image, "tobytes", bytes)()

@@ -1,4 +1,4 @@
-"""How far an evaluation is: for a function of the user's, and as a bar for whoever watches."""
+"""Reports the progress of an evaluation: to a function of the user's, and as a bar on the terminal."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from typing import Any
 from ragmeter.compat.crag.dataset_utils import records
 from ragmeter.show.progress import Advance, progress_bar
 
-#: Called with how many are done, and how many there are.
+#: Called with (number done, total).
 ProgressCallback = Callable[[int, int], None]
 
 
 @contextmanager
-def tracking(what: str, unit: str, total: int, callback: ProgressCallback | None, *, shown: bool) -> Iterator[Advance]:
-    """A function to be called with each number of things that are done; `shown` draws a bar."""
+def tracking(
+    title: str, unit: str, total: int, callback: ProgressCallback | None, *, show_bar: bool
+) -> Iterator[Advance]:
+    """A function to call with the number of units that were just finished."""
     done = 0
-    with progress_bar(shown, what, unit, total) as draw:
+    with progress_bar(show_bar, title, unit, total) as draw:
 
         def advance(count: int) -> None:
             nonlocal done
@@ -31,7 +33,7 @@ def tracking(what: str, unit: str, total: int, callback: ProgressCallback | None
 
 
 def count_conversations(dataset: Any, limit: int | None) -> int:
-    """How many conversations of the dataset will be taken."""
+    """The number of conversations of the dataset that are used."""
     in_memory = isinstance(dataset, Sized) and not isinstance(dataset, str | Path)
     size = len(dataset) if in_memory else sum(1 for _ in records(dataset))
     return size if limit is None else min(limit, size)

@@ -1,4 +1,4 @@
-"""Answers of at most so many tokens, by a tokenizer of the user's or one that needs no download."""
+"""Cuts answers to a number of tokens, with the user's tokenizer or a built-in one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ragmeter.errors import InputError, UsageError, errors_of
 from ragmeter.metrics.normalize import UNSPACED
 from ragmeter.registry import import_object
 
-#: Our own tokens: words, single marks, and single characters of scripts that put no space between words.
+#: The built-in tokens: words, single marks, and single characters of scripts without spaces between words.
 _TOKEN = regex.compile(
     rf"[{UNSPACED}]|[[\p{{L}}\p{{M}}\p{{N}}_]--[{UNSPACED}]]+|[^\s\p{{L}}\p{{M}}\p{{N}}_]", regex.VERSION1
 )
 
 
 class Tokenizer(Protocol):
-    """What tiktoken, tokenizers and transformers have in common."""
+    """The interface that tiktoken, tokenizers and transformers share."""
 
     def encode(self, text: str) -> Any:
         """The token ids, or an object that has them as `ids`."""
@@ -28,16 +28,16 @@ class Tokenizer(Protocol):
 
 
 def cut(text: str, limit: int, tokenizer: Tokenizer | None = None) -> str:
-    """The text, or as much of its beginning as `limit` tokens hold."""
+    """The text, cut after `limit` tokens."""
     if tokenizer is None:
         for count, token in enumerate(_TOKEN.finditer(text), 1):
             if count > limit:
                 return text[: token.start()].rstrip()
         return text
     with errors_of(f"the tokenizer {type(tokenizer).__name__}"):
-        found = tokenizer.encode(text)
-        ids = list(getattr(found, "ids", found))
-        # half a character at the end of the last token decodes to the replacement character
+        encoded = tokenizer.encode(text)
+        ids = list(getattr(encoded, "ids", encoded))
+        # an incomplete character at the end decodes to the replacement character
         return text if len(ids) <= limit else str(tokenizer.decode(ids[:limit])).rstrip("\ufffd")
 
 
@@ -53,11 +53,11 @@ def load_tokenizer(spec: str) -> Tokenizer:
         with errors_of(f"reading {spec}"):
             read: Tokenizer = Loaded.from_file(spec)
             return read
-    found = import_object(spec, "tokenizer")
-    if isinstance(found, type) or not hasattr(found, "encode"):
+    loaded = import_object(spec, "tokenizer")
+    if isinstance(loaded, type) or not hasattr(loaded, "encode"):
         with errors_of(spec):
-            found = found()
-    if not callable(getattr(found, "encode", None)) or not callable(getattr(found, "decode", None)):
-        raise UsageError(f"{spec!r} is not a tokenizer", hint="it should have encode(text) and decode(ids)")
-    loaded: Tokenizer = found
-    return loaded
+            loaded = loaded()
+    if not callable(getattr(loaded, "encode", None)) or not callable(getattr(loaded, "decode", None)):
+        raise UsageError(f"{spec!r} is not a tokenizer", hint="it must have encode(text) and decode(ids)")
+    tokenizer: Tokenizer = loaded
+    return tokenizer

@@ -25,6 +25,7 @@ from ragmeter.show.report import rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
 from ragmeter.show.sentences.causes import failures
+from ragmeter.show.sentences.judging import CAUSE, judge_causes, judge_lines, judge_model
 from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, summary_sentence
 from ragmeter.stats.intervals import SMALL
 
@@ -170,9 +171,11 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         },
         "row_metrics": run.row_metrics,
         "failures": failures(run.metrics()),
-        "causes": summary.get("causes") or {},
+        "causes": {**(summary.get("causes") or {}), **judge_causes(summary)},
+        "judge_model": judge_model(run.manifest()),
+        "judge": [line for line in judge_lines(summary, run.manifest()) if line[1] != CAUSE],
         "numbers": summary.get("numbers") or {},
-        "usage": summary.get("usage") or {},
+        "usage": {} if "judged_by" in summary else summary.get("usage") or {},  # conversations: with the judge
         "slices": slices(run),
         "relations": relations(run),
         "manifest": run.manifest(),

@@ -18,11 +18,13 @@ from ragmeter.show.numbers import compact
 from ragmeter.show.report.evidence import evidence
 from ragmeter.show.report.shapes import domain
 from ragmeter.show.report.slices import slice_columns
-from ragmeter.table import JUDGE_COLUMNS, LIST_COLUMNS, NUMBER_COLUMNS, QID, Scores, outcome_column
+from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, QID, Scores, outcome_column
 
 #: A text on the page is no longer than this, and shorter if all of them together would be more than a browser likes.
 LONGEST_TEXT = 4000
 _MOST_CHARACTERS = 60_000_000
+#: The parts of what a judge leaves beside a row, in the order of its columns.
+_JUDGED = ("value", "reason", "by", "probability")
 _WHOLE = re.compile(r"\d{1,9}(\.0+)?")
 
 
@@ -94,7 +96,7 @@ def columns(run: Run, rows: Any, texts: Texts) -> dict[str, Any]:
     table = run.rows().take(rows)
     held: dict[str, Any] = {"n": len(rows), "total": run.n_rows}
     present = set(table.column_names)
-    for name in ("qid", "question", "answer", "error", "session_id", *JUDGE_COLUMNS):
+    for name in ("qid", "question", "answer", "error", "session_id"):
         if name in present:
             held[name] = texts.places(table[name].to_pylist())
     for name in LIST_COLUMNS:
@@ -102,6 +104,17 @@ def columns(run: Run, rows: Any, texts: Texts) -> dict[str, Any]:
             held[name] = [None if cell is None else texts.places(cell) for cell in table[name].to_pylist()]
     if {"relevant", "retrieved"} <= present:
         held["hits"], held["found"] = _hits(run, table)
+    held["judges"] = [
+        {
+            "name": name,
+            **{
+                part: texts.places([None if cell is None else str(cell) for cell in table[column].to_pylist()])
+                for part, column in zip(_JUDGED, filled, strict=False)
+                if column in present
+            },
+        }
+        for name, filled in run.judged_columns.items()
+    ]
     held["numbers"] = {name: _rounded(table[name].to_pylist()) for name in NUMBER_COLUMNS if name in present}
     held["turn"] = [_turn(value) for value in table["turn_idx"].to_pylist()] if "turn_idx" in present else None
     dividing = set(slice_columns(run))

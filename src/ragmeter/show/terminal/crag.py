@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.show.numbers import interval, number
+from ragmeter.show.sentences.judging import cascade_lines, cause_lines, check_line, decided_by, effort_lines
 from ragmeter.show.terminal import console, printable
-from ragmeter.show.terminal.judging import cascade_lines, cause_lines, check_line, spent
+from ragmeter.show.terminal.judging import print_lines
 from ragmeter.show.terminal.tables import Figures
 
 #: Which of the summary's metrics has the interval of a score.
@@ -46,20 +47,16 @@ def judged(
             f"{number(high)} (all right)",
             "bold red",
         )
-        for line, style in cause_lines(summary["causes"]):
-            out.sentence(line, style)
+        print_lines(cause_lines(summary["causes"]))
     if check := summary.get("judge_check"):
         out.sentence(check_line(check))
     if not has_judge and "cascade" not in summary:
         out.print("no judge: an answer is correct only where it matches exactly", soft_wrap=True)
-    elif has_judge and (effort["made"] or effort["from_journal"]):
-        out.print(spent(summary["usage"], effort))
-        if effort["parameters_the_server_refused"]:
-            refused = ", ".join(effort["parameters_the_server_refused"])
-            out.print(f"the server does not take {refused}: left out", style="red", soft_wrap=True)
+    elif has_judge:
+        print_lines(effort_lines(summary["usage"], effort))
     if "cascade" in summary:
-        for line, style in cascade_lines(summary["cascade"], summary["judged_by"]):
-            out.print(line, style=style, soft_wrap=True)
+        out.sentence(decided_by(summary["judged_by"]))
+        print_lines(cascade_lines(summary["cascade"]))
     for warning in summary["judge_warnings"]:
         out.sentence(warning, "red")
     if summary["flip_rate"] is not None:
@@ -78,8 +75,7 @@ def generated(result: Mapping[str, Any]) -> None:
         f"shortened: {result['shortened']:,}",
         soft_wrap=True,
     )
-    for line, style in cause_lines(result["causes"]):
-        out.sentence(line, style)
+    print_lines(cause_lines(result["causes"]))
     out.print(printable(f"written: {result['output']}"), soft_wrap=True)
 
 

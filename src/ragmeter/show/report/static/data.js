@@ -46,8 +46,8 @@ function prepared(run, about) {
 function searchable(run) {
   if (!run.small) {
     store.small = store.small || store.texts.map((each) => each.toLowerCase());
-    const single = ['qid', 'question', 'answer', 'error', 'verdict', 'reason', 'judged_by', 'session_id'].filter((name) => run[name]).map((name) => run[name]);
-    single.push(...Object.values(run.slices), ...Object.values(run.others));
+    const single = ['qid', 'question', 'answer', 'error', 'session_id'].filter((name) => run[name]).map((name) => run[name]);
+    single.push(...run.judges.flatMap(({ name, probability, ...parts }) => Object.values(parts)), ...Object.values(run.slices), ...Object.values(run.others));
     const lists = ['reference', 'relevant', 'retrieved'].filter((name) => run[name]).map((name) => run[name]);
     run.small = Array.from({ length: run.n }, (_, row) => {
       const parts = single.map((column) => (column[row] < 0 ? '' : store.small[column[row]]));

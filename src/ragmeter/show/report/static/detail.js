@@ -137,12 +137,17 @@ function scores(run, row) {
   return rows.length ? block('Scores', table('Scores', ['metric', 'score', 'outcome'], rows, { class: 'plain' })) : null;
 }
 
+/** What a judge says of the row, for each column that it has filled. */
 function judge(run, row) {
-  const [verdict, reason] = ['verdict', 'reason'].map((name) => (run[name] ? text(run[name][row]) : null));
-  const by = run.judged_by ? text(run.judged_by[row]) : null;
-  if (verdict === null && reason === null && by === null) return null;
-  return block('Judge', by === null ? null : make('p', { class: 'soft' }, 'judged by ', words(by)), verdict === null ? null : make('p', {}, make('span', { class: 'badge even' }, words(verdict))),
-    reason ? make('p', {}, words(reason)) : null);
+  return run.judges.map((each) => {
+    const [value, reason, by, probability] = ['value', 'reason', 'by', 'probability'].map((part) => (each[part] ? text(each[part][row]) : null));
+    if (value === null && reason === null && by === null) return null;
+    const chance = probability === null ? null : [` · ${each.name.startsWith('verdict') ? 'correct' : 'the better value'} with probability `, figure(Number(probability))];
+    return block(run.judges.length > 1 ? ['Judge: ', breakable(each.name)] : 'Judge',
+      by === null ? null : make('p', { class: 'soft' }, 'judged by ', words(by), chance),
+      value === null ? null : make('p', {}, make('span', { class: 'badge even' }, words(value))),
+      reason ? make('p', {}, words(reason)) : null);
+  });
 }
 
 /** What speaks for the answer and against it, as the offline judge sees it. */

@@ -8,9 +8,9 @@ function headline() {
     run.created ? [', ', when(run.created, { dateStyle: 'long' })] : null));
   $('headline-body').replaceChildren(
     make('ul', { class: 'lead' }, lead),
-    ...sentences(), failures(),
+    ...sentences(), failures(), warnings() || '',
     make('div', { class: data.runs.length > 1 ? 'cards several' : 'cards' }, Object.keys(data.metrics).map(card)),
-    make('p', { class: 'about' }, data.interval), numbers() || '');
+    make('p', { class: 'about' }, data.interval), judges() || '', numbers() || '');
 }
 
 const dot = (run) => make('span', { class: `swatch run-${data.runs.indexOf(run) % 8}`, 'aria-hidden': 'true' });
@@ -40,6 +40,25 @@ function causes(run) {
   return make('details', {}, make('summary', {}, `Causes in their own words (${count(held.length)})`),
     make('ul', {}, held.slice(0, 20).map(([cause, number]) => make('li', {}, `${count(number)} × `, words(cause)))));
 }
+
+const saying = (run, wanted) => run.judge.filter(([, kind]) => (kind === 'warning') === wanted);
+
+/** What the judge's own figures warn of; it stands above everything that rests on them. */
+function warnings() {
+  const worrying = data.runs.filter((run) => saying(run, true).length);
+  return worrying.length ? make('div', { class: 'note bad' }, make('strong', {}, 'Before you trust the judge'), worrying.map((run) => said(run, true))) : null;
+}
+
+/** How the judge did on known cases, who decided, and what it cost. */
+function judges() {
+  const judged = data.runs.filter((run) => saying(run, false).length);
+  return judged.length ? make('div', { class: 'note judge' }, make('strong', {}, 'The judge', data.runs.length === 1 && judged[0].judge_model ? [': ', words(judged[0].judge_model)] : null), judged.map((run) => said(run, false))) : null;
+}
+
+const said = (run, wanted) => [
+  data.runs.length > 1 ? make('p', { class: 'whose' }, dot(run), words(run.name), run.judge_model ? [', judged by ', words(run.judge_model)] : null) : null,
+  make('ul', {}, saying(run, wanted).map(([line, kind]) => make('li', {}, kind === 'strong' ? make('strong', {}, words(line)) : words(line)))),
+];
 
 function card(name) {
   const metric = data.metrics[name];

@@ -1,0 +1,135 @@
+"""A judge in words: how it did on known cases, who decided, what failed, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ragmeter.judges.cascade import NO_MODEL
+from ragmeter.show.numbers import interval, money, number, whole
+
+_MOST_CAUSES = 5
+#: What kind of line it is: one to be worried about, one that stands out, a cause why there is no verdict, any other.
+WARNING, STRONG, CAUSE, PLAIN = "warning", "strong", "cause", ""
+#: A line, and its kind.
+Line = tuple[str, str]
+
+
+def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[Line]:
+    """All that a run's documents say of the columns that a judge has filled, and of what that took."""
+    judges = _judges(summary)
+    if not judges:
+        return
+    if check := summary.get("judge_check"):
+        yield check_line(check), PLAIN
+    for name, column in judges.items():
+        prefix = f"{name}: " if len(judges) > 1 else ""
+        if column["judged_by"]:
+            yield prefix + decided_by(column["judged_by"]), PLAIN
+        if "cascade" in column:
+            yield from ((prefix + line, kind) for line, kind in cascade_lines(column["cascade"]))
+        yield from cause_lines(column["causes"])
+        if column["flip_rate"] is not None:
+            yield f"{prefix}flip rate: {number(column['flip_rate'])}, n = {column['n_judged_repeatedly']:,}", PLAIN
+        for warning in column["warnings"]:
+            yield prefix + warning, WARNING
+    usage, effort = (
+        (summary.get("judge_usage"), manifest.get("judging"))
+        if "judges" in summary
+        else (summary.get("usage"), manifest.get("effort"))
+    )
+    if usage and effort:
+        yield from effort_lines(usage, effort)
+
+
+def _judges(summary: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """What the summary says of each column that a judge has filled; conversations have one, and say it at the top."""
+    if "judges" in summary or "judged_by" not in summary:
+        judges: Mapping[str, Mapping[str, Any]] = summary.get("judges") or {}
+        return judges
+    own = {name: summary[name] for name in ("judged_by", "flip_rate", "n_judged_repeatedly")}
+    shared = {"cascade": summary["cascade"]} if "cascade" in summary else {}
+    warnings = summary.get("judge_warnings") or []
+    return {"verdict": {**own, **shared, "causes": summary.get("causes") or {}, "warnings": warnings}}
+
+
+def judge_model(manifest: Mapping[str, Any]) -> str:
+    """The model that was asked, or nothing."""
+    asked = [*(manifest.get("asked") or {}).values(), manifest.get("judge") or {}]
+    return next((str(entry["model"]) for entry in asked if entry.get("model")), "")
+
+
+def judge_causes(summary: Mapping[str, Any]) -> dict[str, int]:
+    """Why rows have no verdict, over all columns that a judge has filled."""
+    causes: dict[str, int] = {}
+    for column in _judges(summary).values():
+        for cause, count in column["causes"].items():
+            causes[cause] = causes.get(cause, 0) + count
+    return causes
+
+
+def check_line(check: Mapping[str, Any]) -> str:
+    """How the judge did on the built-in cases."""
+    if check["skipped"]:
+        return f"this judge was not tried on built-in cases: {check['skipped']}"
+    missed = f"; it missed: {'; '.join(check['missed'])}" if check["missed"] else ""
+    return f"this judge got {check['right']} of {check['n']} built-in cases right{missed}"
+
+
+def decided_by(judged_by: Mapping[str, int]) -> str:
+    """Where the verdicts came from."""
+    return "verdicts by: " + ", ".join(f"{name} {count:,}" for name, count in judged_by.items())
+
+
+def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
+    """What a cascade saved, and what the accuracy is without the offline judge's mistakes."""
+    if cascade["calls_saved"]:
+        saved = f", about {money(cascade['saved_usd'])}" if cascade["saved_usd"] is not None else ""
+        yield f"calls saved: {cascade['calls_saved']:,}{saved}", PLAIN
+    if cascade["basis"] != NO_MODEL:
+        threshold = cascade["threshold"]
+        limit = "nothing is sure enough" if threshold is None else f"sure from {number(threshold)} on"
+        yield f"threshold: {limit}, set by {cascade['basis']}", PLAIN
+    checked = cascade["audited"]
+    if checked["n"]:
+        agreement = f"{number(checked['agreement'])} ({interval(checked['interval'])}), n = {checked['n']:,}"
+        yield f"agreement of the model with the offline judge where that was sure: {agreement}", PLAIN
+    accuracy = cascade["accuracy"]
+    if accuracy["mean"] is not None:
+        shown = f"{number(accuracy['mean'])} ({interval(accuracy['interval'])}), n = {accuracy['n']:,}"
+        yield f"accuracy as the model would find it: {shown}", STRONG
+    for warning in cascade["warnings"]:
+        yield warning, WARNING
+
+
+def cause_lines(causes: Mapping[str, int]) -> Iterator[Line]:
+    """Why there is no verdict, most frequent first."""
+    for cause, count in list(causes.items())[:_MOST_CAUSES]:
+        yield f"  {count:,} {cause}", CAUSE
+    if len(causes) > _MOST_CAUSES:
+        yield f"  and {len(causes) - _MOST_CAUSES:,} other causes: summary.json has them", CAUSE
+
+
+def effort_lines(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> Iterator[Line]:
+    """What asking took, if anything was asked, and what the server and the journal had to do with it."""
+    if notice := effort.get("journal_notice"):
+        yield notice, WARNING
+    if effort["made"] or effort["from_journal"]:
+        yield spent(usage, effort), PLAIN
+        if refused := ", ".join(effort["parameters_the_server_refused"]):
+            yield f"the server does not take {refused}: left out", WARNING
+
+
+def spent(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> str:
+    """Calls, tokens, dollars and latency."""
+    parts = [
+        f"calls: {usage['calls']:,} ({effort['from_journal']:,} recorded before, {effort['made']:,} made now, "
+        f"{effort['retried']:,} of them again)",
+        f"tokens: {usage['prompt_tokens']:,} in, {usage['completion_tokens']:,} out",
+    ]
+    if usage["cost_usd"] is not None:
+        parts.append(f"cost: {money(usage['cost_usd'])}")
+    if effort["latency_ms"]:
+        latency = effort["latency_ms"]
+        parts.append(f"latency: {whole(latency['p50'])} ms median, {whole(latency['p95'])} ms p95")
+    return "; ".join(parts)

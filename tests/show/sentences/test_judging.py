@@ -1,0 +1,77 @@
+"""A judge in words: of a run with a judge, and of conversations that an earlier version has judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ragmeter
+from ragmeter import Run
+from ragmeter.show.sentences.judging import CAUSE, PLAIN, WARNING, judge_causes, judge_lines, judge_model
+from tests.conftest import DATA
+from tests.conftest import Run as Command
+from tests.show.report.helpers import keep, keep_judged, rows
+
+
+def lines_of(run: Run) -> list[tuple[str, str]]:
+    return list(judge_lines(run.summary(), run.manifest()))
+
+
+def test_a_run_with_a_judge(tmp_path: Path) -> None:
+    run = Run(keep_judged(tmp_path))
+    check, decided, cause, warning, spent = lines_of(run)
+    assert check[0].startswith("this judge got 23 of 24 built-in cases right; it missed: wrong: ")
+    assert decided == ("verdicts by: exact 5, llm 24", PLAIN)
+    assert cause == ("  1 unparsable: not a verdict", CAUSE)
+    assert warning == ("24 of the judge's 24 verdicts are the same: 'CORRECT'", WARNING)
+    assert spent[0].startswith("calls: 51 (0 recorded before, 51 made now, 0 of them again); tokens: ")
+    assert judge_causes(run.summary()) == {"unparsable: not a verdict": 1}
+    assert judge_model(run.manifest()) == "judge-7"
+
+
+def test_conversations_of_an_earlier_version() -> None:
+    run = Run(DATA / "old_runs" / "talk")
+    decided, spent = lines_of(run)
+    assert decided == ("verdicts by: llm 8, miss 1", PLAIN)
+    assert spent[0].startswith("calls: 8 (0 recorded before, 8 made now, 0 of them again)")
+    assert judge_model(run.manifest()) == "m"
+
+
+def test_a_run_without_a_judge(tmp_path: Path) -> None:
+    run = Run(keep(tmp_path))
+    assert lines_of(run) == []
+    assert judge_model(run.manifest()) == ""
+
+
+def test_markdown_and_the_summary_say_the_same(tmp_path: Path, ragmeter: Command) -> None:
+    keep_judged(tmp_path)
+    shown = ragmeter("summary", "judged", "--output-dir", str(tmp_path)).stdout
+    made = tmp_path / "r.md"
+    ragmeter(
+        "report", "judged", "--output-dir", str(tmp_path), "--output", str(tmp_path / "r.html"), "--markdown", str(made)
+    )
+    markdown = made.read_text(encoding="utf-8")
+    assert "**The judge, judged**: judge-7" in markdown
+    for said in (
+        "this judge got 23 of 24 built-in cases right",
+        "verdicts by: exact 5, llm 24",
+        "calls: 51 (0 recorded",
+    ):
+        assert said in shown
+        assert f"- {said}" in markdown
+    assert "- 1 unparsable: not a verdict" in markdown
+    assert "by verdict" not in markdown  # what the judge said is no slice
+
+
+def test_what_a_judge_filled_is_no_column_of_the_user_s(tmp_path: Path) -> None:
+    judge = ragmeter.Judge(provider=ragmeter.FakeProvider("3"), check=False)
+    metrics = "llm_correct[judge=cascade],llm_grade"
+    ragmeter.evaluate(rows(), metrics=metrics, judge=judge, run="graded", output_dir=tmp_path)
+    run = Run(tmp_path / "graded")
+    assert run.judged_columns == {
+        "verdict[judge=cascade]": [
+            f"{name}[judge=cascade]" for name in ("verdict", "reason", "judged_by", "verdict_probability")
+        ],
+        "grade": ["grade", "grade_reason"],
+    }
+    assert run.other_columns == ["domain", "note"]
+    assert run.slices() == ["domain", "note"]
