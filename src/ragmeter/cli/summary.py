@@ -36,17 +36,11 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.summary import show_summary
 
-    kept = find_run(chosen.run, chosen.output_dir)
-    summary = summarise_run(
-        kept,
-        metrics=chosen.metrics,
-        slices=chosen.slice,
-        **read_statistics(chosen),
-        output_dir=chosen.output_dir,
-    )
+    folder = find_run(chosen.run, chosen.output_dir)
+    summary = summarise_run(folder, metrics=chosen.metrics, slices=chosen.slice, **read_statistics(chosen))
     if chosen.json:
         print(dumps(summary.as_dict(), indent=2))
     else:
         show_summary(summary)
-        print_judge(kept.summary(), kept.manifest())
+        print_judge(folder.summary(), folder.manifest())
     return 0
