@@ -106,8 +106,8 @@ def test_both_sides_of_the_same_mistakes(
         (
             lambda: calibrate("a", [{"qid": "1", "label": "correct"}], level=2),
             ["calibrate", "a", "--labels", "results.csv", "--level", "2"],
-            "level must be",
-            "--level must be",
+            "level must be between",
+            "--level must be between",
         ),
         (
             lambda: choose_sample("a", by="disagreement"),

@@ -145,7 +145,7 @@ def test_what_is_no_result(returned: Any) -> None:
 
 
 def test_rows_that_are_none() -> None:
-    with pytest.raises(UsageError, match="a row of an EvaluationResult is a dict"):
+    with pytest.raises(UsageError, match="a row of an EvaluationResult must be a dict"):
         EvaluationResult("Mine", {}, rows=[3])  # type: ignore[list-item]
 
 
@@ -200,7 +200,7 @@ def test_several_results_of_one_question_in_files(tmp_path: Path) -> None:
 
 def test_references_that_differ_for_one_question(tmp_path: Path) -> None:
     (tmp_path / "both.tsv").write_text("qid\tanswer\tground_truth\n1\ta\ta\n1\txyz\tb\n")
-    with pytest.raises(InputError, match="the qid '1' has two references that differ"):
+    with pytest.raises(InputError, match="the qid '1' has two different references"):
         run_evaluators([EditDistanceEvaluator()], tmp_path / "both.tsv", output_dir=tmp_path)
     (tmp_path / "g.tsv").write_text("qid\tanswer\n1\ta\n1\tb\n")
     with pytest.raises(InputError, match="the qid '1' appears here for the second time"):

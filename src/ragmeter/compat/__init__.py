@@ -1,4 +1,4 @@
-"""The named suites, and how an evaluator is found by its name."""
+"""Evaluators by their names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.registry import import_object
 
-#: Loaded only when asked for: `ragmeter --help` must not wait for numpy.
+#: Imported when they are used: `ragmeter --help` must not wait for numpy.
 BUILTIN = {
     "EditDistanceEvaluator": "ragmeter.compat.edit_distance",
     "ContextRecall": "ragmeter.compat.context_recall",
@@ -17,34 +17,34 @@ BUILTIN = {
 
 
 def find(name: str) -> type[Any]:
-    """The evaluator class of that name or dotted path.
+    """The evaluator class with this name or dotted path.
 
-    A path that can't be imported but ends in one of our names means ours: scripts written for earlier tools keep
-    their paths.
+    A path that can't be imported, but ends in the name of a built-in evaluator, gives that one: scripts written for
+    earlier tools can keep their paths.
     """
-    last = name.replace(":", ".").rpartition(".")[2]
+    class_name = name.replace(":", ".").rpartition(".")[2]
     if name in BUILTIN:
         return _builtin(name)
-    if last == name:
+    if class_name == name:
         raise UnknownNameError(
             "evaluator",
             name,
             BUILTIN,
-            hint=f"built in are {', '.join(BUILTIN)}; for a class of yours give its dotted path",
+            hint=f"built in are {', '.join(BUILTIN)}; for your own class give its dotted path",
         )
     try:
-        found = import_object(name, "evaluator")
+        evaluator = import_object(name, "evaluator")
     except UsageError:
-        if last in BUILTIN:
-            return _builtin(last)
+        if class_name in BUILTIN:
+            return _builtin(class_name)
         raise
-    if not isinstance(found, type) or not callable(getattr(found, "evaluate", None)):
+    if not isinstance(evaluator, type) or not callable(getattr(evaluator, "evaluate", None)):
         raise UsageError(
-            f"{name!r} is not an evaluator", hint="it should be a class with evaluate(rag_results, references)"
+            f"{name!r} is not an evaluator", hint="it must be a class with evaluate(rag_results, references)"
         )
-    return found
+    return evaluator
 
 
 def _builtin(name: str) -> type[Any]:
-    found: type[Any] = getattr(importlib.import_module(BUILTIN[name]), name)
-    return found
+    evaluator: type[Any] = getattr(importlib.import_module(BUILTIN[name]), name)
+    return evaluator

@@ -1,7 +1,7 @@
-"""What every evaluator takes and returns, and the ground on which ours stand.
+"""The base of evaluators.
 
-An evaluator is any class with `evaluate(rag_results, references) -> EvaluationResult`. Ours are lists of metrics with
-the columns and the file formats of the tools that people know.
+An evaluator is any class with `evaluate(rag_results, references) -> EvaluationResult`. The built-in ones are lists of
+metrics, with the columns and the file formats of the tools that they replace.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FIELDS = (
 
 
 class Evaluator(Protocol):
-    """The one method that makes a class an evaluator."""
+    """The method that makes a class an evaluator."""
 
     def evaluate(self, rag_results: list[RAGResult], references: list[QAPair]) -> EvaluationResult:
         """Score the results against the references."""
@@ -40,7 +40,7 @@ class Evaluator(Protocol):
 class MetricEvaluator(ABC):
     """An evaluator that is a list of metrics."""
 
-    #: Columns whose scores are counts, and are written without a point.
+    #: Columns whose scores are counts, written as whole numbers.
     whole: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
@@ -56,15 +56,15 @@ class MetricEvaluator(ABC):
         """The aggregated metrics, from the scores of the rows that have one."""
 
     def evaluate(self, rag_results: Sequence[RAGResult], references: Sequence[QAPair]) -> EvaluationResult:
-        """Score the results against the references, paired by qid, or in their order where no row has one.
+        """Score the results against the references, paired by qid, or by their order if no row has a qid.
 
-        Several results may have one qid: each is scored against the reference of that qid.
+        Several results may have the same qid: each is scored against the reference with that qid.
         """
         started = time.perf_counter()
         data = Data.open(*_as_rows(rag_results, references), repeated=True)
         metrics = self.metrics()
         rows: list[dict[str, Any]] = []
-        held: dict[str, list[Number]] = {column: [] for column in metrics}
+        scores_by_column: dict[str, list[Number]] = {column: [] for column in metrics}
         not_scored: Counter[str] = Counter()
         for scored in score_batches(data.batches(list(metrics.values())), list(metrics.values())):
             names = list(scored.batch.columns)
@@ -75,13 +75,13 @@ class MetricEvaluator(ABC):
             for values, *scores in zip(zip(*scored.batch.columns.values(), strict=True), *lists, strict=True):
                 rows.append(self.row(dict(zip(names, values, strict=True)), dict(zip(metrics, scores, strict=True))))
             for column, values_of_column in zip(metrics, lists, strict=True):
-                held[column].extend(value for value in values_of_column if value is not None)
+                scores_by_column[column].extend(value for value in values_of_column if value is not None)
             outcomes = scored.scores[next(iter(metrics.values())).name][1]
             not_scored.update(outcome for outcome in outcomes if outcome != SCORED)
         elapsed = (time.perf_counter() - started) * 1000
         return EvaluationResult(
             evaluator_name=type(self).__name__,
-            metrics={**self.aggregate(held), "processing_time_ms": elapsed},
+            metrics={**self.aggregate(scores_by_column), "processing_time_ms": elapsed},
             rows=rows,
             sample_count=len(rows) - not_scored.total(),
             system_name=_system_name(rag_results),
@@ -92,21 +92,21 @@ class MetricEvaluator(ABC):
 def read_objects(
     data: Data, metrics: Sequence[Metric], *, gold_context: bool = True
 ) -> tuple[list[RAGResult], list[QAPair]]:
-    """The files as the objects that an evaluator takes, once it is sure that they have what the metrics need.
+    """The rows of files as the objects that an evaluator takes, after a check for the columns that the metrics need.
 
-    Without `gold_context` the references' own contexts, which may be long, are not read.
+    Without `gold_context` the contexts of the references, which may be long, are not read.
     """
     results: list[RAGResult] = []
     references: dict[str, QAPair] = {}
     for batch in data.batches(metrics):
         absent = {name: _absent(name, len(batch)) for name in _FIELDS}
         rows = zip(*(batch.columns.get(name) or absent[name] for name in _FIELDS), strict=True)
-        others = [name for name in batch.columns if name not in _FIELDS]
-        extras = list(zip(*(batch.columns[name] for name in others), strict=True)) or [()] * len(batch)
+        other_names = [name for name in batch.columns if name not in _FIELDS]
+        extras = list(zip(*(batch.columns[name] for name in other_names), strict=True)) or [()] * len(batch)
         failed = batch.causes or [None] * len(batch)
         for row, extra, cause in zip(rows, extras, failed, strict=True):
             qid, question, answer, contexts, retrieved, reference, relevant, latency, system, error = row
-            metadata = dict(zip(others, extra, strict=True))
+            metadata = dict(zip(other_names, extra, strict=True))
             if cause is None:
                 results.append(
                     RAGResult(question, answer, contexts or [], retrieved, latency, qid, system, metadata, error)
@@ -119,26 +119,26 @@ def read_objects(
             first = references.setdefault(qid, pair)
             if (first.answer, first.document_ids) != (pair.answer, pair.document_ids):
                 raise InputError(
-                    f"the qid {qid!r} has two references that differ",
+                    f"the qid {qid!r} has two different references",
                     file=data.results.name,
-                    hint="give it one; if another column tells the questions apart, add "
+                    hint="give it one; if another column identifies the questions, add "
                     + column_option("qid", "ITS_NAME"),
                 )
     return results, list(references.values())
 
 
 def _absent(name: str, rows: int) -> list[Any]:
-    """A column that the files don't have: no documents, or nothing."""
+    """The values of a column that the files don't have: empty lists of documents, or None."""
     return [[] for _ in range(rows)] if name in ("retrieved", "relevant") else [None] * rows
 
 
 def average(values: Sequence[Number]) -> float | None:
-    """The mean; of nothing, nothing."""
+    """The mean; None without values."""
     return fmean(values) if values else None
 
 
 def four_figures(name: str, values: Sequence[Number]) -> dict[str, Number | None]:
-    """Average, minimum, maximum and median, as the seed's aggregated file has them."""
+    """Average, minimum, maximum and median, under their names in the aggregated file."""
     return {
         f"avg_{name}": average(values),
         f"min_{name}": min(values, default=None),
@@ -148,9 +148,9 @@ def four_figures(name: str, values: Sequence[Number]) -> dict[str, Number | None
 
 
 def metric(name: str, **settings: Any) -> Metric:
-    """A metric with those settings that are not None."""
-    given = {key: value for key, value in settings.items() if value is not None}
-    return get(name).with_settings(**given) if given else get(name)
+    """A metric with the settings that are not None."""
+    given_settings = {key: value for key, value in settings.items() if value is not None}
+    return get(name).with_settings(**given_settings) if given_settings else get(name)
 
 
 def _number(value: float, whole: bool) -> Number | None:
@@ -167,7 +167,7 @@ def _system_name(results: Sequence[RAGResult]) -> str:
 def _as_rows(
     results: Sequence[RAGResult], references: Sequence[QAPair]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The two lists as rows of the table. Without any qid they are paired in order, and must be equally long."""
+    """The two lists as rows of the table. Without any qid they are paired by order, and must have the same length."""
     if not results or not references:
         raise UsageError(f"nothing to evaluate: {len(results)} results and {len(references)} references")
     numbered = all(item.qid is None for item in results) and all(item.qid is None for item in references)
@@ -176,7 +176,7 @@ def _as_rows(
             f"{len(results)} results and {len(references)} references, and no qid to pair them by",
             hint="give each RAGResult and QAPair a qid",
         )
-    given = [
+    result_rows = [
         {
             "qid": str(place) if numbered else result.qid,
             "question": result.question,
@@ -186,7 +186,7 @@ def _as_rows(
         }
         for place, result in enumerate(results, 1)
     ]
-    gold = [
+    reference_rows = [
         {
             "qid": str(place) if numbered else pair.qid,
             "question": pair.question,
@@ -195,4 +195,4 @@ def _as_rows(
         }
         for place, pair in enumerate(references, 1)
     ]
-    return given, gold
+    return result_rows, reference_rows

@@ -1,4 +1,4 @@
-"""How many of the gold documents were retrieved, and how well they were ranked."""
+"""ContextRecall: which gold documents were retrieved, and how high they were ranked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ContextRecall(MetricEvaluator):
         return {name.replace("@", "_"): metric(name, doc_id=self.doc_id_pattern) for name in _METRICS}
 
     def aggregate(self, scores: Mapping[str, Sequence[Number]]) -> dict[str, Number | None]:
-        """Their averages, of NDCG@10 as `ndcg_10`; and in how many of 100 rows a gold document, or all, were found."""
+        """The averages (of NDCG@10 as `ndcg_10`), and the percentages of rows with a gold document, and with all."""
         recalls = scores["context_recall"]
         return {
             **{name if name == "ndcg_10" else f"avg_{name}": average(values) for name, values in scores.items()},

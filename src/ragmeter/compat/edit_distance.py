@@ -1,4 +1,4 @@
-"""Levenshtein distance between answers and references, raw and normalised."""
+"""EditDistanceEvaluator: Levenshtein distance between answers and references, raw and normalised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluators run on files: an aggregated file and a file of rows for each."""
+"""Runs evaluators on files, and writes an aggregated file and a file of rows for each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragmeter.io.write import EVALUATION_RESULTS, check_writable, replacing, wri
 
 @dataclass(frozen=True)
 class Written:
-    """What an evaluator found, and the two files that it was written to."""
+    """An evaluator's result, and the two files that it was written to."""
 
     result: EvaluationResult
     files: tuple[Path, Path]
@@ -25,7 +25,7 @@ class Written:
 
 
 def run_evaluators(
-    chosen: Sequence[Evaluator],
+    evaluators: Sequence[Evaluator],
     results: str | Path,
     reference: str | Path | None = None,
     *,
@@ -38,31 +38,31 @@ def run_evaluators(
     output_format: str = "tsv",
     guard: bool = True,
 ) -> list[Written]:
-    """Run evaluators on files, and write for each one an aggregated file and a file of rows.
+    """Run evaluators on files, and write an aggregated file and a file of rows for each.
 
-    They are called `{prefix}.{Evaluator}.evaluation.aggregated.tsv` and `.rows.tsv`; the prefix is the name of the
-    results file. Nothing is written unless every evaluator came to its end.
+    They are called `{prefix}.{Evaluator}.evaluation.aggregated.tsv` and `.rows.tsv`; the default prefix is the name of
+    the results file. If an evaluator fails, nothing is written.
     """
     reading = Reading(encoding, quotes, delimiter)
     data = Data.open(results, reference, columns=columns, reading=reading, repeated=True)
-    own = [each for each in chosen if isinstance(each, MetricEvaluator)]
-    needs = [metric for each in own for metric in each.metrics().values()]
+    metric_evaluators = [evaluator for evaluator in evaluators if isinstance(evaluator, MetricEvaluator)]
+    needs = [metric for evaluator in metric_evaluators for metric in evaluator.metrics().values()]
     check_writable(Path(output_dir))
-    rag_results, references = read_objects(data, needs, gold_context=len(own) < len(chosen))
+    rag_results, references = read_objects(data, needs, gold_context=len(metric_evaluators) < len(evaluators))
     prefix = output_prefix or stem(Path(results))
-    found = []
-    for each in chosen:
-        with errors_of(f"{type(each).__name__}.evaluate()"):
-            result = EvaluationResult.of(each.evaluate(rag_results, references), type(each).__name__)
+    outputs = []
+    for evaluator in evaluators:
+        with errors_of(f"{type(evaluator).__name__}.evaluate()"):
+            result = EvaluationResult.of(evaluator.evaluate(rag_results, references), type(evaluator).__name__)
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
-        files = [Path(output_dir) / f"{name}.{part}.{output_format}" for part in ("aggregated", "rows")]
-        found.append(Written(result, (files[0], files[1]), data.join_counts()))
-    for written in found:
-        aggregated, rows = written.result.aggregated(), written.result.rows
-        with replacing(*written.files) as (first, second):
+        files = [Path(output_dir) / f"{name}.{kind}.{output_format}" for kind in ("aggregated", "rows")]
+        outputs.append(Written(result, (files[0], files[1]), data.join_counts()))
+    for output in outputs:
+        aggregated, rows = output.result.aggregated(), output.result.rows
+        with replacing(*output.files) as (first, second):
             write_rows(first, list(aggregated), [list(aggregated.values())], output_format, guard=guard)
             titles = list(dict.fromkeys(title for row in rows for title in row))
             cells = ([row.get(title) for title in titles] for row in rows)
             write_rows(second, titles, cells, output_format, guard=guard)
-    return found
+    return outputs

@@ -1,7 +1,7 @@
-"""What evaluators take and return: a system's result, a question with its gold answer, and the evaluation's result.
+"""The objects that evaluators take and return: a system's result, a question with its gold answer, an evaluation.
 
-They have the names and fields of the tools that they come from. What such a tool's data has beyond these fields goes
-into `metadata`, and is an attribute all the same: `pair.question_categories`.
+They have the names and fields of the tools that they come from. Other fields of such a tool's data go into `metadata`,
+and can be read as attributes too: `pair.question_categories`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ragmeter.io.cells import NotAListError, as_list, is_missing
 #: Columns of a reference file that begin like this name a category of the question or of the user.
 _QUESTION, _USER = "question_", "user_"
 _NO_CATEGORIES = frozenset({"question_categories", "question_length", "question_words_count", "user_categories"})
-#: The columns of a row file that are no metrics.
+#: The columns of a row file that are not metrics.
 _ROW_COLUMNS = ("qid", "evaluator_name", "is_aggregated")
 
 
 class _WithMetadata:
-    """An object whose other values are in `metadata`: from a dict and back, and read as attributes."""
+    """An object with other values in `metadata`, which are attributes too; with from_dict() and to_dict()."""
 
     __slots__ = ()
 
@@ -37,20 +37,21 @@ class _WithMetadata:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The object with these values; the keys that are no fields go into its metadata."""
-        given = {str(key): value for key, value in data.items() if not is_missing(value)}
-        if "query" in given:  # what an earlier version called it
-            given.setdefault("question", given.pop("query"))
-        own = {part.name for part in fields(cls)} - {"metadata"}  # type: ignore[arg-type]
-        metadata = given.pop("metadata", {})
-        others = {key: value for key, value in given.items() if key not in own}
-        more = dict(metadata) if isinstance(metadata, Mapping) else {"metadata": metadata}
-        return cls(**{key: value for key, value in given.items() if key in own}, metadata={**more, **others})  # type: ignore[call-arg]
+        """The object with these values; keys that are not fields go into its metadata."""
+        values = {str(key): value for key, value in data.items() if not is_missing(value)}
+        if "query" in values:  # the name in an earlier version
+            values.setdefault("question", values.pop("query"))
+        field_names = {item.name for item in fields(cls)} - {"metadata"}  # type: ignore[arg-type]
+        metadata = values.pop("metadata", {})
+        other_values = {key: value for key, value in values.items() if key not in field_names}
+        extra = dict(metadata) if isinstance(metadata, Mapping) else {"metadata": metadata}
+        own_values = {key: value for key, value in values.items() if key in field_names}
+        return cls(**own_values, metadata={**extra, **other_values})  # type: ignore[call-arg]
 
     def to_dict(self) -> dict[str, Any]:
-        """Its fields and, beside them, its metadata; `from_dict` makes an equal object of it."""
-        own = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "metadata"}  # type: ignore[arg-type]
-        values = {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
+        """Its fields and its metadata in one dict; `from_dict` makes an equal object of it."""
+        own_values = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "metadata"}  # type: ignore[arg-type]
+        values = {name: list(value) if isinstance(value, tuple) else value for name, value in own_values.items()}
         return {**values, **{key: value for key, value in self._metadata().items() if key not in values}}
 
     def _metadata(self) -> Mapping[str, Any]:
@@ -60,9 +61,9 @@ class _WithMetadata:
 
 @dataclass(slots=True, init=False)
 class RAGResult(_WithMetadata):
-    """What a RAG system gave for one question.
+    """The result of a RAG system for one question.
 
-    `doc_ids` are the retrieved documents or chunks, best first; `error` says why there is no answer, if so. Any other
+    `doc_ids` are the retrieved documents or chunks, best first; `error` is the reason if there is no answer. Any other
     keyword goes into `metadata`.
     """
 
@@ -87,7 +88,7 @@ class RAGResult(_WithMetadata):
         system_name: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         error: str | None = None,
-        **others: Any,
+        **other_values: Any,
     ) -> None:
         self.question = question
         self.answer = answer
@@ -96,7 +97,7 @@ class RAGResult(_WithMetadata):
         self.total_time_ms = total_time_ms
         self.qid = qid
         self.system_name = system_name
-        self.metadata = {**(metadata or {}), **others}
+        self.metadata = {**(metadata or {}), **other_values}
         self.error = error
 
     @property
@@ -111,17 +112,17 @@ class RAGResult(_WithMetadata):
 
     @property
     def timestamp(self) -> datetime | None:
-        """When the question was answered, where the metadata say so."""
+        """When the question was answered, if the metadata have it."""
         return _moment(self.metadata.get("timestamp"))
 
     @property
     def generated_queries(self) -> list[str] | None:
-        """The queries that the system made of the question, where the metadata have them."""
+        """The queries that the system made of the question, if the metadata have them."""
         return _list_of(self.metadata.get("generated_queries"))
 
     @property
     def rewritten_docs(self) -> list[str] | None:
-        """The documents as the system rewrote them, where the metadata have them."""
+        """The documents as the system rewrote them, if the metadata have them."""
         return _list_of(self.metadata.get("rewritten_docs"))
 
 
@@ -147,14 +148,14 @@ class QAPair(_WithMetadata):
         document_ids: Sequence[str] | None = None,
         qid: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        **others: Any,
+        **other_values: Any,
     ) -> None:
         self.question = question
         self.answer = answer
         self.context = context
         self.document_ids = document_ids
         self.qid = qid
-        self.metadata = {**(metadata or {}), **others}
+        self.metadata = {**(metadata or {}), **other_values}
 
     @property
     def question_categories(self) -> list[dict[str, Any]]:
@@ -169,7 +170,7 @@ class QAPair(_WithMetadata):
 
 @dataclass(slots=True)
 class EvaluationResult:
-    """What an evaluator found: aggregated `metrics`, one dict for each row, and what could not be scored.
+    """An evaluator's result: aggregated `metrics`, a dict for each row, and counts of rows that were not scored.
 
     A row may also be an object with `qid`, `metrics` and `evaluator_name`; it becomes a dict.
     """
@@ -195,7 +196,7 @@ class EvaluationResult:
 
     @classmethod
     def of(cls, result: Any, evaluator: str) -> EvaluationResult:
-        """The result itself, or one of another class with the same fields. `evaluator` is the class it comes from."""
+        """The result itself, or one made from an object with the same fields. `evaluator` is its evaluator's class."""
         if isinstance(result, cls):
             return result
         if not isinstance(getattr(result, "metrics", None), Mapping) or not hasattr(result, "evaluator_name"):
@@ -203,18 +204,18 @@ class EvaluationResult:
                 f"{evaluator}.evaluate() returned {type(result).__name__}, not EvaluationResult",
                 hint="`from ragmeter import EvaluationResult`, or a class with `evaluator_name` and `metrics`, a dict",
             )
-        values = {part.name: getattr(result, part.name, None) for part in fields(cls)}
+        values = {item.name: getattr(result, item.name, None) for item in fields(cls)}
         return cls.from_dict({**values, "evaluator_name": values["evaluator_name"] or evaluator})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> EvaluationResult:
-        """The result with these values, as `to_dict` gives them."""
-        known = {part.name for part in fields(cls)}
-        given = {key: value for key, value in data.items() if key in known and value is not None}
-        return cls(**{"evaluator_name": "", "metrics": {}, **given})
+        """The result with these values, as `to_dict` returns them."""
+        field_names = {item.name for item in fields(cls)}
+        values = {key: value for key, value in data.items() if key in field_names and value is not None}
+        return cls(**{"evaluator_name": "", "metrics": {}, **values})
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values. A row of a question has its scores under `metrics`; `from_dict` takes it back."""
+        """Everything as plain values, for `from_dict`. A question's row has its scores under `metrics`."""
         result: dict[str, Any] = {
             "metrics": dict(self.metrics),
             "evaluator_name": self.evaluator_name,
@@ -228,7 +229,7 @@ class EvaluationResult:
         return result | self._others(analysis.to_dict() if hasattr(analysis, "to_dict") else analysis)
 
     def aggregated(self) -> dict[str, Any]:
-        """The one row of the aggregated file."""
+        """The row of the aggregated file."""
         return {
             "evaluator_name": self.evaluator_name,
             "sample_count": self._count(),
@@ -247,21 +248,21 @@ class EvaluationResult:
         return {name: value for name, value in values.items() if value is not None}
 
 
-def _row(given: Any) -> dict[str, Any]:
-    """One row as the dict that the row file is made of."""
-    if not isinstance(given, Mapping):
-        values = (getattr(given, name, None) for name in ("qid", "evaluator_name", "metrics"))
-        given = dict(zip(("qid", "evaluator_name", "metrics"), values, strict=True))
-        if not isinstance(given["metrics"], Mapping):
-            raise UsageError("a row of an EvaluationResult is a dict, or has `qid` and `metrics`, which is a dict")
-    if set(given) == {"qid", "evaluator_name", "metrics"} and isinstance(given["metrics"], Mapping):
-        start = {"qid": given["qid"], "evaluator_name": given["evaluator_name"], "is_aggregated": False}
-        return {**start, **given["metrics"]}
-    return dict(given)
+def _row(row: Any) -> dict[str, Any]:
+    """A row as a dict for the row file."""
+    if not isinstance(row, Mapping):
+        values = (getattr(row, name, None) for name in ("qid", "evaluator_name", "metrics"))
+        row = dict(zip(("qid", "evaluator_name", "metrics"), values, strict=True))
+        if not isinstance(row["metrics"], Mapping):
+            raise UsageError("a row of an EvaluationResult must be a dict, or have `qid` and a dict `metrics`")
+    if set(row) == {"qid", "evaluator_name", "metrics"} and isinstance(row["metrics"], Mapping):
+        start = {"qid": row["qid"], "evaluator_name": row["evaluator_name"], "is_aggregated": False}
+        return {**start, **row["metrics"]}
+    return dict(row)
 
 
 def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with its scores under `metrics`; one that is not of this kind, as it is."""
+    """A row with its scores under `metrics`; a row without the usual columns is not changed."""
     if tuple(row)[:3] != _ROW_COLUMNS:
         return dict(row)
     scores = {name: value for name, value in row.items() if name not in _ROW_COLUMNS}
@@ -269,12 +270,12 @@ def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _categories(metadata: Mapping[str, Any], name: str, beginning: str) -> list[dict[str, Any]]:
-    given = metadata.get(name)
-    if isinstance(given, str):  # a file's column is text: the list is written as JSON
+    categories = metadata.get(name)
+    if isinstance(categories, str):  # in a file the list is written as JSON
         with suppress(ValueError):
-            given = json.loads(given)
-    if isinstance(given, list | tuple):
-        return list(given)
+            categories = json.loads(categories)
+    if isinstance(categories, list | tuple):
+        return list(categories)
     return [
         {"categorization_name": title.removeprefix(beginning), "category_name": value}
         for title, value in metadata.items()
@@ -282,8 +283,8 @@ def _categories(metadata: Mapping[str, Any], name: str, beginning: str) -> list[
     ]
 
 
-def _count(given: Any, text: str | None) -> int:
-    return len((text or "").split()) if is_missing(given) or given == "" else int(float(given))
+def _count(count: Any, text: str | None) -> int:
+    return len((text or "").split()) if is_missing(count) or count == "" else int(float(count))
 
 
 def _moment(value: Any) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Five scores of an answer's text, and their average."""
+"""ResponseEvaluator: five scores of an answer's text, and their average."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ class ResponseEvaluator(MetricEvaluator):
         }
 
     def aggregate(self, scores: Mapping[str, Sequence[Number]]) -> dict[str, Number | None]:
-        """Their averages; that of the average keeps its name."""
+        """The averages, under `avg_` names except that of `average_score`."""
         return {name if name == "average_score" else f"avg_{name}": average(values) for name, values in scores.items()}

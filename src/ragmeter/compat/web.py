@@ -1,4 +1,4 @@
-"""The web tool's own names: scorers one pair at a time, a manager of them, and a page to ask."""
+"""The classes of the web tool: scorers of single pairs, a manager of scorers, and a web page to ask."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class MetricScorer(BaseScorer):
     metric = ""
 
     def __init__(self, language: str = "es") -> None:
-        found = get(self.metric)
-        self._metric = found.with_settings(language=language) if "language" in found.defaults else found
+        metric = get(self.metric)
+        self._metric = metric.with_settings(language=language) if "language" in metric.defaults else metric
 
     def calculate_score(self, reference: str, candidate: str) -> float:
         """The metric's score of this pair."""
@@ -72,31 +72,31 @@ class MeteorScorer(MetricScorer):
     metric = "meteor_score"
 
 
-#: The names that the scorers had in the tool that they come from.
+#: The scorers' names in the tool that they come from.
 CosineScorer, RougeScorer, F1Scorer = CosineSimilarityScorer, RougeLScorer, TokenF1Scorer
 
 
 def default_scorers(language: str = "es") -> list[BaseScorer]:
     """The five scorers, in the order of their columns."""
-    kinds = (CosineSimilarityScorer, RougeLScorer, ExactMatchScorer, TokenF1Scorer, MeteorScorer)
-    return [kind(language) for kind in kinds]
+    classes = (CosineSimilarityScorer, RougeLScorer, ExactMatchScorer, TokenF1Scorer, MeteorScorer)
+    return [scorer_class(language) for scorer_class in classes]
 
 
 class EvaluationManager:
-    """Scores responses by several scorers, and averages them."""
+    """Scores responses with several scorers, and averages the scores."""
 
     def __init__(self, scorers: Sequence[BaseScorer] | None = None) -> None:
         self.scorers = list(default_scorers() if scorers is None else scorers)
         names = [scorer.get_score_name() for scorer in self.scorers]
         if not names or len(set(names)) < len(names):
-            raise UsageError("scorers are needed, each with a score name of its own")
+            raise UsageError("at least one scorer is needed, and their score names must differ")
 
     def evaluate_response(self, reference: str, candidate: str | None) -> dict[str, float | None]:
-        """Every score of one response, and their average; nothing where there is no response."""
+        """All scores of a response, and their average; None without a response."""
         if candidate is None:
             return dict.fromkeys([*(scorer.get_score_name() for scorer in self.scorers), "average_score"])
-        found = {scorer.get_score_name(): scorer.calculate_score(reference, candidate) for scorer in self.scorers}
-        return {**found, "average_score": sum(found.values()) / len(found)}
+        scores = {scorer.get_score_name(): scorer.calculate_score(reference, candidate) for scorer in self.scorers}
+        return {**scores, "average_score": sum(scores.values()) / len(scores)}
 
     def evaluate(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Rows with `ground_truth` and `actual_response`, with their scores added."""
@@ -107,14 +107,14 @@ class EvaluationManager:
     def update_csv(
         self, input_file: str | Path, output_file: str | Path, responses: Mapping[str, str | None]
     ) -> list[dict[str, Any]]:
-        """Score the responses, given by query, to the queries of a CSV file, and write them to another."""
+        """Score responses, a mapping by query, to the queries of a CSV file, and write them to another file."""
         rows = [{**row, "actual_response": responses.get(str(row["query"]))} for row in read_queries(input_file)]
         scored = self.evaluate(rows)
         write_scored(Path(output_file), scored)
         return scored
 
     def evaluate_file(self, input_path: str | Path, output_path: str | Path, web: WebInterface) -> list[dict[str, Any]]:
-        """Ask every query of a CSV file on a page, score the responses, and write them to another."""
+        """Ask every query of a CSV file on a page, score the responses, and write them to another file."""
         rows = read_queries(input_path)
         responses = web.ask_all([str(row["query"]) for row in rows])
         scored = self.evaluate(
@@ -127,9 +127,9 @@ class EvaluationManager:
 class WebInterface:
     """A RAG's web page, asked one query at a time or many side by side.
 
-    `start()`, `send_query(query)` and `close()` keep one page open; `query` and `ask_all` take a new page for each.
-    Without `input_selector` the page's box is looked for, and so is the button beside it. `options` are those of the
-    page, by the names of the command: `answer_selector`, `timeout`, `same_page` ...
+    `start()`, `send_query(query)` and `close()` keep one page open; `query` and `ask_all` open a new page for each
+    query. Without `input_selector` the page's input box is detected, and so is the button beside it. `options` are
+    those of the command `ragmeter web`: `answer_selector`, `timeout`, `same_page` ...
     """
 
     def __init__(
@@ -169,21 +169,21 @@ class WebInterface:
     def send_query(
         self, query: str, input_selector: str | None = None, submit_selector: str | None = None
     ) -> str | None:
-        """The open page's response to a query; None if there is none, and `failures` says why.
+        """The open page's response to a query; None if there is none, with the reason in `failures`.
 
-        A page that is not open yet is opened. Selectors that are given here hold for later queries too.
+        The page is opened if it is not open yet. Selectors given here apply to later queries too.
         """
         self.start()
         assert self._session is not None  # noqa: S101 - it was just started
-        found = self._session.ask(query, input_selector, submit_selector)
+        reply = self._session.ask(query, input_selector, submit_selector)
         self.failures.pop(query, None)
-        if isinstance(found, Failure):
-            self.failures[query] = f"{found.outcome}: {found.cause}"
+        if isinstance(reply, Failure):
+            self.failures[query] = f"{reply.outcome}: {reply.cause}"
             return None
-        return found.answer
+        return reply.answer
 
     def close(self) -> None:
-        """Close the page and the browser that `start()` has opened."""
+        """Close the page and the browser that `start()` opened."""
         session, self._session = self._session, None
         if session is not None:
             session.close()
@@ -192,19 +192,19 @@ class WebInterface:
         return WebTarget(self._page, self._login, **self._browser)
 
     def query(self, question: str) -> str | None:
-        """The page's response to one query; None if there is none, and `failures` says why."""
+        """The page's response to a query; None if there is none, with the reason in `failures`."""
         return self.ask_all([question])[0]
 
     def ask_all(self, questions: Sequence[str]) -> list[str | None]:
         """The responses to several queries, in their order."""
-        held = [Question(str(number), question) for number, question in enumerate(questions, 1)]
-        found = ask(self._target(), held, Limits(self._workers), None, lambda count: None).replies
+        numbered = [Question(str(number), question) for number, question in enumerate(questions, 1)]
+        replies = ask(self._target(), numbered, Limits(self._workers), None, lambda count: None).replies
         self.failures = {
-            question.text: f"{each.outcome}: {each.cause}"
-            for question, each in zip(held, found, strict=True)
-            if isinstance(each, Failure)
+            question.text: f"{reply.outcome}: {reply.cause}"
+            for question, reply in zip(numbered, replies, strict=True)
+            if isinstance(reply, Failure)
         }
-        return [None if isinstance(each, Failure) else each.answer for each in found]
+        return [None if isinstance(reply, Failure) else reply.answer for reply in replies]
 
 
 def read_queries(path: str | Path) -> list[dict[str, Any]]:
@@ -217,7 +217,7 @@ def read_queries(path: str | Path) -> list[dict[str, Any]]:
 
 
 def write_scored(path: Path, rows: Sequence[Mapping[str, Any]], *, guard: bool = True) -> None:
-    """Rows as CSV, with the columns of the first one."""
+    """Write rows as CSV, with the columns of the first row."""
     titles = list(rows[0]) if rows else []
     with replacing(path) as (temporary,):
         write_rows(temporary, titles, ([row.get(title) for title in titles] for row in rows), "csv", guard=guard)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.definition import Metric
 from ragmeter.engine.extending import columns_to_fill, journal_folder, run_batches
@@ -14,9 +14,11 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.data import Data
 from ragmeter.io.source import Reading
-from ragmeter.judges.judge import Judge
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.table import QID, Batch
+
+if TYPE_CHECKING:
+    from ragmeter.judges.judge import Judge
 
 
 def rows_to_judge(

@@ -1,4 +1,4 @@
-"""The metrics that come with ragmeter. Importing this package declares them."""
+"""The built-in metrics. Importing this package declares them."""
 
 from ragmeter.metrics import offline, operational, ranking, semantic, text
 

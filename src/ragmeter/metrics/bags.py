@@ -1,4 +1,4 @@
-"""Two sides of many pairs as arrays of ids, and what their items have in common.
+"""Two sides of many pairs as arrays of ids, and the items that they have in common.
 
 The two sides are a reference's words and an answer's, or the gold documents and the retrieved ones: the arithmetic is
 the same.
@@ -28,7 +28,7 @@ class Sides:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of texts there are."""
+        """The number of pairs of texts."""
         return (len(self.starts) - 1) // 2
 
     @cached_property
@@ -87,16 +87,16 @@ def bags(sides: Sides) -> Bags:
     """Group the items of each pair by sorting them once by (pair, id, place)."""
     ids, total = sides.ids, len(sides.ids)
     pair = sides.pair_of_item
-    kinds = int(ids.max()) + 1 if total else 1
+    n_ids = int(ids.max()) + 1 if total else 1
     place_bits = total.bit_length()
-    if sides.pairs * kinds < 1 << (63 - place_bits):
-        key = (pair * kinds + ids) << place_bits | np.arange(total)
-        key.sort(kind="stable")  # both sides come in the order of pairs, which this kind of sort makes use of
+    if sides.pairs * n_ids < 1 << (63 - place_bits):
+        key = (pair * n_ids + ids) << place_bits | np.arange(total)
+        key.sort(kind="stable")  # both sides are in the order of pairs already, which makes this sort fast
         order = key & ((1 << place_bits) - 1)
         group = key >> place_bits
-    else:  # a text so long that the three numbers don't fit into one
+    else:  # the three numbers don't fit into 63 bits
         order = np.lexsort((ids, pair))
-        group = pair[order] * kinds + ids[order]
+        group = pair[order] * n_ids + ids[order]
     begins = np.ones(total, dtype=bool)
     np.not_equal(group[1:], group[:-1], out=begins[1:])
     firsts = np.flatnonzero(begins)
@@ -104,7 +104,7 @@ def bags(sides: Sides) -> Bags:
     in_reference = np.zeros(total + 1, np.int64)
     np.cumsum(order < sides.starts[sides.pairs], out=in_reference[1:])
     reference_counts = np.diff(in_reference[bounds])
-    return Bags(sides, order, firsts, group[firsts] // kinds, reference_counts, np.diff(bounds) - reference_counts)
+    return Bags(sides, order, firsts, group[firsts] // n_ids, reference_counts, np.diff(bounds) - reference_counts)
 
 
 def ranges(firsts: Ids, counts: Ids) -> Ids:
@@ -115,8 +115,8 @@ def ranges(firsts: Ids, counts: Ids) -> Ids:
 
 
 def share(
-    part: npt.NDArray[Any], whole: npt.NDArray[Any], empty: float | npt.NDArray[Any] = 0.0
+    numerators: npt.NDArray[Any], denominators: npt.NDArray[Any], empty: float | npt.NDArray[Any] = 0.0
 ) -> npt.NDArray[np.float64]:
-    """`part / whole`, and `empty` where the whole is nothing."""
-    some = whole > 0
-    return np.where(some, part / np.where(some, whole, 1), empty)
+    """`numerators / denominators`, and `empty` where the denominator is 0."""
+    is_positive = denominators > 0
+    return np.where(is_positive, numerators / np.where(is_positive, denominators, 1), empty)

@@ -1,8 +1,8 @@
-"""Scores of conversations: what a turn counts for, given the turns before it.
+"""Scores of conversations.
 
-A turn is correct, missed (the agent declined to answer) or a hallucination. After two incorrect turns in a row, missed
-ones included, the user is gone: all later turns of the conversation count as missed. A turn that could not be scored
-is unknown; it is not taken for an incorrect one, and its conversation has no score unless it is past the end anyway.
+A turn is correct, missed (the agent declined to answer) or a hallucination. Two incorrect turns in a row, missed ones
+included, end a conversation: all later turns count as missed. A turn that could not be scored is unknown; it does not
+count as incorrect, and its conversation has no score unless the turn is after the end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCORES = (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How one turn came out. `correct` is None where that is not known."""
+    """The result of one turn. `correct` is None if it is not known."""
 
     correct: bool | None
     miss: bool = False
@@ -36,7 +36,7 @@ MISSED = Turn(correct=False, miss=True)
 
 
 def ended_at(correct: Sequence[bool | None]) -> int:
-    """The first turn that comes after two incorrect ones in a row; the number of turns if there is none."""
+    """The index of the first turn after two incorrect ones in a row; the number of turns if there is none."""
     for index in range(1, len(correct)):
         if correct[index - 1] is False and correct[index] is False:
             return index + 1
@@ -44,25 +44,25 @@ def ended_at(correct: Sequence[bool | None]) -> int:
 
 
 def counted(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns of one conversation as they count: those after its end are missed."""
+    """The turns of a conversation, with those after its end counted as missed."""
     end = ended_at([turn.correct for turn in turns])
     return [*turns[:end], *([MISSED] * (len(turns) - end))]
 
 
 def conversation_score(turns: Sequence[Turn]) -> float | None:
-    """Mean of correct less mean of hallucinations, over turns as they count; None if one is unknown."""
+    """Share of correct turns less share of hallucinations, after the rule above; None if a turn is unknown."""
     if any(turn.correct is None for turn in turns):
         return None
     return fmean(turn.correct is True for turn in turns) - fmean(turn.hallucination for turn in turns)
 
 
 def scores(conversations: Sequence[Sequence[Turn]]) -> dict[str, float | None]:
-    """The dictionary of scores, over the turns that were scored. Rates of nothing are None."""
+    """The dictionary of scores, over the scored turns. Rates are None if there are none."""
     after = [counted(turns) for turns in conversations]
-    known = [turn for turns in after for turn in turns if turn.correct is not None]
+    scored = [turn for turns in after for turn in turns if turn.correct is not None]
     of_conversations = [score for turns in after if turns and (score := conversation_score(turns)) is not None]
-    total, correct = len(known), sum(turn.correct is True for turn in known)
-    exact, miss = sum(turn.exact for turn in known), sum(turn.miss for turn in known)
+    total, correct = len(scored), sum(turn.correct is True for turn in scored)
+    exact, miss = sum(turn.exact for turn in scored), sum(turn.miss for turn in scored)
     counts = {"total": total, "correct_exact": exact, "correct": correct, "miss": miss}
     counts["hallucination"] = total - correct - miss
     rates = {
@@ -80,7 +80,7 @@ def scores(conversations: Sequence[Sequence[Turn]]) -> dict[str, float | None]:
 
 
 def accuracy_bounds(conversations: Sequence[Sequence[Turn]]) -> tuple[float, float] | None:
-    """Accuracy if every unknown turn were wrong, and if every one were right; the rule for conversations applied."""
+    """Accuracy if every unknown turn is wrong, and if every one is right, after the rule above."""
     if not any(conversations):
         return None
     ends = []

@@ -1,7 +1,7 @@
-"""Text before it is compared: folding, words and languages.
+"""Normalisation of texts: folding, words and languages.
 
-Folding is NFC, casefold, NFC again, with quotes and apostrophes made one. It is applied to single words, never to
-whole columns: a block of texts has few distinct words.
+Folding is NFC, casefold, NFC again, with one form for all quotes and apostrophes. It is applied to distinct words, not
+to whole columns: a block of texts has few distinct words.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import Stemmer
 
 from ragmeter.errors import UnknownNameError
 
-#: What people and keyboards write for an apostrophe or a quotation mark.
+#: Variants of the apostrophe and the quotation mark.
 _QUOTES = str.maketrans(dict.fromkeys("’‘‛ʼ՚＇`´′", "'") | dict.fromkeys("“”„‟«»″＂", '"'))
 
-#: Scripts that put no space between words: there, a character with its marks is the unit.
+#: Scripts without spaces between words: there, a character with its marks is a word.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 
 #: A word is a run of letters, marks, digits and underscores. An apostrophe stays inside a word (don't), a point or a
@@ -30,7 +30,7 @@ _WORD = regex.compile(
     """,
     regex.VERBOSE | regex.VERSION1,
 )
-#: The same for plain letters, in a third of the time.
+#: The same for ASCII, in a third of the time.
 _ASCII_WORD = re.compile(r"(?:[0-9]+(?:[.,][0-9]+)*|[A-Za-z_]+(?:'(?=[A-Za-z]))?)+")
 
 _CODES = {
@@ -69,48 +69,48 @@ _CODES = {
     "tr": "turkish",
     "yi": "yiddish",
 }
-#: Languages without inflection to strip, whose words are compared as they stand.
+#: Languages without stemming.
 _UNSTEMMED = {"zh": "chinese", "ja": "japanese", "th": "thai"}
 AUTO = "auto"
 
 
 class Language(str):
-    """A language's code, from its code or its English name: `es`, `Spanish` and `spanish` are one."""
+    """A language's code, from its code or its English name: `es`, `Spanish` and `spanish` are the same."""
 
     __slots__ = ()
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The language of that code or name, or an error that says what was perhaps meant."""
-        wanted = text.strip().casefold()
-        base = wanted.replace("_", "-").split("-")[0]
+        """The language with this code or name, or an error with similar names."""
+        folded = text.strip().casefold()
+        base = folded.replace("_", "-").split("-")[0]
         languages = known_languages()
-        if wanted == AUTO or base in languages:
-            return cls(AUTO if wanted == AUTO else base)
+        if folded == AUTO or base in languages:
+            return cls(AUTO if folded == AUTO else base)
         for code, name in languages.items():
-            if wanted == name:
+            if folded == name:
                 return cls(code)
         raise UnknownNameError(
             "language",
             text,
             [*languages, *languages.values()],
-            hint="known are: " + ", ".join(languages) + "; without a language, words are compared unstemmed",
+            hint="choose from " + ", ".join(languages) + "; without a language, words are compared unstemmed",
         )
 
 
 def known_languages() -> dict[str, str]:
-    """Code and name of every language that has rules here."""
+    """Code and name of every supported language."""
     available = set(Stemmer.algorithms())
     named = {code: name for code, name in _CODES.items() if name in available}
-    unnamed = {name: name for name in available - set(_CODES.values())}  # `porter`, and what a newer Snowball brings
+    unnamed = {name: name for name in available - set(_CODES.values())}  # `porter`, and newer algorithms
     return named | dict(sorted(unnamed.items())) | _UNSTEMMED
 
 
 def stemmer(language: str) -> Stemmer.Stemmer | None:
-    """The Snowball stemmer of a language, or None if it needs none. A stemmer belongs to one thread."""
+    """The Snowball stemmer of a language, or None if it has none. A stemmer must not be shared by threads."""
     if language in _UNSTEMMED:
         return None
-    return Stemmer.Stemmer(_CODES.get(language, language), 0)  # no cache of its own: words come once
+    return Stemmer.Stemmer(_CODES.get(language, language), 0)  # without its cache: each word is stemmed once
 
 
 def fold(text: str) -> str:
@@ -118,18 +118,18 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower().replace("`", "'")
     text = unicodedata.normalize("NFC", text).translate(_QUOTES)
-    # A capital dotted İ folds to an i with a dot above, which no Turkish writer types in lower case.
+    # A capital dotted İ folds to i with a dot above, which is not how Turkish is written in lower case.
     return unicodedata.normalize("NFC", text.casefold().replace("i\u0307", "i"))
 
 
 def words(folded: str) -> list[str]:
     """The words of a folded text."""
-    found: list[str] = (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
-    return found
+    matches: list[str] = (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
+    return matches
 
 
 def strip_accents(folded: str) -> str:
-    """The text without the accents of the alphabets that have them; vowel signs of other scripts stay."""
+    """The text without accents; vowel signs of scripts like Hindi stay."""
     if folded.isascii():
         return folded
     decomposed = unicodedata.normalize("NFD", folded)

@@ -1,4 +1,4 @@
-"""Metrics of a service: did it find anything, was it quick, would a user be content?"""
+"""Metrics of a service: coverage, and an estimate of user satisfaction."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ragmeter.table import Scores
 
 
 class Phrases(str):
-    """Phrases by which a system says that it has nothing to say, with `|` between them."""
+    """Phrases of a system's fallback answers, separated by `|`."""
 
     __slots__ = ()
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The phrases, if there is one."""
-        if not any(part.strip() for part in text.split("|")):
-            raise UsageError("a list of fallback phrases needs at least one", hint="write them with | between them")
-        return cls("|".join(part.strip() for part in text.split("|") if part.strip()))
+        """The phrases; at least one is needed."""
+        if not any(phrase.strip() for phrase in text.split("|")):
+            raise UsageError("at least one fallback phrase is needed", hint="separate several with |")
+        return cls("|".join(phrase.strip() for phrase in text.split("|") if phrase.strip()))
 
     def folded(self) -> list[str]:
         """Each phrase in the form in which texts are compared."""
-        return [fold(part) for part in self.split("|")]
+        return [fold(phrase) for phrase in self.split("|")]
 
 
 DEFAULT_FALLBACK = Phrases("couldn't find any events")
@@ -40,15 +40,15 @@ def response_coverage_rate(
 ) -> Scores:
     """Share of all questions for which something was retrieved and presented.
 
-    **Formula.** 1 if at least one document was retrieved and the answer holds none of the `fallback` phrases, else 0;
-    case and kinds of apostrophes make no difference. Several phrases have `|` between them. The mean is over all
-    questions: a call that failed or timed out is not covered.
+    **Formula.** 1 if at least one document was retrieved and the answer contains none of the `fallback` phrases, else
+    0; case and the form of apostrophes are ignored. Several phrases are separated by `|`. The mean is over all
+    questions: a call that failed or timed out counts 0.
 
-    **Edge cases.** Nothing retrieved, or a row that does not say what was: 0, whatever the answer. No answer, or a row
-    that failed: 0. An empty answer holds no phrase. A question that was not asked because the budget was spent
+    **Edge cases.** Nothing retrieved, or no `retrieved` in the row: 0, whatever the answer. No answer, or a row that
+    failed: 0. An empty answer contains no phrase. A question that was not asked because the budget was spent
     (`skipped_budget`) is not scored.
 
-    **Use it** to see how often a system has anything to offer. **Not** as quality: a wrong answer is covered too.
+    **Use it** to see how often a system has anything to offer. **Not** as a measure of quality: wrong answers count 1.
     """
     phrases = fallback.folded()
     return np.array(
@@ -78,19 +78,19 @@ def satisfaction_score(
     base_url: str | None = None,
     prefix: Prefix | None = None,
 ) -> Scores:
-    """A guess at a user's satisfaction: is the answer right, was something found, was it quick?
+    """An estimate of a user's satisfaction: is the answer right, was something retrieved, was it quick?
 
     **Formula.** `0.5 · similarity + 0.3 · found + 0.2 · max(0, 1 − latency_ms / 5000)`, where similarity is
     `semantic_similarity` and found is 1 if anything was retrieved. The three weights and the limit are settings.
 
-    **Edge cases.** At the latency limit and beyond, the last part is 0. A row that does not say what was retrieved has
-    found 0. A row without a latency is not scored, and neither is a call that failed: its n stands beside the mean.
+    **Edge cases.** At the latency limit and above, the last part is 0. In a row without `retrieved`, found is 0. A row
+    without a latency is not scored, and neither is a call that failed; the number of scored rows is shown.
 
-    **Use it** for a single figure over time, in the terms of the tool that it comes from. **Not** to learn why it
-    moved: look at its three parts.
+    **Use it** for a single figure over time, as in the tool that it comes from. **Not** to learn why it changed: look
+    at its three parts.
     """
     if not latency_limit_ms > 0:
-        raise UsageError(f"latency_limit_ms must be above 0, and is {latency_limit_ms:g}")
-    found = np.fromiter(map(bool, retrieved), np.float64, len(retrieved))
+        raise UsageError(f"latency_limit_ms must be above 0, got {latency_limit_ms:g}")
+    has_documents = np.fromiter(map(bool, retrieved), np.float64, len(retrieved))
     speed = np.maximum(0.0, 1.0 - np.asarray(latency_ms, dtype=np.float64) / latency_limit_ms)
-    return similarity_weight * similarities + events_weight * found + latency_weight * speed
+    return similarity_weight * similarities + events_weight * has_documents + latency_weight * speed

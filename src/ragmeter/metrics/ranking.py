@@ -1,6 +1,6 @@
 """Metrics that compare the retrieved documents with the gold ones.
 
-The order in which documents were given is their rank. Chunks stand for their document, which counts once, at its
+The order of the retrieved documents is their rank. A chunk counts as its document, and a document counts once, at its
 first rank. A row without gold documents is not scored; one that retrieved nothing scores 0.
 """
 
@@ -23,19 +23,19 @@ from ragmeter.metrics.bags import Ids, Sides, bags, share
 from ragmeter.metrics.tokens import text_array
 from ragmeter.table import Scores
 
-#: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for the documents `<urn:uuid:X>` and `X`.
+#: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` are chunks of the documents `<urn:uuid:X>` and `X`.
 _CHUNK_MARK = "::chunk-"
 _CHUNK_ID = r"(?s)^(?:doc-(<.+>)|(.+))::chunk-\d+$"
 
 
 class Pattern(str):
-    """A regular expression that finds the document's id in a chunk's id: its first group, or all that it matches."""
+    """A regular expression for the document's id in a chunk's id: its first group, or the whole match."""
 
     __slots__ = ()
 
     @classmethod
     def parse(cls, text: str) -> Pattern:
-        """The pattern, if it is one."""
+        """The pattern, if it is a valid regular expression."""
         try:
             re.compile(text)
         except re.error as error:
@@ -45,7 +45,7 @@ class Pattern(str):
 
 @dataclass(frozen=True)
 class Ranked:
-    """Where the gold documents were found: one entry per hit, row by row and in the order of rank."""
+    """The gold documents that were retrieved: one entry per hit, by row and rank; and counts of documents by row."""
 
     row: Ids
     rank: Ids
@@ -71,22 +71,22 @@ def ranked(relevant: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]]
     names = text_array(list(chain(chain.from_iterable(relevant), chain.from_iterable(retrieved))))
     groups = bags(Sides(documents(names, doc_id), starts))
 
-    found = groups.answer_counts > 0
-    wanted = groups.reference_counts > 0
-    first_place = groups.order[(groups.firsts + groups.reference_counts)[found]]
+    is_retrieved = groups.answer_counts > 0
+    is_gold = groups.reference_counts > 0
+    first_place = groups.order[(groups.firsts + groups.reference_counts)[is_retrieved]]
     is_first = np.zeros(int(starts[-1]), dtype=np.int64)
     is_first[first_place] = 1
     before = np.concatenate([[0], np.cumsum(is_first)])
-    hit = wanted[found]
-    row, place = groups.pair[found][hit], first_place[hit]
+    is_hit = is_gold[is_retrieved]
+    row, place = groups.pair[is_retrieved][is_hit], first_place[is_hit]
     in_order = np.argsort(place, kind="stable")
     row, place = row[in_order], place[in_order]
     rank = before[place] - before[starts[rows + row]] + 1
     return Ranked(
         row,
         rank,
-        gold=np.bincount(groups.pair[wanted], minlength=rows),
-        retrieved=np.bincount(groups.pair[found], minlength=rows),
+        gold=np.bincount(groups.pair[is_gold], minlength=rows),
+        retrieved=np.bincount(groups.pair[is_retrieved], minlength=rows),
     )
 
 
@@ -115,7 +115,7 @@ def context_recall(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
 
     **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
 
-    **Use it** when everything retrieved is handed to the generator. **Not** to compare systems that retrieve different
+    **Use it** when the generator gets everything that was retrieved. **Not** to compare systems that retrieve different
     numbers of documents: more always helps. There use `recall@k`.
     """
     return share(ranked.hits(), ranked.gold)
@@ -143,8 +143,8 @@ def context_f1(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
 
     **Edge cases.** Nothing retrieved, or nothing in common: 0. No gold documents: not scored (`no_relevant`).
 
-    **Use it** when the number of retrieved documents varies and both sides matter. **Not** where precision says
-    nothing (see `context_precision`).
+    **Use it** when the number of retrieved documents varies and both sides matter. **Not** where precision is
+    meaningless (see `context_precision`).
     """
     return share(2 * ranked.hits(), ranked.retrieved + ranked.gold)
 
@@ -159,7 +159,7 @@ def ndcg(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None)
     **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
 
     **Use it** to compare retrievers and rerankers, where order matters. **Not** when the generator sees all k
-    documents anyway: there recall is the question.
+    documents anyway: there recall matters.
     """
     limit = int(min(ranked.gold.max(initial=0), k or math.inf))
     ideal = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(limit) + 2))])
@@ -174,8 +174,8 @@ def recall(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = Non
 
     **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
 
-    **Use it** with the k that the generator sees. **Not** with a k below the number of gold documents: 1 is out of
-    reach then.
+    **Use it** with the k that the generator sees. **Not** with a k below the number of gold documents: it can't reach
+    1 then.
     """
     return share(ranked.hits(k), ranked.gold)
 
@@ -184,8 +184,8 @@ def recall(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = Non
 def precision(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
     """Share of gold documents among the first k.
 
-    **Formula.** `|first k ∩ gold| / k`; the divisor is k even if fewer were retrieved, as trec_eval has it. Without k
-    it is `context_precision`.
+    **Formula.** `|first k ∩ gold| / k`; the divisor is k even if fewer were retrieved, as in trec_eval. Without k it is
+    `context_precision`.
 
     **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
 
@@ -202,8 +202,8 @@ def hit(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) 
 
     **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
 
-    **Use it** when one good document is enough to answer. **Not** for questions that need several: it is blind to
-    the second.
+    **Use it** when one good document is enough to answer. **Not** for questions that need several: it ignores all but
+    the first.
     """
     return (ranked.hits(k) > 0).astype(np.float64)
 
@@ -231,11 +231,11 @@ def average_precision(ranked: Ranked, *, k: int | None = None, doc_id: Pattern |
 
     **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
 
-    **Use it** for one figure over the whole ranking with several gold documents. **Not** if you must explain it to
-    people in a minute: `recall@k` and `mrr` are easier to read.
+    **Use it** for one figure over the whole ranking with several gold documents. **Not** if you must explain it
+    quickly: `recall@k` and `mrr` are easier to understand.
     """
     place = np.arange(len(ranked.row))
-    begins = np.searchsorted(ranked.row, ranked.row)  # hits are in the order of rows, so this finds each row's first
+    begins = np.searchsorted(ranked.row, ranked.row)  # each row's first hit: hits are sorted by row
     return share(ranked.total((place - begins + 1) / ranked.rank, k), ranked.gold)
 
 
@@ -245,9 +245,9 @@ def retrieved_docs_count(ranked: Ranked, *, doc_id: Pattern | None = None) -> Sc
 
     **Formula.** `|retrieved|`.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`), like its neighbours.
+    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`), as for the other counts.
 
-    **Use it** to see whether chunks of few documents fill the list. **Not** as a quality.
+    **Use it** to see whether chunks of few documents fill the list. **Not** as a measure of quality.
     """
     return ranked.retrieved.astype(np.float64)
 
@@ -260,7 +260,7 @@ def gold_docs_count(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
 
     **Edge cases.** No gold documents: not scored (`no_relevant`).
 
-    **Use it** to read precision and `recall@k` rightly: both are bounded by it. **Not** as a quality.
+    **Use it** to interpret precision and `recall@k`: both are bounded by it. **Not** as a measure of quality.
     """
     return ranked.gold.astype(np.float64)
 

@@ -1,11 +1,11 @@
-"""Does an answer say "I don't know"? `refusals.toml` has how people and models say it, by language.
+"""Detects answers that say "I don't know". `refusals.toml` has the phrases by language.
 
-A phrase counts at the beginning of a line or a sentence, also behind words that lead up to it ("Sorry, I don't know",
-"Final answer: I don't know") and in brackets, quotation marks or markup. It does not count in the middle of a sentence
-("the song is called I Don't Know", "It is a Monet, I can't say which one"), as a title ('"I Don't Know" is a song'), or
-where it leads up to an answer ("I don't know if you knew, but it is Paris"; "I'm not sure, I think it is Paris"; "I
-don't know the exact number: about 500"), unless what follows is no answer either ("but you could ask the museum").
-Where it is doubtful, it is left to the judge.
+A phrase counts at the beginning of a line or a sentence, also after introductory words ("Sorry, I don't know", "Final
+answer: I don't know") and in brackets, quotation marks or markup. It does not count in the middle of a sentence ("the
+song is called I Don't Know", "It is a Monet, I can't say which one"), as a title ('"I Don't Know" is a song'), or if an
+answer follows ("I don't know if you knew, but it is Paris"; "I'm not sure, I think it is Paris"; "I don't know the
+exact number: about 500"), unless what follows is not an answer ("but you could ask the museum"). Doubtful cases do not
+count, and go to the judge.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ import regex
 from ragmeter.metrics.markup import bare, without_thoughts
 from ragmeter.metrics.normalize import fold
 
-#: Languages whose words are not kept apart by spaces: there a phrase need not end where a word does.
+#: Languages without spaces between words: there a phrase need not end at a word boundary.
 _UNSPACED = frozenset({"zh", "ja", "th"})
 _KINDS = ("unknown", "unsure", "lead", "label", "announce", "harmless", "contrast", "answer", "offer")
-_LONGEST = 4000  # nobody declines after that many characters
-_SIGHT = 300  # how far an answer may be from the phrase that leads up to it
+_LONGEST = 4000  # characters of the answer that are searched
+_SIGHT = 300  # characters after a phrase in which an answer may follow
 _MOST_LEADS = 8
 #: A phrase begins where a line or a sentence does; a line may begin with a bullet, a bracket or a quotation mark.
 _BREAK = re.compile(r"(?:^|\n)[^\w\n]*|[.!?;…。！？；؟।] *[(\[（]*")
-_ITEM = re.compile(r"\n[-*+•·|–—]+ ")  # of a list that began before
+_ITEM = re.compile(r"\n[-*+•·|–—]+ ")  # an item of a list that began before
 _END = r"(?=[.!?,;…\n。！？；，؟،।\"')\]}）」』】*]|$)"
-#: What follows a label: a colon, a dash or the end of its bracket or line; and whatever the answer is wrapped in.
+#: What follows a label: a colon, a dash or the end of its bracket or line; then opening brackets or quotation marks.
 _COLON = r"[^\w\n:：=—–)\]}）】>|-]{0,4}[\n:：=—–)\]}）】>|-]\W*"
-#: Brackets and quotation marks, as folding leaves them, with what closes them. `*` is for italics.
+#: Brackets and quotation marks after folding, with their closing marks. `*` is for italics.
 _CLOSING = dict(zip("([{（「『【《〈\"'*", ")]}）」』】》〉\"'*", strict=True))
 _FULL_STOPS = (".", "!", "?", "…", "。", "！", "？", "؟", "।")
 _WRAPPING = re.compile(r"[()\[\]{}（）「」『』【】《》〈〉\"*]|(?<!\w)'|'(?!\w)")
@@ -45,11 +45,11 @@ _NUMBER = re.compile(r"(?<![\w'-])\d")
 
 
 def is_miss(answer: str, languages: Collection[str] | None = None) -> bool:
-    """Whether the answer declines to answer, in any language of the table or in these; an empty one does."""
+    """Whether the answer declines to answer, in any language of the table or in these; an empty answer does."""
     text = bare(without_thoughts(answer)[:_LONGEST])
     if not text.strip(_ONLY_WRAPPING):
         return True
-    breaks = [(found.start(), found.end()) for found in _BREAK.finditer(text)]
+    breaks = [(match.start(), match.end()) for match in _BREAK.finditer(text)]
     tables = [table for code, table in _languages().items() if languages is None or code in languages]
     return any(_declines(text, breaks, table) for table in tables)
 
@@ -82,7 +82,7 @@ def _declines(text: str, breaks: Sequence[tuple[int, int]], language: _Language)
 
 
 def _is_title(before: str, rest: str) -> bool:
-    """Whether the phrase is in brackets or quotation marks with which the sentence does not end."""
+    """Whether the phrase is in brackets or quotation marks, and the sentence goes on after them."""
     awaited: list[str] = []
     for mark in _WRAPPING.findall(before):
         _close_or_open(mark, awaited)
@@ -98,7 +98,7 @@ def _is_title(before: str, rest: str) -> bool:
 
 
 def _close_or_open(mark: str, awaited: list[str]) -> None:
-    """Keep the list of closing marks that are still to come, the innermost last."""
+    """Update the list of closing marks that are awaited, the innermost last."""
     if awaited and mark == awaited[-1]:
         awaited.pop()
     elif mark in _CLOSING:
@@ -106,26 +106,26 @@ def _close_or_open(mark: str, awaited: list[str]) -> None:
 
 
 def _answers(rest: str, language: _Language) -> bool:
-    """Whether what comes after a phrase is an answer: after a "but", by its first words, or with a number in it."""
+    """Whether an answer follows a phrase: after a "but", by its first words, or by a number in it."""
     sentence, *later = re.split(r"[.!?\n。！？]", rest, maxsplit=2)
-    turn = language.contrast.search(sentence)
-    after = sentence[turn.end() :].strip(" ,，、") if turn else ""
+    contrast = language.contrast.search(sentence)
+    after = sentence[contrast.end() :].strip(" ,，、") if contrast else ""
     if after:
         return not language.offer.match(after)
     following = later[0].strip() if later else ""
-    turn = language.contrast.match(following)  # "I don't have access to live data. However, it is on ESPN."
-    after = following[turn.end() :].strip(" ,，、") if turn else ""
+    contrast = language.contrast.match(following)  # "I don't have access to live data. However, it is on ESPN."
+    after = following[contrast.end() :].strip(" ,，、") if contrast else ""
     if after and not language.offer.match(after):
         return True
-    found = language.answer.search(rest)
-    return found is not None or _NUMBER.search(rest) is not None
+    match = language.answer.search(rest)
+    return match is not None or _NUMBER.search(rest) is not None
 
 
 @cache
 def _languages() -> dict[str, _Language]:
-    """The table, compiled when the first answer is looked at."""
+    """The table, compiled when it is first used."""
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    labels = table["en"]["label"]  # of prompts, which are often in English where the answer is not
+    labels = table["en"]["label"]  # labels come from prompts, which are often in English even if the answer is not
     return {
         code: _compiled(code, phrases | {"label": [*phrases.get("label", []), *labels]})
         for code, phrases in table.items()
@@ -134,24 +134,24 @@ def _languages() -> dict[str, _Language]:
 
 def _compiled(code: str, phrases: dict[str, list[str]]) -> _Language:
     edge, gap = ("", r"\W*") if code in _UNSPACED else (r"\b", r"\W+")
-    # what a language has no phrases for matches nothing
-    either = {kind: "|".join(map(_pattern, phrases.get(kind, []))) or "(?!)" for kind in _KINDS}
-    announced = rf"(?:{either['label']}){_COLON}|(?:{either['announce']}){gap}"
-    leads = rf"(?:(?:{either['lead']}){gap}|(?P<announced>{announced})){{0,{_MOST_LEADS}}}"
-    phrase = rf"(?P<phrase>{either['unknown']}|(?P<unsure>{either['unsure']}))"
-    compiled = _compiler("".join(either.values()))
+    # a kind without phrases matches nothing
+    any_of = {kind: "|".join(map(_pattern, phrases.get(kind, []))) or "(?!)" for kind in _KINDS}
+    announced = rf"(?:{any_of['label']}){_COLON}|(?:{any_of['announce']}){gap}"
+    leads = rf"(?:(?:{any_of['lead']}){gap}|(?P<announced>{announced})){{0,{_MOST_LEADS}}}"
+    phrase = rf"(?P<phrase>{any_of['unknown']}|(?P<unsure>{any_of['unsure']}))"
+    compiled = _compiler("".join(any_of.values()))
     return _Language(
         begins=compiled(rf"{leads}{phrase}{edge}"),
-        harmless=compiled(rf" *(?:{either['harmless']}){edge}"),
-        contrast=compiled(rf"{edge}(?:{either['contrast']}){edge}"),
-        answer=compiled(rf"[,.;:!…\n。，；：、—–-] *(?:(?:{either['answer']}){edge}|{announced}(?=\w))"),
-        offer=compiled(rf" *(?:{either['offer']})"),
+        harmless=compiled(rf" *(?:{any_of['harmless']}){edge}"),
+        contrast=compiled(rf"{edge}(?:{any_of['contrast']}){edge}"),
+        answer=compiled(rf"[,.;:!…\n。，；：、—–-] *(?:(?:{any_of['answer']}){edge}|{announced}(?=\w))"),
+        offer=compiled(rf" *(?:{any_of['offer']})"),
     )
 
 
 def _compiler(phrases: str) -> Callable[[str], _Expression]:
-    """Python's own expressions are twice as quick, but take a vowel sign (Hindi, Thai) for the end of a word."""
-    has_signs = any(unicodedata.category(each).startswith("M") for each in phrases)
+    """`re` is twice as fast as `regex`, but takes a vowel sign (Hindi, Thai) for the end of a word."""
+    has_signs = any(unicodedata.category(character).startswith("M") for character in phrases)
     return regex.compile if has_signs else re.compile
 
 

@@ -1,4 +1,4 @@
-"""Metrics of meaning: how near the vectors of two texts are, as an embedding model places them."""
+"""Metrics of meaning: the similarity of two texts' embeddings."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ragmeter.table import Embeddings, Scores
 if TYPE_CHECKING:
     from ragmeter.embedders.embedder import Embedders
 
-#: The model that is used where none is named.
+#: The default model.
 MODEL = "intfloat/multilingual-e5-base"
-_AT_ONCE = 4096  # pairs whose vectors are laid side by side
+_AT_ONCE = 4096  # pairs whose vectors are compared at once
 
 
 class Prefix(str):
-    """What stands in front of both texts: `query` and `passage` are short for those of the e5 family."""
+    """The text put in front of both texts: `query` and `passage` are short for those of the e5 family."""
 
     __slots__ = ()
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The prefix in its short form, where it has one."""
+        """The prefix in its short form, if it has one."""
         word = text.strip().removesuffix(":")
         return cls(word if word in ("query", "passage") else text)
 
@@ -44,7 +44,7 @@ def embeddings(
     base_url: str | None = None,
     prefix: Prefix | None = None,
 ) -> Embeddings:
-    """The vectors of both sides, by the run's models; each distinct text is embedded once."""
+    """The vectors of both sides, from the run's models; each distinct text is embedded once."""
     from ragmeter.embedders.embedder import embed, plain
 
     places: dict[str, int] = {}
@@ -68,9 +68,10 @@ def similarities(
     """The cosine of each pair's vectors."""
     scores = np.empty(len(embeddings.answer), dtype=np.float64)
     for start in range(0, len(scores), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        left, right = (embeddings.vectors[side[part]] for side in (embeddings.reference, embeddings.answer))
-        scores[part] = np.einsum("ij,ij->i", left, right)
+        pairs = slice(start, start + _AT_ONCE)
+        reference = embeddings.vectors[embeddings.reference[pairs]]
+        answer = embeddings.vectors[embeddings.answer[pairs]]
+        scores[pairs] = np.einsum("ij,ij->i", reference, answer)
     scores[embeddings.reference == embeddings.answer] = 1.0
     return np.clip(scores, -1.0, 1.0)
 
@@ -79,20 +80,20 @@ def similarities(
 def semantic_similarity(
     similarities: Scores, *, model: str = MODEL, base_url: str | None = None, prefix: Prefix | None = None
 ) -> Scores:
-    """Cosine of the embeddings of the two texts: near in meaning, whatever the words.
+    """Cosine of the embeddings of the two texts: similarity of meaning, in any words.
 
     **Formula.** `a · b / (|a| |b|)`, with `a` and `b` the model's vectors of the answer and the reference. `model` is a
     name on the hub (default `intfloat/multilingual-e5-base`), a folder, `openai:NAME` behind the endpoint `base_url`,
-    or `wordllama`. `prefix` stands in front of both texts: `query` (`query: `), `passage` (`passage: `), or a text of
-    yours. By default models of the e5 family get `query`, as their authors advise for comparing like with like, and
-    others what their own files say. The tool that this metric comes from put `passage: ` before both texts:
-    `prefix=passage` gives its values. Texts are compared after NFC and without white space at their ends. What is
-    longer than the model takes is cut, and the run says how many texts were. Needs `pip install 'ragmeter[semantic]'`.
+    or `wordllama`. `prefix` is put in front of both texts: `query` (`query: `), `passage` (`passage: `), or your own
+    text. By default models of the e5 family get `query`, as their authors advise for texts of the same kind, and others
+    what their own files say. The tool that this metric comes from put `passage: ` before both texts: `prefix=passage`
+    gives its values. Texts are compared after NFC and without white space at their ends. A text that is too long for
+    the model is cut, and the run reports how many were. Needs `pip install 'ragmeter[semantic]'`.
 
     **Edge cases.** Identical texts: 1, also when both are empty. One empty: 0.
 
     **Use it** for answers in free words, and across languages with a multilingual model. Compare systems and rank
-    answers with it: cosines of e5 models sit between 0.7 and 1, so a fixed threshold from another model means nothing.
-    **Not** where a number, a name or a "not" decides: "it is 3" and "it is 4" are near each other.
+    answers with it: cosines of e5 models lie between 0.7 and 1, so a fixed threshold from another model does not fit.
+    **Not** where a number, a name or a "not" decides: "it is 3" and "it is 4" are very similar.
     """
     return similarities

@@ -1,4 +1,4 @@
-"""Metrics that compare an answer's text with a reference's. Several references: the best one counts."""
+"""Metrics that compare an answer's text with a reference's. With several references, the best score counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.tokens import Chunks
 from ragmeter.table import Scores
 
-#: Smooth idf over two documents of a term that stands in only one of them; a term in both weighs 1.
+#: Smooth idf over two documents of a term that occurs in only one of them; a term in both has weight 1.
 _RARE = math.log(3 / 2) + 1
 
 _SURROGATES, _LAST_CODE_POINT = (0xD800, 0xE000), 0x10FFFF
@@ -43,23 +43,23 @@ def longest(reference: Sequence[str], answer: Sequence[str]) -> Ids:
 def lcs(stems: Sides) -> Ids:
     """The length of the longest common subsequence of the stems of each pair."""
     texts = _as_sequences(stems)
-    found = process.cpdist(
+    lengths = process.cpdist(
         texts[: stems.pairs], texts[stems.pairs :], scorer=LCSseq.similarity, dtype=np.int64, workers=1
     )
-    return np.asarray(found, dtype=np.int64)
+    return np.asarray(lengths, dtype=np.int64)
 
 
 @column
 def identical(chunks: Chunks) -> npt.NDArray[np.bool_]:
     """Whether the two texts of each pair are the same in their plain form."""
     plain = chunks.plain
-    same: npt.NDArray[np.bool_] = plain.reference_lengths == plain.answer_lengths
-    which = np.flatnonzero(same)
-    counts = plain.reference_lengths[which]
-    reference = plain.ids[ranges(plain.starts[which], counts)]
-    answer = plain.ids[ranges(plain.starts[which + plain.pairs], counts)]
-    same[np.repeat(which, counts)[reference != answer]] = False
-    return same
+    is_same: npt.NDArray[np.bool_] = plain.reference_lengths == plain.answer_lengths
+    same_length = np.flatnonzero(is_same)
+    counts = plain.reference_lengths[same_length]
+    reference = plain.ids[ranges(plain.starts[same_length], counts)]
+    answer = plain.ids[ranges(plain.starts[same_length + plain.pairs], counts)]
+    is_same[np.repeat(same_length, counts)[reference != answer]] = False
+    return is_same
 
 
 @metric(direction="lower", bounds=(0, math.inf))
@@ -72,14 +72,14 @@ def edit_distance(edits: Ids) -> Scores:
     **Edge cases.** Both empty: 0. One empty: the length of the other.
 
     **Use it** for short texts that should be reproduced to the letter: codes, titles, extracted fields.
-    **Not** for answers in free words: a right answer with a longer explanation is far away.
+    **Not** for answers in free words: a right answer with a long explanation has a large distance.
     """
     return edits.astype(np.float64)
 
 
 @metric(direction="lower")
 def normalized_distance(edits: Ids, longest: Ids) -> Scores:
-    """Edit distance as a share of the longer text: 0 is identical, 1 has nothing in common.
+    """Edit distance as a share of the longer text: 0 is identical, 1 is entirely different.
 
     **Formula.** `edit_distance / max(len(reference), len(answer))`, lengths in characters after NFC.
 
@@ -95,8 +95,8 @@ def normalized_distance(edits: Ids, longest: Ids) -> Scores:
 def exact_match(identical: npt.NDArray[np.bool_]) -> Scores:
     """1 if the texts are the same after normalisation, else 0.
 
-    **Formula.** Equality after folding (NFC, case, quotes), without accents, and with white space stripped at the ends
-    and made one space inside. Punctuation counts.
+    **Formula.** Equality after folding (NFC, case, quotes), without accents, with white space stripped at the ends and
+    collapsed to single spaces inside. Punctuation counts.
 
     **Edge cases.** Both empty: 1. One empty: 0.
 
@@ -111,11 +111,11 @@ def token_f1(token_bags: Bags, identical: npt.NDArray[np.bool_]) -> Scores:
     """Harmonic mean of token precision and recall, duplicates counted (the SQuAD way).
 
     **Formula.** `2PR / (P + R)`, with `P = common / answer tokens` and `R = common / reference tokens`; a word that
-    stands twice on both sides is common twice. Tokens are folded words; no stemming, no article rule.
+    occurs twice in both texts counts twice. Tokens are folded words; no stemming, no article rule.
 
     **Edge cases.** Both empty: 1. No tokens on one side: 0; on neither (only punctuation): 1 if identical, else 0.
 
-    **Use it** for short factual answers: it gives part marks where exact match gives none.
+    **Use it** for short factual answers: it gives partial credit where exact match gives none.
     **Not** where word order or meaning decides: "A beat B" and "B beat A" score 1.
     """
     return share(2 * token_bags.overlap, token_bags.sides.pair_lengths, empty=identical)
@@ -123,7 +123,7 @@ def token_f1(token_bags: Bags, identical: npt.NDArray[np.bool_]) -> Scores:
 
 @metric(direction="higher")
 def token_precision(token_bags: Bags, identical: npt.NDArray[np.bool_]) -> Scores:
-    """Share of the answer's tokens that stand in the reference, duplicates counted.
+    """Share of the answer's tokens that occur in the reference, duplicates counted.
 
     **Formula.** `common / answer tokens`.
 
@@ -137,13 +137,13 @@ def token_precision(token_bags: Bags, identical: npt.NDArray[np.bool_]) -> Score
 
 @metric(direction="higher")
 def token_recall(token_bags: Bags, identical: npt.NDArray[np.bool_]) -> Scores:
-    """Share of the reference's tokens that stand in the answer, duplicates counted.
+    """Share of the reference's tokens that occur in the answer, duplicates counted.
 
     **Formula.** `common / reference tokens`.
 
     **Edge cases.** Both empty: 1. No tokens on one side: 0; on neither (only punctuation): 1 if identical, else 0.
 
-    **Use it** to see whether a long answer holds the reference, whatever else it says.
+    **Use it** to see whether a long answer contains the reference, whatever else it says.
     **Not** alone: an answer that lists every word has recall 1.
     """
     return share(token_bags.overlap, token_bags.sides.reference_lengths, empty=identical)
@@ -159,7 +159,7 @@ def rouge_l_score(lcs: Ids, stems: Sides, *, language: Language | None = None) -
     **Edge cases.** No words on a side: 0, also when both are empty.
 
     **Use it** where the order of words should matter: summaries, steps, longer answers.
-    **Not** for right answers put in another order: it takes them apart.
+    **Not** for right answers in another order: they score low.
     """
     return share(2 * lcs, stems.pair_lengths)
 
@@ -172,7 +172,7 @@ def rouge_l_precision(lcs: Ids, stems: Sides, *, language: Language | None = Non
 
     **Edge cases.** No words on a side: 0.
 
-    **Use it** to see how much of an answer is the reference, in order. **Not** alone: short answers win.
+    **Use it** to see how much of an answer is the reference, in order. **Not** alone: short answers score high.
     """
     return share(lcs, stems.answer_lengths)
 
@@ -185,24 +185,24 @@ def rouge_l_recall(lcs: Ids, stems: Sides, *, language: Language | None = None) 
 
     **Edge cases.** No words on a side: 0.
 
-    **Use it** to see whether a long answer holds the reference, in order. **Not** alone: long answers win.
+    **Use it** to see whether a long answer contains the reference, in order. **Not** alone: long answers score high.
     """
     return share(lcs, stems.reference_lengths)
 
 
 @metric(direction="higher")
 def meteor_score(token_bags: Bags, stem_bags: Bags, *, language: Language | None = None) -> Scores:
-    """METEOR: recall-heavy overlap of words and stems, less a penalty for broken order.
+    """METEOR: recall-weighted overlap of words and stems, with a penalty for different order.
 
     **Formula.** Words are matched exactly, then the rest by stem (with a language), the last occurrences first, as
     NLTK does. With `m` matches in `c` runs that are adjacent on both sides: `P = m / answer words`, `R = m / reference
     words`, `F = PR / (0.9 P + 0.1 R)`, and the score is `F (1 - 0.5 (c / m)^3)`. WordNet synonyms are not used.
 
-    **Edge cases.** No match, or no words on a side: 0. An identical text of one word: 0.5, of ten: 0.9995; identical
-    texts reach 1 only in the limit.
+    **Edge cases.** No match, or no words on a side: 0. An identical text of one word: 0.5, of ten: 0.9995; only very
+    long identical texts come close to 1.
 
     **Use it** for longer answers where inflected forms should count, in any Snowball language.
-    **Not** for one-word answers: the order penalty alone halves a perfect one.
+    **Not** for one-word answers: the order penalty halves the score of a perfect one.
     """
     sides = token_bags.sides
     reference, answer = _last_matches(token_bags)
@@ -213,7 +213,7 @@ def meteor_score(token_bags: Bags, stem_bags: Bags, *, language: Language | None
     partner[answer] = reference
     partner[more_answer] = more_reference
 
-    places = np.flatnonzero(partner >= 0)  # matched words of all answers, in the order of the texts
+    places = np.flatnonzero(partner >= 0)  # the matched words of all answers, in the order of the texts
     pair = sides.pair_of_item[places]
     adjacent = (np.diff(places) == 1) & (np.diff(partner[places]) == 1) & (np.diff(pair) == 0)
     begins = np.concatenate([np.ones(min(1, len(places)), dtype=bool), ~adjacent])
@@ -231,12 +231,12 @@ def cosine_similarity(stem_bags: Bags, *, language: Language | None = None) -> S
     """Cosine of the TF-IDF vectors of the two texts, fitted on just these two.
 
     **Formula.** Raw term counts times smooth idf, `ln((1 + 2) / (1 + df)) + 1`, l2-normalised, as scikit-learn
-    defines it: a term of both texts weighs 1, of one text 1.405. With a language, terms are stems.
+    defines it: a term of both texts has weight 1, of one text 1.405. With a language, terms are stems.
 
     **Edge cases.** No words on a side: 0, also when both are empty.
 
-    **Use it** as a soft overlap that forgives order and length. **Not** as a measure of meaning: with two documents
-    the idf says little, and synonyms score 0. For meaning use an embedding.
+    **Use it** as an overlap that ignores order and length. **Not** as a measure of meaning: with two documents the idf
+    has little effect, and synonyms score 0. For meaning use an embedding.
     """
     reference = stem_bags.reference_counts.astype(np.float64)
     answer = stem_bags.answer_counts.astype(np.float64)
@@ -262,8 +262,8 @@ def average_score(
 
     **Edge cases.** Those of the five: both texts empty gives 0.4.
 
-    **Use it** for a first glance, as in earlier tools. **Not** to decide: the five overlap, and exact match alone
-    takes a fifth off every answer in free words. Read the single scores.
+    **Use it** for a first impression, as in earlier tools. **Not** to decide: the five are correlated, and exact match
+    alone takes a fifth off every answer in free words. Read the single scores.
     """
     return (cosine_similarity + rouge_l_score + exact_match + token_f1 + meteor_score) / 5
 
@@ -276,7 +276,7 @@ def _nfc(texts: Sequence[str]) -> list[str]:
 
 
 def _as_sequences(stems: Sides) -> list[Any]:
-    """Each text's stems as a string of one character each, the form that rapidfuzz is fastest on."""
+    """Each text's stems as a string with a character for each stem: rapidfuzz is fastest on strings."""
     ids = stems.ids
     first, after = _SURROGATES
     if len(ids) and int(ids.max()) > _LAST_CODE_POINT - (after - first):
@@ -289,18 +289,18 @@ def _as_sequences(stems: Sides) -> list[Any]:
 
 
 def _last_matches(bags: Bags, without: npt.NDArray[np.bool_] | None = None) -> tuple[Ids, Ids]:
-    """Equal items of both sides paired from the last backwards: places on the reference's side, and on the answer's."""
+    """Equal items of both sides, paired from the last backwards: their places in the references and in the answers."""
     order, firsts = bags.order, bags.firsts
     references, answers = bags.reference_counts, bags.answer_counts
     if without is not None:
-        left = ~without[order]
-        before = np.concatenate([[0], np.cumsum(left)])
+        is_left = ~without[order]
+        before = np.concatenate([[0], np.cumsum(is_left)])
         middles = firsts + references
         ends = middles + answers
         references, answers = before[middles] - before[firsts], before[ends] - before[middles]
-        order, firsts = order[left], before[firsts]
+        order, firsts = order[is_left], before[firsts]
     matches = np.minimum(references, answers)
-    which = np.flatnonzero(matches)
-    firsts, references, answers, matches = firsts[which], references[which], answers[which], matches[which]
+    groups = np.flatnonzero(matches)
+    firsts, references, answers, matches = firsts[groups], references[groups], answers[groups], matches[groups]
     middles = firsts + references
     return order[ranges(middles - matches, matches)], order[ranges(middles + answers - matches, matches)]
