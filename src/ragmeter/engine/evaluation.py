@@ -19,7 +19,7 @@ from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
-from ragmeter.engine.extending import extend
+from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled
 from ragmeter.engine.scoring import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError
@@ -264,7 +264,7 @@ def add_metrics(
     if not kept:
         folder = TemporaryRun.copy(folder)
     with Embedders() as embedders:
-        asking = Asking(judge, Path(output_dir), retry_failed, progress)
+        asking = Asking(judge, journal_folder(folder, output_dir), retry_failed, progress)
         extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
     return Evaluation(extended if kept else TemporaryRun.copy(extended), embedders.used())
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -85,6 +86,11 @@ def extend(
             {**summary, "metrics": {**summary["metrics"], **found}, **({"judges": judges} if judges else {})}
             | filled.summary,
         )
+
+
+def journal_folder(run: Run, output_dir: str | Path) -> Path:
+    """Where the replies of a run's judge are kept: beside the run, or in `output_dir` if the run was not kept."""
+    return Path(output_dir) if isinstance(run, TemporaryRun) else run.path.parent
 
 
 def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict[str, AskedColumn]:
