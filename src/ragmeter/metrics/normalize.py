@@ -102,9 +102,7 @@ def known_languages() -> dict[str, str]:
     """Code and name of every supported language."""
     available = set(Stemmer.algorithms())
     named = {code: name for code, name in _CODES.items() if name in available}
-    unnamed = {
-        name: name for name in available - set(_CODES.values())
-    }  # `porter`, and newer algorithms
+    unnamed = {name: name for name in available - set(_CODES.values())}  # `porter`, and newer algorithms
     return named | dict(sorted(unnamed.items())) | _UNSTEMMED
 
 
