@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import runpy
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +67,25 @@ def test_the_metric_shown_to_contributors_works() -> None:
         assert name == "token_jaccard"
         assert metric([reference], [answer])[0] == expected  # type: ignore[operator]
     definition.METRICS.pop("token_jaccard")
+
+
+def test_the_judgement_shown_to_contributors_works(tmp_path: Path) -> None:
+    """Its two files, as they stand in CONTRIBUTING.md, put into a copy of the package: nothing else changes."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    files = re.findall(r"[Ii]n\s`(\S+politeness.py)`:\n\n```python\n(.*?)```", text, re.DOTALL)
+    for name, content in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    judgement, tests = (name for name, _ in files)
+    assert (ROOT / judgement).parent.is_dir()
+    assert (ROOT / tests).parent.is_dir()
+    (tmp_path / "pytest.ini").write_text("[pytest]", encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": "src"}, capture_output=True, text=True, check=False
+    )
+    assert "3 passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_page_of_python_names_what_is_there_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

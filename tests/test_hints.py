@@ -97,12 +97,17 @@ def test_both_sides_of_the_same_mistakes(
             'fail_under={"token_f1": 0.5}',
             "--fail-under token_f1=0.5",
         ),
-        (lambda: gate("a", max_failed=2), ["gate", "a", "--max-failed", "2"], "max_failed is a", "--max-failed is a"),
+        (
+            lambda: gate("a", max_failed=2),
+            ["gate", "a", "--max-failed", "2"],
+            "max_failed must be",
+            "--max-failed must be",
+        ),
         (
             lambda: calibrate("a", [{"qid": "1", "label": "correct"}], level=2),
             ["calibrate", "a", "--labels", "results.csv", "--level", "2"],
-            "level is a share",
-            "--level is a share",
+            "level must be between",
+            "--level must be between",
         ),
         (
             lambda: choose_sample("a", by="disagreement"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,13 @@ def layer(module: str) -> str:
 def test_every_module_has_its_layer() -> None:
     found = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir() if path.suffix in ("", ".py")}
     assert found - {"__pycache__"} == {*(name for name in LAYERS if "." not in name), ROOT}
+
+
+def test_the_map_for_contributors_has_the_same_rooms_in_the_same_order() -> None:
+    text = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawn = text[text.index("```\nsrc/ragmeter/") :]
+    rooms = re.findall(r"^  (\w+)(?:/|\.py) ", drawn[: drawn.index("```", 3)], re.MULTILINE)
+    assert rooms == [name for name in LAYERS if "." not in name]
 
 
 def test_imports_point_down_only() -> None:

@@ -222,7 +222,7 @@ def test_others_see_nothing_of_it(pytester: pytest.Pytester) -> None:
     result.stdout.no_fnmatch_line("*= ragmeter =*")
     shown = pytester.runpytest("--markers")
     shown.stdout.fnmatch_lines(["@pytest.mark.ragmeter(fail_under=*"])
-    assert "Evaluates as the package does" in pytester.runpytest("--fixtures").stdout.str()
+    assert "Evaluate as the package does" in pytester.runpytest("--fixtures").stdout.str()
 
 
 def test_a_project_s_own_fixture_of_that_name_wins(pytester: pytest.Pytester) -> None:

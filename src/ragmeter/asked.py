@@ -91,6 +91,11 @@ class AskedColumn:
         changed = {key: value for key, value in self.settings.items() if value != self.asked.settings[key]}
         return naming.render(filled, changed)
 
+    @property
+    def columns(self) -> list[str]:
+        """The names in the table of all filled columns: the value, the reason, who decided, how probable."""
+        return [self.column(filled) for filled in self.asked.fills]
+
 
 def asked(
     name: str,

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 _MARK = (
     "ragmeter(fail_under={'token_f1': 0.6}, fail_over={'latency_ms': 2000}, "
     "no_worse_than={'main': {'token_f1': 0.02}}, max_failed=0.05, gate_on='mean', output_dir='runs'): "
-    "what the test evaluates with the fixture `ragmeter` must pass this gate"
+    "what the test evaluates with the fixture `ragmeter` has to pass this gate"
 )
 _KEYWORDS = ("fail_under", "fail_over", "no_worse_than", "max_failed", "gate_on", "output_dir")
-#: The evaluations of a test, stored with the test.
+#: The evaluations of a test, stored with it.
 _EVALUATED = pytest.StashKey[list["Evaluation"]]()
-#: The prefix of a test's properties, which pytest passes on to the summary, its JUnit file and other processes.
+#: The prefix of a test report's user properties: they reach the summary, pytest's JUnit file and pytest-xdist.
 _PROPERTY = "ragmeter."
 
 
 class Ragmeter:
-    """The fixture's object: `evaluate`, `ask` and `check`; other attributes are the package's."""
+    """The fixture: `evaluate`, `ask` and `check`; everything else comes from the package."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
@@ -49,15 +49,15 @@ class Ragmeter:
         self._note(service.evaluation)
         return service
 
-    def check(self, run: RunLike, **asked: Any) -> Verdict:
+    def check(self, run: RunLike, **rules: Any) -> Verdict:
         """`ragmeter.gate`, with an AssertionError that gives the reasons if the run does not pass."""
         import ragmeter
         from ragmeter.errors import RagmeterError
 
         __tracebackhide__ = True
         try:
-            verdict = ragmeter.gate(run, **asked)
-        except RagmeterError as error:  # the test's call is wrong: leave out our own frames
+            verdict = ragmeter.gate(run, **rules)
+        except RagmeterError as error:  # the test's call is wrong: hide our own frames
             raise error.with_traceback(None) from None
         if not verdict.passed:
             raise AssertionError(_reasons(verdict))
@@ -73,7 +73,7 @@ class Ragmeter:
         return evaluation
 
     def __getattr__(self, name: str) -> Any:
-        """In a test with the fixture, `ragmeter` is the fixture: other attributes come from the package."""
+        """In a test that takes the fixture, the name `ragmeter` is the fixture: other names come from the package."""
         import ragmeter
 
         return getattr(ragmeter, name)
@@ -81,7 +81,7 @@ class Ragmeter:
 
 @pytest.fixture
 def ragmeter(request: pytest.FixtureRequest) -> Ragmeter:
-    """Evaluates as the package does, checks the results, and shows them at the end of the run."""
+    """Evaluate as the package does, check the results, and show them at the end of the run."""
     return Ragmeter(request.node)
 
 
@@ -91,13 +91,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse an invalid mark before the test runs."""
+    """Refuse an invalid mark before the test does any work."""
     _gates(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """After a test that did not fail, check its evaluations against its marks."""
+    """After a test without an error, check its evaluations against the gates of its marks."""
     yield
     gates = _gates(item)
     if not gates:
@@ -120,18 +120,18 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The figures of every test that evaluated something."""
+    """Print the metrics of every test that evaluated something."""
     reports = [
         report
-        for outcome_reports in terminalreporter.stats.values()
-        for report in outcome_reports
+        for category in terminalreporter.stats.values()
+        for report in category
         if isinstance(report, pytest.TestReport) and report.when == "call"
     ]
     lines = []
     for report in sorted(reports, key=lambda report: report.nodeid):
-        figures = [(name, value) for name, value in report.user_properties if name.startswith(_PROPERTY)]
-        if figures:
-            lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in figures)]
+        metrics = [(name, value) for name, value in report.user_properties if name.startswith(_PROPERTY)]
+        if metrics:
+            lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in metrics)]
     if lines:
         from ragmeter.show.texts import printable
 
@@ -165,5 +165,5 @@ def _gates(item: pytest.Item) -> list[Gate]:
 
 
 def _reasons(verdict: Verdict) -> str:
-    lines = [f"  {check.asked}\n    {check.reason}" for check in verdict.failed]
-    return "\n".join([f"{verdict.run} does not pass the gate:", *lines])
+    reasons = [f"  {check.asked}\n    {check.reason}" for check in verdict.failed]
+    return "\n".join([f"{verdict.run} does not pass the gate:", *reasons])

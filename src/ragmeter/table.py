@@ -77,7 +77,7 @@ class Batch:
 
     `lines` has the line of each row in its file, if there is one; `causes` why a whole row has failed, if any has.
     `plain`: every cell is a text that can be written without a check. `embedded` has the columns of vectors that the
-    engine has filled; they are not part of the run's table.
+    engine has filled; they are not part of the run's table. `numbers` are columns of numbers besides NUMBER_COLUMNS.
     """
 
     columns: dict[str, Column]
@@ -85,6 +85,7 @@ class Batch:
     causes: Sequence[str | None] = field(default_factory=tuple)
     plain: bool = False
     embedded: Mapping[EmbeddedKey, Embeddings] = field(default_factory=dict)
+    numbers: Collection[str] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -129,9 +130,9 @@ def outcomes(
                     outcome if value else f"no_{name}" for value, outcome in zip(column, row_outcomes, strict=True)
                 ]
         elif None in column:
-            causes = columns.get(outcome_column(name)) or [f"no_{name}"] * rows
+            causes = columns.get(outcome_column(name)) or [None] * rows
             row_outcomes = [
-                cause if value is None else outcome
+                outcome if value is not None else cause or f"no_{name}"
                 for value, outcome, cause in zip(column, row_outcomes, causes, strict=True)
             ]
     return row_outcomes

@@ -65,7 +65,7 @@ def test_a_call_that_makes_no_sense(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for options, said in (
-        ([], "say what the run has to reach"),
+        ([], "no rule is given: what does the run have to reach?"),
         (["--junit", "x.xml"], "nothing to check"),
         (["--fail-under", "token_f1"], "METRIC=VALUE"),
         (["--fail-under", "edit_distance=3"], "--fail-over edit_distance=3"),

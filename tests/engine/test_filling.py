@@ -1,54 +1,278 @@
-"""A judge's replies and the journals that they are kept in."""
+"""Columns that a judge fills: from every kind of input, once for each text, and beside what the user's table has."""
 
 from __future__ import annotations
 
+import json
+import os
+import threading
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from ragmeter import FakeProvider, Judge, evaluate
+from ragmeter import Judge, RunFolder, evaluate, metric
 from ragmeter.engine.filling import JUDGE_JOURNAL
-from ragmeter.engine.judged_rows import estimate_judging
-from ragmeter.registry import get
-
-ROWS = [{"qid": f"{n}", "question": "?", "reference": [f"gold {n}"], "answer": f"I say gold {n}"} for n in range(3)]
-
-
-def judge(journal: Path | None = None, reply: str = "Yes") -> Judge:
-    return Judge(provider=FakeProvider(reply), check=False, journal=journal)
+from ragmeter.errors import ColumnError, InputError, UsageError
+from ragmeter.judges.providers.fake import fenced_texts
+from tests.judged import ROWS, asked, fake, files, judge, rows
 
 
-def test_a_journal_of_another_judge_is_not_used_and_that_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    journal = tmp_path / "replies.sqlite"
-    first = judge(journal)
-    evaluate(ROWS, metrics="llm_correct", judge=first)
-    again = evaluate(ROWS, metrics="llm_correct", judge=first)
-    assert again.manifest["judging"]["from_journal"] == 3
-    assert capsys.readouterr().err == ""
-    other = judge(journal)
-    notice = f"none of the 3 replies in {journal} is used: they were given to another prompt, model or setting, or "
-    planned = estimate_judging(ROWS, metrics=[get("llm_correct")], judge=other, output_dir=tmp_path)
-    assert planned["journal_notice"].startswith(notice)
-    found = evaluate(ROWS, metrics="llm_correct", judge=other)
-    assert capsys.readouterr().err.startswith(notice)
-    assert found.manifest["judging"]["journal_notice"].startswith(notice)
-    assert found.manifest["judging"]["made"] == 3
+def test_a_list_of_rows(tmp_path: Path) -> None:
+    provider = fake()
+    found = evaluate(ROWS, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert found.rows["llm_correct"].to_pylist() == [1.0, 1.0, 0.0]
+    assert found.rows["verdict"].to_pylist() == ["CORRECT", "CORRECT", "WRONG"]
+    assert found.rows["verdict.outcome"].to_pylist() == ["scored"] * 3
+    assert found.rows["judged_by"].to_pylist() == ["llm", "exact", "llm"]
+    assert found.summary["judges"]["verdict"]["judged_by"] == {"exact": 1, "llm": 2}
+    assert asked(provider) == ["It is Paris.", "It is Rome."]  # what matches exactly is not asked
+    assert found.manifest["asked"]["verdict"]["model"] == "fake"
+    assert found.manifest["judging"]["made"] == found.summary["judge_usage"]["calls"] == 2
+    assert files(tmp_path) == [JUDGE_JOURNAL]  # nothing else is kept of an evaluation without a name
 
 
-def test_nothing_is_said_of_the_journal_that_a_folder_s_judges_share(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in ("one", "two"):
-        found = evaluate(ROWS, metrics="llm_correct", judge=judge(), run=name, output_dir=tmp_path)
-        assert found.manifest["judging"]["made"] == 3
-        assert "journal_notice" not in found.manifest["judging"]
-    assert (tmp_path / JUDGE_JOURNAL).exists()
-    assert capsys.readouterr().err == ""
+def test_several_references_are_shown_each_on_its_line(tmp_path: Path) -> None:
+    provider = fake()
+    table = [{"qid": "1", "answer": "It is Lyon", "reference": ["Paris", "Lyon"]}]
+    found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert found["llm_correct"].mean == 1.0
+    assert fenced_texts(provider.prompts[0])["reference"] == "Paris\nor: Lyon"
+    assert fenced_texts(provider.prompts[0])["question"] == ""  # the table has none
 
 
-def test_a_fake_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    found = evaluate(ROWS, metrics="llm_correct", judge=judge(reply="No"))
-    assert (found["llm_correct"].mean, found["llm_correct"].n_scored) == (0.0, 3)
+def test_two_files_joined(tmp_path: Path) -> None:
+    (tmp_path / "results.tsv").write_text("qid\tanswer\n1\tIt is Paris\n2\tnobody knows\n", encoding="utf-8")
+    (tmp_path / "reference.tsv").write_text(
+        "qid\tquestion\treference\n1\tq\tParis\n2\tq\tRome\n3\tq\tBonn\n", encoding="utf-8"
+    )
+    found = evaluate(
+        str(tmp_path / "results.tsv"),
+        str(tmp_path / "reference.tsv"),
+        metrics="llm_correct",
+        judge=judge(fake()),
+        output_dir=tmp_path,
+        run="r",
+    )
+    assert (found["llm_correct"].mean, found["llm_correct"].n_not_scored) == (0.5, {"no_result": 1})
+    assert found.rows["verdict.outcome"].to_pylist() == ["scored", "scored", "no_result"]
+
+
+@pytest.mark.parametrize("metrics", ["llm_correct", "token_f1", "llm_correct[judge=cascade]"])
+def test_a_pipe_is_read_once(tmp_path: Path, metrics: str) -> None:
+    pipe = tmp_path / "results.jsonl"
+    os.mkfifo(pipe)
+    text = "".join(json.dumps(row) + "\n" for row in ROWS)
+    writer = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
+    writer.start()
+    found = evaluate(
+        pipe, metrics=metrics, judge=judge(fake()) if "llm" in metrics else None, run="r", output_dir=tmp_path / "runs"
+    )
+    writer.join()
+    assert found[metrics].n_scored == 3
+    assert found.manifest["inputs"]["results"] == {"object": str(pipe)}
+
+
+def test_a_stream_of_arrow_is_read_once(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist(rows("it is expected", "no"))
+    stream = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+    found = evaluate(stream, metrics="llm_correct", judge=judge(fake()), output_dir=tmp_path)
+    assert found["llm_correct"].mean == 0.5
+
+
+def test_rows_that_can_not_be_judged_are_not_asked(tmp_path: Path) -> None:
+    provider = fake()
+    table = [
+        {"qid": "1", "question": None, "answer": "say Paris", "reference": ["Paris"]},
+        {"qid": "2", "question": "q", "answer": None, "reference": ["Paris"]},
+        {"qid": "3", "question": "q", "answer": "x", "reference": []},
+        {"qid": "4", "question": "q", "answer": "x", "reference": ["Paris"], "error": "broke"},
+        {"qid": "5", "question": "q", "answer": "", "reference": ["Paris"]},
+    ]
+    found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert asked(provider) == ["", "say Paris"]
+    outcomes = ["scored", "no_answer", "no_reference", "target_error", "scored"]
+    assert found.rows["verdict.outcome"].to_pylist() == found.rows["llm_correct.outcome"].to_pylist() == outcomes
+    assert found.rows["verdict"].to_pylist() == ["CORRECT", None, None, None, "WRONG"]
+    assert found["llm_correct"].n_not_scored == {"no_answer": 1, "no_reference": 1, "target_error": 1}
+
+
+def test_the_same_text_is_asked_about_once(tmp_path: Path) -> None:
+    provider = fake()
+    table = [{"qid": str(i), "question": "q", "answer": f"it is {i % 3}", "reference": "2"} for i in range(300)]
+    found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="a")
+    assert len(provider.prompts) == 3
+    assert found["llm_correct"].mean == pytest.approx(1 / 3)
+    assert found.summary["judge_usage"]["calls"] == 3
+    evaluate(table[:7], metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="b")
+    assert len(provider.prompts) == 3  # another run of the folder
+
+
+def test_two_metrics_over_one_column(tmp_path: Path) -> None:
+    @metric(direction="lower", binary=True)
+    def llm_wrong(verdict: list[str]) -> list[float]:
+        return [float(value == "WRONG") for value in verdict]
+
+    provider = fake()
+    found = evaluate(ROWS, metrics=["llm_correct", llm_wrong], judge=judge(provider), output_dir=tmp_path)
+    assert found["llm_correct"].mean == pytest.approx(2 / 3)
+    assert found["llm_wrong"].mean == pytest.approx(1 / 3)
+    assert len(provider.prompts) == 2
+
+
+def test_a_column_of_the_users_gives_way(tmp_path: Path) -> None:
+    table = [{**row, "verdict": "mine", "reason": "because", "domain": "d"} for row in ROWS]
+    found = evaluate(table, metrics="llm_correct", judge=judge(fake()), output_dir=tmp_path, run="r")
+    assert found.rows["verdict"].to_pylist() == ["CORRECT", "CORRECT", "WRONG"]
+    assert found.rows["input.verdict"].to_pylist() == ["mine"] * 3
+    assert found.rows["input.reason"].to_pylist() == ["because"] * 3
+    assert found.rows["domain"].to_pylist() == ["d"] * 3
+
+
+def test_a_table_that_has_the_verdicts_needs_no_judge(tmp_path: Path) -> None:
+    table = [{"qid": str(i), "verdict": verdict} for i, verdict in enumerate(["CORRECT", "WRONG", "yes", None])]
+    found = evaluate(table, metrics="llm_correct")
+    assert found.rows["llm_correct.outcome"].to_pylist() == ["scored", "scored", "unparsable", "no_verdict"]
+    assert found["llm_correct"].mean == 0.5
+    assert "judges" not in found.summary
+    with pytest.raises(UsageError, match="llm_grade needs a judge"):
+        evaluate(table, metrics="llm_correct,llm_grade")
+
+
+def test_the_run_of_another_folder_is_judged_by_its_rows(tmp_path: Path) -> None:
+    provider = fake()
+    evaluate(ROWS, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="a")
+    again = evaluate(
+        tmp_path / "a" / "rows.parquet", metrics="llm_correct", judge=judge(fake("No")), output_dir=tmp_path
+    )
+    assert again.rows["llm_correct"].to_pylist() == [0.0, 1.0, 0.0]
+    assert again.rows["input.verdict"].to_pylist() == ["CORRECT", "CORRECT", "WRONG"]
+    assert again.rows["input.llm_correct"].to_pylist() == ["1.0", "1.0", "0.0"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"metrics": "llm_correct"}, "llm_correct needs a judge"),
+        ({"metrics": "token_f1", "judge": judge(fake())}, "none of the metrics needs a judge"),
+        ({"metrics": "llm_correct", "judge": "gpt-4o"}, "judge is a str"),
+    ],
+)
+def test_a_judge_where_there_should_be_one(given: dict[str, Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        evaluate(ROWS, **given, output_dir=tmp_path)
+    assert caught.value.hint
+    assert files(tmp_path) == []
+
+
+def test_a_missing_column_is_named_before_anything_is_asked(tmp_path: Path) -> None:
+    provider = fake()
+    path = tmp_path / "results.csv"
+    path.write_text("qid,answer\n1,x\n", encoding="utf-8")
+    with pytest.raises(ColumnError, match="llm_correct needs the column 'reference'") as caught:
+        evaluate(path, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert str(path) in str(caught.value)
+    assert "reference=" in caught.value.hint  # another file may have it
+    assert provider.prompts == []
+
+
+def test_a_key_is_missed_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        evaluate(ROWS, metrics="llm_correct", judge=Judge("gpt-4o"), output_dir=tmp_path)
+    assert files(tmp_path) == []
+
+
+def test_a_prompt_of_ones_own_shows_any_column(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("For {domain}: do {contexts} support {answer}? Not a field: {this one}.", encoding="utf-8")
+    table = [
+        {"qid": "1", "answer": "a", "contexts": ["one", "two"], "domain": "law"},
+        {"qid": "2", "answer": "b", "contexts": None, "domain": "law"},
+    ]
+    provider = fake("CORRECT")
+    found = evaluate(table, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
+    assert found.rows["verdict.outcome"].to_pylist() == ["scored", "no_contexts"]
+    (sent,) = provider.prompts
+    shown = fenced_texts(sent)
+    assert {name: shown[name] for name in ("domain", "contexts", "answer")} == {
+        "domain": "law", "contexts": "[1] one\n\n[2] two", "answer": "a",
+    }  # fmt: skip
+    assert "{this one}" in sent
+
+
+def test_own_words_are_asked_about_exact_matches_too(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Is {answer} polite?", encoding="utf-8")
+    provider = fake("WRONG")
+    found = evaluate(ROWS, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
+    assert found["llm_correct"].mean == 0.0
+    assert len(provider.prompts) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "line"),
+    [
+        ("Is {answer}\n{referense}?", r"there is no column \{referense\}.*reference", 2),
+        ("{answer}\n\n{contexts}", r"there is no column \{contexts\}", 3),
+        ("Is it right?", r"never shows \{answer\}", None),
+    ],
+)
+def test_a_prompt_with_a_column_that_is_not_there(tmp_path: Path, words: str, said: str, line: int | None) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text(words, encoding="utf-8")
+    provider = fake("Yes")
+    with pytest.raises(InputError, match=said) as caught:
+        evaluate(ROWS, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
+    assert str(caught.value).startswith(f"{prompt}" + ("" if line is None else f", line {line}"))
+    assert provider.prompts == []
+
+
+def test_a_prompt_of_ones_own_is_for_one_judgement(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("{answer}", encoding="utf-8")
+    with pytest.raises(UsageError, match="for one judgement"):
+        evaluate(ROWS, metrics="llm_correct,llm_grade", judge=judge(fake("1"), prompt=prompt), output_dir=tmp_path)
+
+
+def test_a_file_that_changes_while_it_is_judged(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+
+    def write(*answers: str) -> None:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows(*answers)), encoding="utf-8")
+
+    for later in (("c", "b"), ("b",), ("b", "c", "d")):
+        write("b", "c")
+
+        def reply(prompt: str, later: tuple[str, ...] = later) -> str:
+            write(*later)
+            return "Yes"
+
+        with pytest.raises(InputError, match="the rows have changed while the judge was asked"):
+            evaluate(path, metrics="llm_correct", judge=judge(fake(reply)), output_dir=tmp_path, run="r")
+        assert not (tmp_path / "r").exists()
+
+
+def test_progress_is_told_of_each_row_once(tmp_path: Path) -> None:
+    steps: list[int] = []
+    evaluate(ROWS, metrics="llm_correct", judge=judge(fake()), output_dir=tmp_path, progress=steps.append)
+    assert sum(steps) == 3
+
+
+def test_processes_score_what_was_judged(tmp_path: Path) -> None:
+    names = "llm_correct,llm_correct[judge=cascade],token_f1"
+    found = evaluate(ROWS, metrics=names, judge=judge(fake()), output_dir=tmp_path, executor="processes", run="a")
+    same = evaluate(ROWS, metrics=names, judge=judge(fake()), output_dir=tmp_path, run="b")
+    assert found.rows.equals(same.rows)
+
+
+def test_what_a_judge_leaves_is_no_slice(tmp_path: Path) -> None:
+    table = [{**row, "domain": f"d{row['qid']}"} for row in [*ROWS, {"qid": "4", "answer": None, "reference": "x"}]]
+    names = "llm_correct,llm_correct[judge=cascade]"
+    evaluate(table, metrics=names, judge=judge(fake()), output_dir=tmp_path, run="r")
+    evaluate(table, metrics="llm_grade[scale=0-1]", judge=judge(fake("1"), reasons=True), output_dir=tmp_path, run="g")
+    for name in "rg":
+        run = RunFolder.at(tmp_path / name)
+        assert run.slices() == ["domain"]
+        assert not [column for column in run.other_columns if column.endswith(".outcome")]

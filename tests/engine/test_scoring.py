@@ -95,7 +95,7 @@ SATISFACTION = "satisfaction_score[model=wordllama]"
 def test_vectors_are_a_column_that_is_filled_before() -> None:
     metric = get(SIMILARITY)
     batch = Batch({"reference": [["a"], ["b", "c"]], "answer": ["a", "c"]})
-    with pytest.raises(UsageError, match="the column embeddings is filled by an embedding model, and is empty"):
+    with pytest.raises(UsageError, match="the column embeddings needs an embedding model"):
         score_batch(batch, [metric])
     vectors = np.array([[1, 0], [0.6, 0.8], [0, 1]], dtype=np.float32)
     key = (("reference", "answer"), (), "embeddings[model=wordllama]")

@@ -14,14 +14,15 @@ from ragmeter.show.sentences.metrics import ARROWS
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.stats.summary import finite
 
-_COLUMNS = ("name", "summary", "direction", "low", "high", "binary", "needs", "settings")
+_COLUMNS = ("name", "summary", "direction", "low", "high", "binary", "needs", "settings", "asks")
 
 
 @dataclass(frozen=True)
 class MetricInfo:
     """One metric: its name, what it is in a sentence, the columns that it needs, and its settings with their defaults.
 
-    `range` has None where it is unbounded; a `binary` metric is 0 or 1, so its mean is a rate.
+    `asks` are columns that a judge fills from those; a table that has them already needs no judge. `range` has None
+    where it is unbounded; a `binary` metric is 0 or 1, so its mean is a rate.
     """
 
     name: str
@@ -31,13 +32,15 @@ class MetricInfo:
     binary: bool
     needs: tuple[str, ...]
     settings: dict[str, Any]
+    asks: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
         """Describe a metric."""
         summary = (metric.__doc__ or "").partition("\n")[0]
+        asks = tuple(column.name for column in metric.asks)
         bounds = finite(metric.bounds)
-        return cls(metric.name, summary, metric.direction, bounds, metric.binary, metric.needs, metric.settings)
+        return cls(metric.name, summary, metric.direction, bounds, metric.binary, metric.reads, metric.settings, asks)
 
     @property
     def title(self) -> str:
@@ -46,7 +49,7 @@ class MetricInfo:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {**vars(self), "needs": list(self.needs)}
+        return {**vars(self), "needs": list(self.needs), "asks": list(self.asks)}
 
 
 class MetricList(Tabular, Sequence[MetricInfo]):
@@ -102,10 +105,8 @@ class MetricList(Tabular, Sequence[MetricInfo]):
         records = []
         for metric in self:
             low, high = metric.range
-            fields = {key: value for key, value in vars(metric).items() if key not in ("range", "settings", "needs")}
-            records.append(
-                {**fields, "low": low, "high": high, "needs": list(metric.needs), "settings": list(metric.settings)}
-            )
+            lists = {"needs": list(metric.needs), "settings": list(metric.settings), "asks": list(metric.asks)}
+            records.append({**vars(metric), "low": low, "high": high, **lists})
         return arrow_table([{name: record[name] for name in _COLUMNS} for record in records], _COLUMNS)
 
 
@@ -121,10 +122,9 @@ def list_metrics(
     text = search.casefold()
     needed = set(several(needs))
     available = None if columns is None else set(several(columns))
+    metrics = [metric for metric in registry.known() if available is None or set(metric.needs) <= available]
     return MetricList(
         metric
-        for metric in map(MetricInfo.of, registry.known())
-        if (text in metric.name.casefold() or text in metric.summary.casefold())
-        and needed <= set(metric.needs)
-        and (available is None or set(metric.needs) <= available)
+        for metric in map(MetricInfo.of, metrics)
+        if (text in metric.name.casefold() or text in metric.summary.casefold()) and needed <= set(metric.needs)
     )

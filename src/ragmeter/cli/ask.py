@@ -7,22 +7,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.gate_options import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers
 from ragmeter.cli.options import (
     Parser,
     asking_options,
     check_numbers,
+    column_option,
     command_parser,
+    embedding_options,
     exit_code,
     json_option,
     max_calls_option,
     read_columns,
     reuse_options,
     run_option,
+    runs_option,
 )
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
@@ -41,7 +44,7 @@ another, in the order of turn_idx.
 
 
 def run(argv: Sequence[str]) -> int:
-    """Ask, score, and say where it was written."""
+    """Ask, score, and print where the results are."""
     from ragmeter.engine.asking import ask_and_score, default_name, read_fallback
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.io.names import run_name
@@ -51,8 +54,8 @@ def run(argv: Sequence[str]) -> int:
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
     target = _target(chosen)
-    named = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
-    name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
+    wanted_name = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
+    name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     gate = _gate(chosen, name)
     service = ask_and_score(
         chosen.dataset,
@@ -77,16 +80,22 @@ def run(argv: Sequence[str]) -> int:
         embedding_prefix=chosen.embedding_prefix,
     )
     evaluation, asked = service.evaluation, service.asked
-    never = target.never_found()
-    assert evaluation.folder is not None  # noqa: S101 - it was just made
+    unmatched_paths = target.never_found()
+    assert evaluation.folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:
-        result = {**evaluation.summary, "effort": asked.effort, "paths_never_found": never, **as_json(verdict)}
+        result = {
+            **evaluation.summary,
+            "effort": asked.effort,
+            "paths_never_found": unmatched_paths,
+            **gate_json(verdict),
+        }
         print(dumps(result, indent=2))
     else:
-        terminal.asked(evaluation, asked, never, chosen.output)
+        terminal.asked(evaluation, asked, unmatched_paths, chosen.output)
         print_judge(evaluation.summary, evaluation.manifest)
-    return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.replies))
+    failed, total = sum(asked.causes().values()), len(asked.replies)
+    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total)
 
 
 def _parser() -> Parser:
@@ -95,16 +104,10 @@ def _parser() -> Parser:
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", required=True, help="mypkg.rag:pipeline, http://..., openai:MODEL and the like")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
-    add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
+    column_option(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
-    add(
-        "--embedding-model",
-        metavar="MODEL",
-        help="for semantic_similarity: a hub name, a folder, wordllama, openai:NAME",
-    )
-    add("--embedding-base-url", metavar="URL", help="the endpoint of an openai: embedding model")
-    add("--embedding-prefix", metavar="PREFIX", help="query, passage or a text of yours; default: query for e5 models")
+    embedding_options(parser)
     asking = parser.add_argument_group("asking")
     add = asking.add_argument
     add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
@@ -115,10 +118,11 @@ def _parser() -> Parser:
     _http_options(parser)
     _model_options(parser)
     output = parser.add_argument_group("output")
-    add = output.add_argument
-    add("--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores")
+    output.add_argument(
+        "--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores"
+    )
     run_option(output, "from the dataset and the target")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    runs_option(output)
     json_option(output)
     judge_options(parser, dry_run=False)
     gate_options(parser)
@@ -166,7 +170,7 @@ def _model_options(parser: Parser) -> None:
 
 
 def _check(chosen: argparse.Namespace) -> None:
-    """Refuse what makes no sense before anything is asked; `open_target` refuses options without effect."""
+    """Check the options before anything is asked; `open_target` refuses options without effect."""
     from ragmeter.targets.opening import kind_of
 
     check_numbers(chosen)
@@ -175,7 +179,7 @@ def _check(chosen: argparse.Namespace) -> None:
 
 
 def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
-    """What the run has to reach, checked before anything is asked."""
+    """The gate, checked before anything is asked."""
     if not asks_for_gate(chosen):
         return None
     from ragmeter.engine.asking import read_fallback

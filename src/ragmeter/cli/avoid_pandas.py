@@ -1,8 +1,8 @@
 """Keep Arrow from importing pandas, which takes longer than most commands.
 
-Where pandas is installed, Arrow imports it as soon as it is handed a list, to ask whether that is a Series. No command
-has one. Arrow looks once: so it looks now, while there is none to be found. Whoever wants pandas later, a plugin or an
-agent of the user's, gets it, and Arrow makes frames for them.
+If pandas is installed, Arrow imports it on its first conversion of a list, to check whether that is a Series. Commands
+have none. Arrow checks only once, so we trigger the check while pandas is hidden. A plugin of the user's can
+still import pandas later, and Arrow still converts to frames for it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import ModuleType
 
 
 class _NoPandas:
-    """Says of pandas that it is not installed."""
+    """An import finder that hides pandas."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name == "pandas":
@@ -23,7 +23,7 @@ class _NoPandas:
 
 
 def avoid_pandas() -> None:
-    """Have Arrow look for pandas and find none. In this process it will not look again for our lists."""
+    """Make Arrow check for pandas now, and not find it; Arrow does not check again in this process."""
     if "pandas" in sys.modules:
         return
     import pyarrow

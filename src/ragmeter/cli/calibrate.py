@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.options import Parser, command_parser, json_option
+from ragmeter.cli.options import Parser, command_parser, json_option, read_delimiter, runs_option
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.io.source import Reading
@@ -23,7 +23,7 @@ error. `ragmeter label` makes the file of labels.
 
 
 def run(argv: Sequence[str]) -> int:
-    """Calibrate, keep what was found beside the run, and print it."""
+    """Calibrate, write the result into the run's folder, and print it."""
     chosen = _parser().parse_args(list(argv))
     from ragmeter.analysis.people.calibration import calibrate
     from ragmeter.io.source import Reading
@@ -31,7 +31,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.show.terminal.calibration import show_calibration
 
     folder = find_run(chosen.run, chosen.output_dir)
-    delimiter = "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter
+    delimiter = read_delimiter(chosen)
     if chosen.offline_judge:
         return _recalibrate(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
     result = calibrate(
@@ -55,7 +55,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
-    """Bend the offline judge's chances by the labels; the exit code is 1 where that is not shown to help."""
+    """Recalibrate the offline judge with the labels; the exit code is 1 if that does not help."""
     from ragmeter.analysis.people.offline import recalibrate
     from ragmeter.show.terminal.calibration import show_recalibration
 
@@ -77,7 +77,7 @@ def _parser() -> Parser:
     parser = command_parser("ragmeter calibrate", _DESCRIPTION)
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    runs_option(parser)
     add(
         "--labels",
         metavar="FILE",

@@ -28,7 +28,7 @@ A report shows the comparison that was kept, and not one with the usual settings
 
 
 def run(argv: Sequence[str]) -> int:
-    """Compare, and print what was found."""
+    """Compare, and print the result."""
     chosen = _parser().parse_args(list(argv))
 
     from ragmeter.analysis.comparing import compare
@@ -37,7 +37,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.show.terminal import console, printable
     from ragmeter.show.terminal.comparison import show_comparison
 
-    found = compare(
+    comparison = compare(
         chosen.runs,
         metrics=chosen.metrics,
         test=chosen.test,
@@ -50,9 +50,9 @@ def run(argv: Sequence[str]) -> int:
         output_dir=chosen.output_dir,
     )
     if chosen.json:
-        print(dumps(found.as_dict(), indent=2))
+        print(dumps(comparison.as_dict(), indent=2))
     else:
-        show_comparison(found)
+        show_comparison(comparison)
         if chosen.keep:
             path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
             console().print(printable(f"kept: {path}"), soft_wrap=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.gate_options import as_json, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, read_cascade, read_judge
 from ragmeter.cli.options import (
     Parser,
@@ -16,8 +16,10 @@ from ragmeter.cli.options import (
     check_numbers,
     command_parser,
     exit_code,
+    formula_option,
     json_option,
     max_calls_option,
+    read_random_labels,
     reuse_options,
     unscored_option,
 )
@@ -40,14 +42,14 @@ _DESCRIPTIONS = {
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run one of the two."""
-    kinds = {"generate": (_generate_options, _generate), "evaluate": (_evaluate_options, _evaluate)}
-    if not argv or argv[0] not in kinds:
+    """Run `generate` or `evaluate`."""
+    commands = {"generate": (_generate_options, _generate), "evaluate": (_evaluate_options, _evaluate)}
+    if not argv or argv[0] not in commands:
         parser = Parser(prog="ragmeter crag", usage="ragmeter crag {generate,evaluate} ...")
         parser.description = "CRAG-MM: `ragmeter crag generate --help`, `ragmeter crag evaluate --help`"
         parser.parse_known_args(list(argv[:1]))  # answers --help
-        raise UsageError("say what to do: `ragmeter crag generate` or `ragmeter crag evaluate`")
-    options, command = kinds[argv[0]]
+        raise UsageError("a command is missing: `ragmeter crag generate` or `ragmeter crag evaluate`")
+    options, command = commands[argv[0]]
     parser = command_parser(f"ragmeter crag {argv[0]}", _DESCRIPTIONS[argv[0]])
     options(parser)
     return command(parser.parse_args(list(argv[1:])))
@@ -74,7 +76,9 @@ def _generate_options(parser: Parser) -> None:
         help="what cuts answers: a tokenizer.json, or mypkg:tokenizer; default: words and marks",
     )
     reuse_options(parser, "generation")
-    _shared_options(parser, "turns without an answer")
+    max_calls_option(parser)
+    asking_options(parser, "turns without an answer", retries=3)
+    json_option(parser)
 
 
 def _evaluate_options(parser: Parser) -> None:
@@ -85,19 +89,8 @@ def _evaluate_options(parser: Parser) -> None:
     parser.add_argument("--retry-failed", action="store_true", help="ask again about turns that got no verdict")
     unscored_option(parser, "turns without a score")
     json_option(parser)
-    parser.add_argument(
-        "--no-formula-guard",
-        dest="guard",
-        action="store_false",
-        help="in csv, leave cells as they are that a spreadsheet would run as a formula",
-    )
+    formula_option(parser)
     gate_options(parser)
-
-
-def _shared_options(parser: Parser, what: str) -> None:
-    max_calls_option(parser)
-    asking_options(parser, what, retries=3)
-    json_option(parser)
 
 
 def _generate(chosen: argparse.Namespace) -> int:
@@ -109,13 +102,10 @@ def _generate(chosen: argparse.Namespace) -> int:
 
     check_numbers(chosen)
     _check_output(chosen)
-    found = import_object(chosen.agent, "agent")
-    agent = found
-    if isinstance(found, type) or not hasattr(
-        found, "batch_generate_response"
-    ):  # a class, or a function that makes one
+    agent = import_object(chosen.agent, "agent")
+    if isinstance(agent, type) or not hasattr(agent, "batch_generate_response"):  # a class, or a factory
         with errors_of(chosen.agent):
-            agent = found()
+            agent = agent()
     with terminal.progress("answering", "turns") as advance:
         evaluator = CRAGEvaluator(
             chosen.dataset,
@@ -189,36 +179,33 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         rows, scores = evaluator.evaluate_agent_responses(judged)
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report
-    assert report is not None  # noqa: S101 - it was just made
+    assert report is not None  # noqa: S101 - evaluate_agent_responses() sets it
     verdict = pass_gate(gate, chosen, Run(chosen.output_dir))
     if chosen.json:
         result = {"scores": scores, **report.summary, "effort": report.effort, "folder": str(chosen.output_dir)}
-        print(dumps({**result, **as_json(verdict)}, indent=2))
+        print(dumps({**result, **gate_json(verdict)}, indent=2))
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
     unscored = sum(report.judged.not_scored().values())
-    return tell(verdict, json=chosen.json) or exit_code(chosen, unscored, len(judged))
+    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, unscored, len(judged))
 
 
 def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:
     """How the offline judge and the model share the work, if they do."""
-    from ragmeter.analysis.people.label_matching import random_labels
-    from ragmeter.analysis.people.labels import read_labels
     from ragmeter.compat.crag.cascade import Cascade
 
     if chosen.judge != "cascade":
         return Cascade(calibration=chosen.offline_calibration) if chosen.judge == "offline" else None
-    labels: dict[str, float] = {}
-    if chosen.labels:
-        answers = [turn.row.get("agent_response") for turn in judged.all_turns]
-        labels = random_labels(read_labels(chosen.labels), [turn.qid for turn in judged.all_turns], answers)
-        if not labels:
-            raise UsageError("--labels: nobody has labelled a row yet", hint="`ragmeter label` asks for them")
-    return read_cascade(chosen, labels)
+
+    def rows() -> tuple[list[str], list[str | None]]:
+        turns = list(judged.all_turns)
+        return [turn.qid for turn in turns], [turn.row.get("agent_response") for turn in turns]
+
+    return read_cascade(chosen, read_random_labels(chosen.labels, rows))
 
 
 def _check_output(chosen: argparse.Namespace) -> None:
-    """Refuse an output that can't be, or that would cost the user the dataset."""
+    """Refuse an output that can't be written, or that would overwrite the dataset."""
     output = chosen.output
     if output.is_dir() or output.suffix.lower() not in (".jsonl", ".ndjson"):
         raise UsageError(

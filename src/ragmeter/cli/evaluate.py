@@ -10,13 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
-from ragmeter.cli.gate_options import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
-from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_cascade, read_judge
+from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
+from ragmeter.cli.judge_options import (
+    given_option,
+    judge_options,
+    metric_settings,
+    print_judge,
+    read_cascade,
+    read_judge,
+)
 from ragmeter.cli.options import (
     Parser,
     class_options,
+    embedding_options,
+    formula_option,
     input_options,
+    json_option,
     read_input,
+    read_random_labels,
     read_statistics,
     statistics_options,
 )
@@ -24,6 +35,8 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
 if TYPE_CHECKING:
+    from ragmeter.analysis.gating import Gate
+    from ragmeter.engine.evaluation import Evaluation
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
@@ -35,31 +48,31 @@ With --metrics, the scores go into a run folder: manifest.json, rows.parquet, su
 
 
 def run(argv: Sequence[str]) -> int:
-    """Evaluate, print what was found, and say where it was written."""
-    asked, _ = _parser(add_help=False).parse_known_args(list(argv))
-    names = [name for group in asked.evaluator for part in group for name in part.split(",") if name]
+    """Evaluate, print the results, and say where they were written."""
+    first_pass, _ = _parser(add_help=False).parse_known_args(list(argv))
+    names = [name for group in first_pass.evaluator for part in group for name in part.split(",") if name]
     kinds = [compat.find(name) for name in names]
     parser = _parser(add_help=True)
-    of_evaluators: set[str] = set()
-    keywords = {kind: class_options(parser, kind, of_evaluators) for kind in kinds}
+    destinations: set[str] = set()
+    keywords = {kind: class_options(parser, kind, destinations) for kind in kinds}
     chosen = parser.parse_args(list(argv))
     if kinds and chosen.metrics:
         raise UsageError("--evaluator and --metrics don't go together", hint="run the command once for each")
     if not kinds and not chosen.metrics:
         raise UsageError(
-            "say what to compute: --evaluator or --metrics",
+            "nothing to compute: --evaluator or --metrics is missing",
             hint="for example --evaluator EditDistanceEvaluator, or --metrics token_f1,ndcg@10",
         )
     if chosen.results is None and not (chosen.metrics and chosen.run):
         raise UsageError(
             "--results is missing: which file holds the system's answers?",
-            hint="with --metrics and --run alone, metrics are added to a run that is there already",
+            hint="with --metrics and --run alone, metrics are added to a run that exists",
         )
     if kinds and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
     if chosen.results is None:
         return _add_metrics(chosen)
-    _refuse_idle(chosen, {name for names in keywords.values() for name in names})
+    _refuse_unused(chosen, {name for names in keywords.values() for name in names})
     if kinds:
         return _run_evaluators([(kind, _keywords(chosen, names)) for kind, names in keywords.items()], chosen)
     return _run_metrics(chosen)
@@ -73,8 +86,8 @@ def _parser(*, add_help: bool) -> Parser:
         add_help=add_help,
         allow_abbrev=False,
     )
-    what = parser.add_argument_group("what to compute")
-    what.add_argument(
+    group = parser.add_argument_group("what to compute")
+    group.add_argument(
         "--evaluator",
         metavar="NAME",
         nargs="+",
@@ -83,24 +96,15 @@ def _parser(*, add_help: bool) -> Parser:
         help=f"{', '.join(compat.BUILTIN)}, or the dotted path of a class of yours; "
         "with --help, shows the options of that evaluator",
     )
-    what.add_argument(
+    group.add_argument(
         "--metrics", metavar="NAME", nargs="+", help="for example token_f1,rouge_l_score,ndcg@10,recall@5"
     )
-    what.add_argument("--language", help="the language for stemming, by code or name; auto tells it from the text")
-    what.add_argument("--doc-id-pattern", metavar="REGEX", help="finds the document's id in a chunk's id (first group)")
-    what.add_argument(
-        "--embedding-model",
-        metavar="MODEL",
-        help="for semantic_similarity: a name on the hub, a folder, openai:NAME or wordllama; "
-        "default: intfloat/multilingual-e5-base",
+    group.add_argument("--language", help="the language for stemming, by code or name; auto detects it from the text")
+    group.add_argument(
+        "--doc-id-pattern", metavar="REGEX", help="finds the document's id in a chunk's id (first group)"
     )
-    what.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
-    what.add_argument(
-        "--embedding-prefix",
-        metavar="PREFIX",
-        help="what stands before both texts: query, passage or a text of yours; default: query for e5 models",
-    )
-    what.add_argument(
+    embedding_options(group)
+    group.add_argument(
         "--executor",
         choices=("threads", "processes"),
         help="who computes; processes are for metrics of yours in Python code; default: threads",
@@ -117,40 +121,43 @@ def _parser(*, add_help: bool) -> Parser:
     )
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
-    output.add_argument(
-        "--no-formula-guard",
-        dest="guard",
-        action="store_false",
-        help="in csv and tsv, leave cells as they are that a spreadsheet would run as a formula",
-    )
+    formula_option(output)
     output.add_argument(
         "--retry-failed", action="store_true", help="ask the judge again about rows that got no verdict"
     )
-    output.add_argument("--json", action="store_true", help="print the result as JSON, for scripts")
+    json_option(output)
     gate_options(parser)
     return parser
 
 
-def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
-    """An option that would do nothing is a misunderstanding, and better said than passed over."""
+def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> None:
+    """Raise an error for an option that would have no effect."""
     if chosen.metrics:
-        idle = {"output_prefix": chosen.output_prefix, "output_format": chosen.output_format}
+        unused = {"output_prefix": chosen.output_prefix, "output_format": chosen.output_format}
     else:
-        given = {
+        metric_options = {
             "language": chosen.language,
             "doc_id_pattern": chosen.doc_id_pattern,
             "embedding_model": chosen.embedding_model,
             "embedding_base_url": chosen.embedding_base_url,
             "embedding_prefix": chosen.embedding_prefix,
-            "judge_model": chosen.judge_model,
             "executor": chosen.executor,
             "run": chosen.run,
         }
-        idle = {name: value for name, value in given.items() if name not in taken}
-    for name, value in idle.items():
+        unused = {name: value for name, value in metric_options.items() if name not in evaluator_options}
+    for name, value in unused.items():
         if value is not None:
-            with_what = "--metrics" if chosen.metrics else f"--evaluator {' '.join(chosen.evaluator[0])}"
-            raise UsageError(f"--{name.replace('_', '-')} has no effect with {with_what}", hint="leave it out")
+            mode = "--metrics" if chosen.metrics else f"--evaluator {' '.join(chosen.evaluator[0])}"
+            raise UsageError(f"--{name.replace('_', '-')} has no effect with {mode}", hint="leave it out")
+    judging = (given_option(chosen), "--dry-run" if chosen.dry_run else None)
+    if not chosen.metrics and (option := next(filter(None, judging), None)) is not None:
+        raise UsageError(f"{option} has no effect with --evaluator", hint="leave it out")
+    _refuse_idle_retry(chosen)
+
+
+def _refuse_idle_retry(chosen: argparse.Namespace) -> None:
+    if chosen.retry_failed and chosen.judge_model is None:
+        raise UsageError("--retry-failed has no effect without --judge-model", hint="name the model, or leave it out")
 
 
 def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, Any]:
@@ -185,21 +192,21 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
             dumps(
                 [
                     {
-                        **each.result.aggregated(),
-                        "not_scored": each.result.not_scored,
-                        "join": each.join,
-                        "files": [str(path) for path in each.files],
+                        **outcome.result.aggregated(),
+                        "not_scored": outcome.result.not_scored,
+                        "join": outcome.join,
+                        "files": [str(path) for path in outcome.files],
                     }
-                    for each in written
+                    for outcome in written
                 ],
                 indent=2,
             )
         )
         return 0
     out = terminal.console()
-    for each in written:
-        out.print(terminal.evaluation_table(each.result))
-        for path in each.files:
+    for outcome in written:
+        out.print(terminal.evaluation_table(outcome.result))
+        for path in outcome.files:
             out.print(terminal.printable(f"written: {path}"), soft_wrap=True)
         out.print()
     for line in terminal.unmatched(written[0].join):
@@ -212,23 +219,28 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.engine.judged_rows import estimate_judging, rows_to_judge
     from ragmeter.io.names import plain_name, run_name
     from ragmeter.io.source import stem
-    from ragmeter.show import terminal
 
     _keep_freed_memory()
     folder = chosen.output_dir or RUNS
     name = run_name(chosen.run or f"{plain_name(stem(Path(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}", folder)
     replaced = (folder / name).exists()
-    gate = None
-    if asks_for_gate(chosen):
-        gate = read_gate(chosen, folder, choose_metrics(chosen.metrics, **_settings(chosen)), folder / name)
     metrics = choose_metrics(chosen.metrics, **_settings(chosen))
+    gate = read_gate(chosen, folder, metrics, folder / name)
     inputs = {"reference": chosen.reference, **read_input(chosen)}
     judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
     if chosen.dry_run:
         return _estimate(
-            chosen, estimate_judging(chosen.results, metrics=metrics, judge=judge, output_dir=folder, **inputs)
+            chosen,
+            estimate_judging(
+                chosen.results,
+                metrics=metrics,
+                judge=judge,
+                output_dir=folder,
+                retry_failed=chosen.retry_failed,
+                **inputs,
+            ),
         )
-    found = evaluate(
+    evaluation = evaluate(
         chosen.results,
         metrics=metrics,
         **inputs,
@@ -240,30 +252,38 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         output_dir=folder,
         progress=True,
     )
-    assert found.folder is not None  # noqa: S101 - a named run is always kept
-    verdict = pass_gate(gate, chosen, found.folder)
+    return _show(chosen, evaluation, gate, replaced=replaced)
+
+
+def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None, *, replaced: bool = False) -> int:
+    """Print the results, the gate's verdict included; return the exit code."""
+    from ragmeter.show import terminal
+
+    folder, summary = evaluation.folder, evaluation.summary
+    assert folder is not None  # noqa: S101 - a named run is always kept
+    verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
-        embeddings = {"embeddings": list(found.embeddings)} if found.embeddings else {}
-        print(dumps({**found.summary, **embeddings, "folder": str(found.folder.path), **as_json(verdict)}, indent=2))
-        return tell(verdict, json=True)
+        embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
+        print(dumps({**summary, **embeddings, "folder": str(folder.path), **gate_json(verdict)}, indent=2))
+        return print_verdict(verdict, json=True)
     out = terminal.console()
-    out.print(terminal.summary_table(found.summary["metrics"]))
-    left_out = [
-        f"column left out of rows.parquet, it appears late: {each}" for each in found.summary["columns_left_out"]
-    ]
-    for line in terminal.percentiles(found.summary["numbers"]):
-        out.print(line, soft_wrap=True)
-    unmatched, causes = terminal.unmatched(found.summary["join"]), terminal.causes(found.summary["metrics"])
-    for line in (*unmatched, *causes, *terminal.truncated(found.embeddings), *left_out):
+    out.print(terminal.summary_table(summary["metrics"]))
+    problems = [*terminal.causes(summary["metrics"]), *terminal.truncated(evaluation.embeddings)]
+    if chosen.results is not None:  # a run that is only extended has shown these before
+        for line in terminal.percentiles(summary["numbers"]):
+            out.print(line, soft_wrap=True)
+        late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary["columns_left_out"]]
+        problems = [*terminal.unmatched(summary["join"]), *problems, *late]
+    for line in problems:
         out.print(line, style="red", soft_wrap=True)
-    print_judge(found.summary, found.manifest)
+    print_judge(evaluation.summary, evaluation.manifest)
     instead = ", in place of an earlier run" if replaced else ""
-    out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True)
-    return tell(verdict, json=False)
+    out.print(f"rows: {summary['n_rows']:,}, in {folder.path}/{instead}", soft_wrap=True)
+    return print_verdict(verdict, json=False)
 
 
 def _settings(chosen: argparse.Namespace) -> dict[str, Any]:
-    """The settings that go to those metrics that have them."""
+    """The settings for the metrics that have them."""
     return {
         "language": chosen.language,
         "doc_id": chosen.doc_id_pattern,
@@ -275,18 +295,10 @@ def _settings(chosen: argparse.Namespace) -> dict[str, Any]:
 
 
 def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[str | None]]]) -> Judge | None:
-    """The judge that was chosen, with its cascade; `rows` gives the qids and answers that labels are matched with."""
+    """The judge that was chosen, with its cascade; `rows` gives the qids and answers to match labels with."""
     if chosen.judge != "cascade":
         return read_judge(chosen)
-    labels: dict[str, float] = {}
-    if chosen.labels:
-        from ragmeter.analysis.people.label_matching import random_labels
-        from ragmeter.analysis.people.labels import read_labels
-
-        labels = random_labels(read_labels(chosen.labels), *rows())
-        if not labels:
-            raise UsageError("--labels: nobody has labelled a row yet", hint="`ragmeter label` asks for them")
-    return read_judge(chosen, cascade=read_cascade(chosen, labels))
+    return read_judge(chosen, cascade=read_cascade(chosen, read_random_labels(chosen.labels, rows)))
 
 
 def _estimate(chosen: argparse.Namespace, estimate: dict[str, Any]) -> int:
@@ -300,33 +312,29 @@ def _estimate(chosen: argparse.Namespace, estimate: dict[str, Any]) -> int:
 
 
 def _add_metrics(chosen: argparse.Namespace) -> int:
-    """Metrics for a run that is there already; what it has is not computed again."""
+    """Add metrics to an existing run; what it has is not computed again."""
     from ragmeter.engine.evaluation import add_metrics, choose_metrics
     from ragmeter.engine.judged_rows import estimate_adding, rows_of_run
     from ragmeter.io.names import run_name
-    from ragmeter.show import terminal
+    from ragmeter.runs.finding import find_run
 
+    _refuse_idle_retry(chosen)
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)
-    if not (folder / chosen.run).exists():
+    path = folder / chosen.run
+    if not path.exists():
         from ragmeter.runs.layout import unknown_run
 
         error = unknown_run(chosen.run, folder)
         raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
-    gate = None
-    if asks_for_gate(chosen):
-        from ragmeter.runs.finding import find_run
-
-        held = find_run(folder / chosen.run, folder).measures.values()
-        gate = read_gate(
-            chosen, folder, [*choose_metrics(chosen.metrics, **_settings(chosen)), *held], folder / chosen.run
-        )
-    path = folder / chosen.run
     metrics = choose_metrics(chosen.metrics, **_settings(chosen))
+    existing = find_run(path, folder).measures.values() if asks_for_gate(chosen) else ()
+    gate = read_gate(chosen, folder, [*metrics, *existing], path)
     judge = _judge(chosen, lambda: rows_of_run(path))
     if chosen.dry_run:
-        return _estimate(chosen, estimate_adding(path, metrics, judge=judge, output_dir=folder))
-    found = add_metrics(
+        estimate = estimate_adding(path, metrics, judge=judge, output_dir=folder, retry_failed=chosen.retry_failed)
+        return _estimate(chosen, estimate)
+    evaluation = add_metrics(
         path,
         metrics,
         judge=judge,
@@ -335,24 +343,13 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
         output_dir=folder,
         progress=judge is not None,
     )
-    assert found.folder is not None  # noqa: S101 - it was there
-    verdict = pass_gate(gate, chosen, found.folder)
-    if chosen.json:
-        print(dumps({**found.summary, "folder": str(found.folder.path), **as_json(verdict)}, indent=2))
-        return tell(verdict, json=True)
-    out = terminal.console()
-    out.print(terminal.summary_table(found.summary["metrics"]))
-    for line in (*terminal.causes(found.summary["metrics"]), *terminal.truncated(found.embeddings)):
-        out.print(line, style="red", soft_wrap=True)
-    print_judge(found.summary, found.manifest)
-    out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/", soft_wrap=True)
-    return tell(verdict, json=False)
+    return _show(chosen, evaluation, gate)
 
 
 def _keep_freed_memory() -> None:
-    """Have the allocator keep what one batch frees for the next: giving pages back and forth costs a tenth of the time.
+    """Make the allocator keep freed memory: returning pages to the system after each batch costs a tenth of the time.
 
-    A setting of the whole process, so the library leaves it alone. Other systems than Linux with glibc do without.
+    It applies to the whole process, so only the command line sets it, and only with glibc.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

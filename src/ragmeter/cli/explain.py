@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from ragmeter.cli.options import command_parser, json_option
+from ragmeter.cli.options import command_parser, json_option, runs_option
 from ragmeter.io.write import RUNS, dumps
 
 _DESCRIPTION = """\
-Say why the offline judge holds a row's answer for right or wrong.
+Show why the offline judge takes a row's answer for right or wrong.
 
-Each piece of evidence is shown with its weight: by how much it moved the log-odds. Above 0 it speaks for the answer.
+Each piece of evidence is shown with its weight: by how much it moved the log-odds. A weight above 0 is evidence for the
+answer.
 """
 
 
 def run(argv: Sequence[str]) -> int:
-    """Explain one row, and print it."""
+    """Explain a row's verdict, and print it."""
     parser = command_parser("ragmeter explain", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help=f"a run's folder, or its name in {RUNS}/")
     parser.add_argument("qid", metavar="QID", help="the row's qid")
+    runs_option(parser)
     parser.add_argument(
-        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are; default: {RUNS}/"
-    )
-    parser.add_argument(
-        "--language", help="the texts' language, by code or name; default: as in the run, or told from the question"
+        "--language", help="the texts' language, by code or name; default: as in the run, or detected from the question"
     )
     parser.add_argument(
         "--calibration",

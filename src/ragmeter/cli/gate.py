@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from ragmeter.cli.gate_options import FAILED, gate_options, pass_gate, read_gate, tell
-from ragmeter.cli.options import command_parser, json_option
+from ragmeter.cli.gate_options import FAILED, gate_options, pass_gate, print_verdict, read_gate
+from ragmeter.cli.options import command_parser, json_option, runs_option
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import dumps
 
 _DESCRIPTION = f"""\
-Hold a run against what is asked of it.
+Check a run against bounds and against other runs.
 
-The exit code is 0 if every check passed, {FAILED} if one failed, with the reason, and 2 if the call makes no sense.
-`ragmeter evaluate`, `ask`, `web` and `crag evaluate` take the same options, and score and check in one go.
+The exit code is 0 if every check passed, {FAILED} if one failed, with the reason, and 2 if the call is invalid.
+`ragmeter evaluate`, `ask`, `web` and `crag evaluate` take the same options, and score and check in one command.
 """
 
 
 def run(argv: Sequence[str]) -> int:
-    """Decide, print the reasons, and write what CI shows."""
+    """Check, print the reasons, and write the files for CI."""
     parser = command_parser("ragmeter gate", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help="a run's folder, or its name in --output-dir")
-    parser.add_argument(
-        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/"
-    )
+    runs_option(parser)
     gate_options(parser)
     json_option(parser)
     chosen = parser.parse_args(list(argv))
     gate = read_gate(chosen, chosen.output_dir)
     if gate is None:
         raise UsageError(
-            "say what the run has to reach",
+            "no rule is given: what does the run have to reach?",
             hint="for example --fail-under token_f1=0.6, or --no-worse-than main:token_f1:0.02",
         )
     from ragmeter.runs.finding import find_run
     from ragmeter.show import terminal
 
     verdict = pass_gate(gate, chosen, find_run(chosen.run, chosen.output_dir))
-    assert verdict is not None  # noqa: S101 - there is a gate
+    assert verdict is not None  # noqa: S101 - the gate is not None
     if chosen.json:
         print(dumps(verdict.as_dict(), indent=2))
     else:
         metrics = {name: summary.as_dict() for name, summary in verdict.metrics.items()}
         terminal.console().print(terminal.summary_table(metrics))
-    return tell(verdict, json=chosen.json)
+    return print_verdict(verdict, json=chosen.json)

@@ -1,4 +1,4 @@
-"""The gate's options, which the commands share that score a run, and what is printed and written of its verdict."""
+"""The gate's options, for all commands that score a run; printing and writing its verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPTIONS = ("fail_under", "fail_over", "no_worse_than", "max_failed", "gate_on",
 
 
 def gate_options(parser: argparse.ArgumentParser) -> None:
-    """What the run has to reach."""
+    """Add the options of the gate."""
     group = parser.add_argument_group(
         "gate", f"what the run has to reach, or else the exit code is {FAILED}; may be given several times"
     )
@@ -67,10 +67,10 @@ def asks_for_gate(chosen: argparse.Namespace) -> bool:
 def read_gate(
     chosen: argparse.Namespace, output_dir: Path, metrics: Iterable[Metric | Measure] = (), run: Path | None = None
 ) -> Gate | None:
-    """The gate that the options ask for; None if they ask for none.
+    """The gate of the options; None without any.
 
-    `metrics` are those that the run will have, and `run` is where it will be: what makes no sense for them is said
-    before anything is scored or asked.
+    `metrics` are those that the run will have, and `run` is its path: with them, rules are checked before anything is
+    scored or asked.
     """
     if not asks_for_gate(chosen):
         return None
@@ -92,14 +92,14 @@ def read_gate(
             check_writable(path.parent, f"--{name}")
             if path.is_dir():
                 raise UsageError(f"--{name} {path} is a folder", hint="name a file")
-    held = {each.name: Measure(each.name, each.binary, each.direction, each.bounds) for each in metrics}
-    if held:
-        check_baselines(gate.on_run("the run", {**held, **usual_measures()}), run)
+    measures = {metric.name: Measure(metric.name, metric.binary, metric.direction, metric.bounds) for metric in metrics}
+    if measures:
+        check_baselines(gate.on_run("the run", {**measures, **usual_measures()}), run)
     return gate
 
 
 def pass_gate(gate: Gate | None, chosen: argparse.Namespace, folder: Run) -> Verdict | None:
-    """Hold the run against the gate, if there is one, and write the verdict where the options say."""
+    """Check the run against the gate, if there is one, and write the verdict to the files of the options."""
     if gate is None:
         return None
     from ragmeter.analysis.gating import decide
@@ -114,16 +114,16 @@ def pass_gate(gate: Gate | None, chosen: argparse.Namespace, folder: Run) -> Ver
     return verdict
 
 
-def as_json(verdict: Verdict | None) -> dict[str, Any]:
-    """The verdict as a part of what a command prints for scripts."""
+def gate_json(verdict: Verdict | None) -> dict[str, Any]:
+    """The verdict as a part of a command's JSON."""
     if verdict is None:
         return {}
-    found = verdict.as_dict()
-    return {"gate": {name: found[name] for name in ("passed", "checks", "sentences")}}
+    fields = verdict.as_dict()
+    return {"gate": {name: fields[name] for name in ("passed", "checks", "sentences")}}
 
 
-def tell(verdict: Verdict | None, *, json: bool) -> int:
-    """Print what passed, and on standard error what failed; the exit code."""
+def print_verdict(verdict: Verdict | None, *, json: bool) -> int:
+    """Print the checks that passed, and on standard error those that failed; return the exit code."""
     if verdict is None:
         return 0
     from ragmeter.show.terminal.gate import show_failed, show_passed

@@ -133,10 +133,8 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
         if getattr(chosen, f"judge_{keyword}") is not None
     }
     if model is None or model.lower() == "none" or chosen.judge == OFFLINE:
-        idle = next((keyword for keyword in given if model is None), None)
-        if idle is not None or (model is None and chosen.judge != LLM):
-            option = "--judge" if idle is None else f"--judge-{idle.replace('_', '-')}"
-            raise UsageError(f"{option} has no effect without --judge-model", hint="name the model, or leave it out")
+        if model is None and (idle := given_option(chosen)) is not None:
+            raise UsageError(f"{idle} has no effect without --judge-model", hint="name the model, or leave it out")
         return None
     from ragmeter.judges.judge import Judge
 
@@ -148,6 +146,14 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
         check=chosen.judge_check,
         **more,
     )
+
+
+def given_option(chosen: argparse.Namespace) -> str | None:
+    """One of the judge's options that was given, the model first."""
+    names = ["judge_model", *(f"judge_{keyword}" for keyword, _ in _SETTINGS.values()), "judge_header", "reasons"]
+    if name := next((name for name in names if getattr(chosen, name)), None):
+        return f"--{name.replace('_', '-')}"
+    return "--judge" if chosen.judge != LLM else None if chosen.judge_check else "--no-judge-check"
 
 
 def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:

@@ -8,37 +8,37 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.options import Parser, command_parser
+from ragmeter.cli.options import Parser, command_parser, runs_option
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS
 
 if TYPE_CHECKING:
     from ragmeter.analysis.people.labels import Sheet
+    from ragmeter.analysis.people.sampling import Sample
     from ragmeter.runs.run import Run
 
 _WAYS = ("random", "stratified", "disagreement")
-_OF_SAMPLES = ("n", "by", "strata", "metric", "seed")
+_SAMPLE_OPTIONS = ("n", "by", "strata", "metric", "seed")
 _DESCRIPTION = """\
 Choose some of a run's rows, and label them: is the answer correct?
 
-In a terminal the rows are shown one by one, and a key is a label; each is on the disk before the next row is shown.
+In a terminal the rows are shown one by one, and a key is a label; each is saved before the next row is shown.
 Run the same command again to go on. With --blank, or without a terminal, the file is written to be filled in
-elsewhere: write correct or wrong (1, 0, yes, no) into its column `label`. What the judge said is not shown, so as not
-to talk anybody into it. `ragmeter calibrate` says what the labels are worth.
+elsewhere: write correct or wrong (1, 0, yes, no) into its column `label`. The judge's verdict is not shown, so that it
+influences nobody. `ragmeter calibrate` compares the labels with the judge.
 """
 
 
 def run(argv: Sequence[str]) -> int:
-    """Choose the rows, or take those of a file that was begun; then label."""
+    """Choose the rows, or take those of an existing file; then label."""
     chosen = _parser().parse_args(list(argv))
     from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.labelling import show_sheet
 
     folder = find_run(chosen.run, chosen.output_dir)
-    begun = chosen.output.exists()
-    sheet = _begun(folder, chosen) if begun else _new(folder, chosen)
+    exists = chosen.output.exists()
+    sheet = _existing_sheet(folder, chosen) if exists else _new_sheet(folder, chosen)
     if chosen.blank or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        show_sheet(sheet, begun=begun)
+        show_sheet(sheet, begun=exists)
         return 0
     from ragmeter.cli.label_session import Session
 
@@ -49,12 +49,12 @@ def _parser() -> Parser:
     parser = command_parser("ragmeter label", _DESCRIPTION)
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    runs_option(parser)
     add("--output", metavar="FILE", type=Path, default=Path("labels.csv"), help="csv or tsv; default: labels.csv")
     add("--rater", metavar="NAME", default="", help="who labels; several people need a file each")
     add("--blank", action="store_true", help="only write the file")
     add("--contexts", action="store_true", help="show what was retrieved, too")
-    add("--show-scores", action="store_true", help="show the metrics' scores; they may talk a person into agreeing")
+    add("--show-scores", action="store_true", help="show the metrics' scores; they may influence the person")
     sample = parser.add_argument_group("which rows (of a new file)")
     add = sample.add_argument
     add("--n", metavar="N", type=int, help="how many; default: 100")
@@ -71,52 +71,49 @@ def _parser() -> Parser:
     return parser
 
 
-def _new(folder: Run, chosen: argparse.Namespace) -> Sheet:
-    from ragmeter.analysis.people.labels import Sheet
+def _sample(run: Run, chosen: argparse.Namespace, n: int) -> Sample:
+    """The sample of the options; `n` is the default number of rows."""
     from ragmeter.analysis.people.sampling import choose_sample
 
-    if chosen.output.suffix.lower() not in (".csv", ".tsv"):
-        raise UsageError(f"labels go into a .csv or .tsv file, not {chosen.output}")
-    sample = choose_sample(
-        folder,
-        100 if chosen.n is None else chosen.n,
+    return choose_sample(
+        run,
+        n if chosen.n is None else chosen.n,
         by=chosen.by or "random",
         strata=chosen.strata or (),
         metrics=chosen.metric or (),
         seed=chosen.seed or 0,
     )
-    sheet = Sheet.of(sample, chosen.output, contexts=chosen.contexts)
+
+
+def _new_sheet(run: Run, chosen: argparse.Namespace) -> Sheet:
+    from ragmeter.analysis.people.labels import Sheet
+
+    if chosen.output.suffix.lower() not in (".csv", ".tsv"):
+        raise UsageError(f"labels go into a .csv or .tsv file, not {chosen.output}")
+    sheet = Sheet.of(_sample(run, chosen, 100), chosen.output, contexts=chosen.contexts)
     sheet.write()
     return sheet
 
 
-def _begun(folder: Run, chosen: argparse.Namespace) -> Sheet:
-    """A file that is there already: of this run and this person, and of the sample that is asked for."""
+def _existing_sheet(run: Run, chosen: argparse.Namespace) -> Sheet:
+    """An existing file, which must belong to this run, this person and the sample of the options."""
     from ragmeter.analysis.people.label_matching import match
     from ragmeter.analysis.people.labels import Sheet, read_labels
-    from ragmeter.analysis.people.sampling import choose_sample
     from ragmeter.analysis.people.verdicts import Answers, read_columns
 
     sheet = Sheet.read(chosen.output)
-    match(read_labels(chosen.output), read_columns(folder, ["qid"])["qid"], Answers(folder))
+    match(read_labels(chosen.output), read_columns(run, ["qid"])["qid"], Answers(run))
     others = {row["rater"] for row in sheet.rows if row["label"]} - {chosen.rater}
     if others and not chosen.blank:
         raise UsageError(
             f"{chosen.output} holds the labels of {', '.join(sorted(other or 'somebody' for other in others))}",
             hint="go on with that --rater, or give the other person a file of their own with --output",
         )
-    if any(getattr(chosen, name) is not None for name in _OF_SAMPLES):
-        asked = choose_sample(
-            folder,
-            len(sheet.rows) if chosen.n is None else chosen.n,
-            by=chosen.by or "random",
-            strata=chosen.strata or (),
-            metrics=chosen.metric or (),
-            seed=chosen.seed or 0,
-        )
-        if {row.qid for row in asked.rows} != {label.qid for label in read_labels(chosen.output)}:
+    if any(getattr(chosen, name) is not None for name in _SAMPLE_OPTIONS):
+        sample = _sample(run, chosen, len(sheet.rows))
+        if {row.qid for row in sample.rows} != {label.qid for label in read_labels(chosen.output)}:
             raise UsageError(
-                f"{chosen.output} is there already, with another sample",
+                f"{chosen.output} exists already, with another sample",
                 hint="leave out --n, --by, --strata, --metric and --seed to go on with it, or choose another --output",
             )
     return sheet

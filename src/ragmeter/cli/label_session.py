@@ -1,4 +1,4 @@
-"""Labelling in the terminal: a row on the screen, a key, and the label is on the disk."""
+"""Labelling in the terminal: show a row, read a key, save the label."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ragmeter.show.terminal.labelling import Screen
 
 _LABELS = {"c": CORRECT, "y": CORRECT, "1": CORRECT, "w": WRONG, "n": WRONG, "0": WRONG, "s": SKIPPED}
 _BACK, _QUIT, _CONTEXTS = ("b", "\x7f", "\x08"), ("q", "\x03", "\x04", ""), "x"
-#: What arrows and the like send: several characters, and one of them may be a C.
+#: What arrow keys send: several characters, and one of them may be a C.
 _SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]?|O.?|.?)")
 
 
 class Session:
-    """One person at one file. `read_key` gives the next key; what ends the input is an empty text."""
+    """One person labels one file. `read_key` returns the next key, or an empty text at the end of the input."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Session:
         self._rater = rater
         self._read_key = read_key or Keys()
         metrics = run.row_metrics if scores else []
-        # Texts come from the run: in the file a spreadsheet, or a guard against formulas, may have changed them.
+        # Texts come from the run: in the file, a spreadsheet or the formula guard may have changed them.
         places = places_of(read_columns(run, ["qid"])["qid"])
         names = ["question", "reference", "answer", "contexts", *metrics]
         columns = read_columns(run, names, [places[row["qid"]] for row in sheet.rows])
@@ -52,45 +52,45 @@ class Session:
         self._screen = Screen(sheet, columns, metrics, contexts=contexts)
 
     def run(self) -> int:
-        """Ask until all is labelled, or until the person has had enough."""
+        """Ask until all rows are labelled, or until the person quits."""
         code = 0
         try:
-            with _key_by_key():
+            with _unbuffered_input():
                 self._label()
-        except KeyboardInterrupt:  # every label is on the disk
+        except KeyboardInterrupt:  # every label is saved
             code = 130
         self._screen.farewell()
         return code
 
     def _label(self) -> None:
-        at = self._next(-1)
-        while at is not None:
-            self._screen.row(at)
-            pressed = self._ask(at)
-            if pressed in _QUIT:
+        place = self._next(-1)
+        while place is not None:
+            self._screen.row(place)
+            key = self._ask(place)
+            if key in _QUIT:
                 return
-            if pressed in _BACK:
-                at = max(0, at - 1)
+            if key in _BACK:
+                place = max(0, place - 1)
                 continue
-            self._sheet.record(at, _LABELS[pressed], self._rater)
-            self._screen.label(_LABELS[pressed])
-            at = self._next(at)
+            self._sheet.record(place, _LABELS[key], self._rater)
+            self._screen.label(_LABELS[key])
+            place = self._next(place)
 
     def _next(self, after: int) -> int | None:
         """The next row without a label, from the beginning if there is none further on."""
-        left = [place for place, row in enumerate(self._sheet.rows) if not row["label"]]
-        return next((place for place in left if place > after), left[0] if left else None)
+        unlabelled = [place for place, row in enumerate(self._sheet.rows) if not row["label"]]
+        return next((place for place in unlabelled if place > after), unlabelled[0] if unlabelled else None)
 
     def _ask(self, place: int) -> str:
-        """A key that means something here."""
+        """Read keys until one has a meaning here."""
         self._screen.keys()
         while True:
-            pressed = self._read_key().lower()
-            if pressed == _CONTEXTS:
+            key = self._read_key().lower()
+            if key == _CONTEXTS:
                 self._screen.contexts(place)
                 self._screen.keys()
-            elif pressed in _LABELS or pressed in _BACK or pressed in _QUIT:
-                return pressed
+            elif key in _LABELS or key in _BACK or key in _QUIT:
+                return key
 
 
 class Keys:
@@ -100,17 +100,17 @@ class Keys:
         self._waiting: list[str] = []
 
     def __call__(self) -> str:
-        """The next one; an empty text when there are no more."""
+        """The next key; an empty text at the end of the input."""
         while not self._waiting:
-            pressed = _pressed()
-            if not pressed:
+            characters = _read_characters()
+            if not characters:
                 return ""
-            self._waiting.extend(_SEQUENCE.sub("", pressed))
+            self._waiting.extend(_SEQUENCE.sub("", characters))
         return self._waiting.pop(0)
 
 
-def _pressed() -> str:
-    """What one press of a key sends, or what was typed ahead."""
+def _read_characters() -> str:
+    """What one key press sends, or what was typed ahead."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -120,8 +120,8 @@ def _pressed() -> str:
 
 
 @contextmanager
-def _key_by_key() -> Iterator[None]:
-    """Have the terminal hand over each key at once, and show none of them."""
+def _unbuffered_input() -> Iterator[None]:
+    """Make the terminal pass on each key immediately, without echo."""
     if sys.platform == "win32" or not sys.stdin.isatty():
         yield
         return

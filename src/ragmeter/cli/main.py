@@ -1,4 +1,4 @@
-"""`ragmeter COMMAND ...`: finds the command, and turns errors into one message and an exit code."""
+"""`ragmeter COMMAND ...`: runs a command, and turns errors into one message and an exit code."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageEr
 _COMMANDS = {
     "ask": "put a dataset's questions to a live system, and score its answers",
     "calibrate": "a run's verdicts against people's labels, and the accuracy behind them",
-    "compare": "tell whether one run is better than another, and how sure that is",
+    "compare": "say whether one run is better than another, and how certain that is",
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
-    "explain": "say why the offline judge holds an answer for right or wrong",
+    "explain": "say why the offline judge takes an answer for right or wrong",
     "gate": "is a run good enough, and no worse than another? For CI",
     "label": "choose some of a run's rows, and have a person say which are correct",
     "metrics": "list the metrics, or explain one",
@@ -44,10 +44,10 @@ examples:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0, 1 if a gate failed, or 2 if the input or the call was at fault."""
+    """Run a command; the exit code is 0, 1 if a gate failed, or 2 if the input or the call is invalid."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # an arrow that a terminal can't show is no reason to fail
+        if isinstance(stream, io.TextIOWrapper):  # don't fail on an arrow that the terminal can't encode
             stream.reconfigure(errors="replace")
     try:
         with _plain_warnings():
@@ -61,11 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         print("ragmeter: interrupted; nothing was written", file=sys.stderr, flush=True)
-        os._exit(130)  # everything is cleared up; a thread in a slow scorer would hold us
-    except BrokenPipeError:  # the reader of our output, `head` for one, has had enough
+        os._exit(130)  # all files are closed; a thread in a slow scorer would delay the exit
+    except BrokenPipeError:  # the reader of our output, such as `head`, has closed the pipe
         _drop_output()
         return 0
-    except OSError as error:  # what is left is our own output: files are spoken for where they are read and written
+    except OSError as error:  # from our own output: errors of files are handled where they are read and written
         _drop_output()
         print(f"ragmeter: can't print the result: {error.strerror or error}", file=sys.stderr)
         return 2
@@ -73,29 +73,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Have our own warnings stand on standard error like errors, without a place in the code."""
+    """Print ragmeter's own warnings on standard error like errors, without a line of code."""
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if issubclass(category, RagmeterWarning):
             print(f"ragmeter: warning: {message}", file=sys.stderr, flush=True)
         else:
-            usual(message, category, *place, **more)
+            default_show(message, category, *place, **more)
 
     with warnings.catch_warnings():
-        usual = warnings.showwarning
+        default_show = warnings.showwarning
         warnings.simplefilter("always", RagmeterWarning)
         warnings.showwarning = show
         yield
 
 
 def _drop_output() -> None:
-    """Have what is still in the buffer go nowhere when Python ends."""
+    """Discard what is still in the output buffer when Python ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in _COMMANDS:
-        if not {"-h", "--help"}.intersection(arguments):  # help waits for nothing heavy
+        if not {"-h", "--help"}.intersection(arguments):  # help needs no heavy import
             avoid_pandas()
         code: int = import_module(f"ragmeter.cli.{arguments[0]}").run(arguments[1:])
         return code
@@ -103,7 +103,7 @@ def _dispatch(arguments: list[str]) -> int:
         prog="ragmeter",
         usage="ragmeter [--help] [--version] COMMAND ...",
         description="Measure retrieval-augmented generation: fast, offline, honest.",
-        epilog="commands:\n" + "".join(f"  {name:10} {what}\n" for name, what in _COMMANDS.items()) + "\n" + _EXAMPLES,
+        epilog="commands:\n" + "".join(f"  {name:10} {text}\n" for name, text in _COMMANDS.items()) + "\n" + _EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"ragmeter {ragmeter.__version__}")

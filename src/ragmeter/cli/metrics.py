@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ragmeter import registry
 from ragmeter.analysis.listing import MetricInfo, list_metrics
-from ragmeter.cli.options import Parser
+from ragmeter.cli.options import Parser, json_option
 from ragmeter.io.write import dumps
 
 
@@ -16,7 +16,7 @@ def run(argv: Sequence[str]) -> int:
 
     parser = Parser(prog="ragmeter metrics", description="List the metrics, or explain one.")
     parser.add_argument("name", nargs="?", help="a metric's name, for example ndcg@10")
-    parser.add_argument("--json", action="store_true", help="for scripts")
+    json_option(parser)
     chosen = parser.parse_args(list(argv))
     if chosen.name is None:
         metrics = list_metrics()

@@ -1,4 +1,4 @@
-"""Options that commands share, and options made from a class's keywords."""
+"""Options that commands share, and options generated from a class's keywords."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import inspect
 import re
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -17,26 +17,26 @@ from ragmeter.stats.confidence import AUTO, METHODS
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are ragmeter's own, so that all look alike."""
+    """A parser that raises UsageError, so that all errors look alike."""
 
     def error(self, message: str) -> Any:
-        """Say what is wrong with the call."""
+        """Raise a UsageError."""
         raise UsageError(message, hint=f"`{self.prog} --help` shows the options")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Read the arguments; an option that there is not is named, with the nearest one that there is."""
+        """Parse the arguments; the error for an unknown option suggests the nearest one."""
         chosen, unknown = self.parse_known_args(args, namespace)
         if not unknown:
             return chosen
         option = next((text.partition("=")[0] for text in unknown if text.startswith("-")), None)
         if option is None:
             return self.error(f"unexpected: {' '.join(unknown)}")
-        known = [name for action in self._actions for name in action.option_strings]
-        return self.error(f"unknown option {option}{did_you_mean(option, known)}")
+        names = [name for action in self._actions for name in action.option_strings]
+        return self.error(f"unknown option {option}{did_you_mean(option, names)}")
 
 
 def command_parser(prog: str, description: str) -> Parser:
-    """The parser of a command whose description is laid out by hand."""
+    """The parser of a command; its description keeps its line breaks."""
     return Parser(
         prog=prog,
         description=description,
@@ -49,8 +49,8 @@ def command_parser(prog: str, description: str) -> Parser:
 UNSCORED = 3
 
 
-def asking_options(parser: argparse._ActionsContainer, what: str, *, retries: int) -> None:
-    """How patient to be with what is asked, and with what has failed in the end."""
+def asking_options(parser: argparse._ActionsContainer, unit: str, *, retries: int) -> None:
+    """Add --retries and --max-unscored."""
     parser.add_argument(
         "--retries",
         metavar="N",
@@ -58,38 +58,38 @@ def asking_options(parser: argparse._ActionsContainer, what: str, *, retries: in
         default=retries,
         help=f"how often a call that failed is made again; default: {retries}",
     )
-    unscored_option(parser, what)
+    unscored_option(parser, unit)
 
 
-def unscored_option(parser: argparse._ActionsContainer, what: str) -> None:
-    """How much may be missing before the exit code says so."""
+def unscored_option(parser: argparse._ActionsContainer, unit: str) -> None:
+    """Add --max-unscored: the share of `unit` that may be missing."""
     parser.add_argument(
         "--max-unscored",
         metavar="SHARE",
         type=float,
         default=0.05,
-        help=f"the share of {what} beyond which the exit code is {UNSCORED}; default: 0.05",
+        help=f"the share of {unit} beyond which the exit code is {UNSCORED}; default: 0.05",
     )
 
 
-def reuse_options(parser: argparse._ActionsContainer, what: str) -> None:
-    """What becomes of answers that are there: a finished run is asked again, unless one of these is given."""
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
+def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
+    """Add --resume and --retry-failed: without them, all questions of a finished run are asked again."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
         "--resume",
         action="store_true",
-        help=f"use the answers of a finished {what} again, and ask only what is missing; without it a finished {what} "
-        "is asked anew, and an interrupted one goes on",
+        help=f"reuse the answers of a finished {unit}, and ask only what is missing; without it a finished {unit} "
+        "is asked anew, and an interrupted one is continued",
     )
-    which.add_argument(
+    group.add_argument(
         "--retry-failed",
         action="store_true",
-        help=f"ask a finished {what} again only for what failed or timed out, and keep the other answers",
+        help=f"ask a finished {unit} again only for what failed or timed out, and keep the other answers",
     )
 
 
 def run_option(parser: argparse._ActionsContainer, default: str) -> None:
-    """The run's name."""
+    """Add --run."""
     parser.add_argument(
         "--run",
         metavar="NAME",
@@ -98,7 +98,7 @@ def run_option(parser: argparse._ActionsContainer, default: str) -> None:
 
 
 def max_calls_option(parser: argparse._ActionsContainer) -> None:
-    """A limit on calls, which is the run's."""
+    """Add --max-calls."""
     parser.add_argument(
         "--max-calls",
         metavar="N",
@@ -108,19 +108,19 @@ def max_calls_option(parser: argparse._ActionsContainer) -> None:
 
 
 def json_option(parser: argparse._ActionsContainer) -> None:
-    """For scripts."""
+    """Add --json."""
     parser.add_argument("--json", action="store_true", help="print the result as JSON, for scripts")
 
 
 def runs_option(parser: argparse._ActionsContainer) -> None:
-    """Where runs are found by their names."""
+    """Add --output-dir: where runs are found by name."""
     parser.add_argument(
-        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are; default: {RUNS}/"
+        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/"
     )
 
 
 def part_options(parser: argparse.ArgumentParser, *, slices: str) -> None:
-    """Which metrics of a run, and by which of its columns; `slices` says what for."""
+    """Add --metrics and --slice; `slices` is the end of the latter's help."""
     parser.add_argument("--metrics", metavar="NAME", nargs="+", help="some of the run's metrics; default: all")
     parser.add_argument(
         "--slice",
@@ -132,7 +132,7 @@ def part_options(parser: argparse.ArgumentParser, *, slices: str) -> None:
 
 
 def statistics_options(parser: argparse.ArgumentParser) -> None:
-    """How intervals are made."""
+    """Add the options of intervals."""
     group = parser.add_argument_group("intervals")
     group.add_argument(
         "--interval",
@@ -169,34 +169,28 @@ _LEAST = {
 
 
 def check_numbers(chosen: argparse.Namespace) -> None:
-    """Refuse numbers that make no sense before anything is asked."""
+    """Refuse numbers out of range before anything is asked."""
     for name, least in _LEAST.items():
         value = getattr(chosen, name, None)
         if value is not None and not value >= least:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, and is {given(value)}")
+            raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, got {given(value)}")
     if not getattr(chosen, "timeout", 1) > 0:
-        raise UsageError(f"--timeout must be above 0, and is {given(chosen.timeout)}")
+        raise UsageError(f"--timeout must be above 0, got {given(chosen.timeout)}")
     if not 0 <= chosen.max_unscored <= 1:
-        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {given(chosen.max_unscored)}")
+        raise UsageError(f"--max-unscored must be between 0 and 1, got {given(chosen.max_unscored)}")
 
 
 def exit_code(chosen: argparse.Namespace, failed: int, total: int) -> int:
-    """0, unless too many have failed."""
+    """0, or UNSCORED if too many have failed."""
     return UNSCORED if failed > chosen.max_unscored * total else 0
 
 
 def input_options(parser: argparse.ArgumentParser) -> None:
-    """What to read, and how."""
+    """Add the options of the input files."""
     group = parser.add_argument_group("input")
     group.add_argument("--results", metavar="FILE", help="the system's answers: csv, tsv, json, jsonl or parquet")
     group.add_argument("--reference", metavar="FILE", help="the gold answers or documents, joined by qid")
-    group.add_argument(
-        "--column",
-        metavar="NAME=YOURS",
-        action="append",
-        default=[],
-        help="what a column is called in your file, for example answer=generated_answer; may be repeated",
-    )
+    column_option(group)
     group.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
     group.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
     group.add_argument(
@@ -213,8 +207,50 @@ def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
         "columns": read_columns(chosen.column),
         "encoding": chosen.encoding,
         "quotes": chosen.quotes,
-        "delimiter": "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter,
+        "delimiter": read_delimiter(chosen),
     }
+
+
+def read_delimiter(chosen: argparse.Namespace) -> str | None:
+    """`--delimiter`, where TAB stands for a tab."""
+    return "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter
+
+
+def column_option(parser: argparse._ActionsContainer) -> None:
+    """Add --column."""
+    parser.add_argument(
+        "--column",
+        metavar="NAME=YOURS",
+        action="append",
+        default=[],
+        help="what a column is called in your file, for example answer=generated_answer; may be repeated",
+    )
+
+
+def embedding_options(parser: argparse._ActionsContainer) -> None:
+    """Add the options of the embedding model."""
+    parser.add_argument(
+        "--embedding-model",
+        metavar="MODEL",
+        help="for semantic_similarity: a name on the hub, a folder, openai:NAME or wordllama; "
+        "default: intfloat/multilingual-e5-base",
+    )
+    parser.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
+    parser.add_argument(
+        "--embedding-prefix",
+        metavar="PREFIX",
+        help="what stands before both texts: query, passage or a text of yours; default: query for e5 models",
+    )
+
+
+def formula_option(parser: argparse._ActionsContainer) -> None:
+    """Add --no-formula-guard."""
+    parser.add_argument(
+        "--no-formula-guard",
+        dest="guard",
+        action="store_false",
+        help="in csv and tsv, leave cells as they are that a spreadsheet would run as a formula",
+    )
 
 
 def read_columns(pairs: Iterable[str]) -> dict[str, str]:
@@ -228,19 +264,34 @@ def read_columns(pairs: Iterable[str]) -> dict[str, str]:
     return mapping
 
 
+def read_random_labels(
+    files: Sequence[str] | None, rows: Callable[[], tuple[Sequence[str], Sequence[str | None]]]
+) -> dict[str, float]:
+    """The verdicts in --labels by qid, of a random sample; `rows` gives the qids and answers to match them with."""
+    if not files:
+        return {}
+    from ragmeter.analysis.people.label_matching import random_labels
+    from ragmeter.analysis.people.labels import read_labels
+
+    labels = random_labels(read_labels(files), *rows())
+    if not labels:
+        raise UsageError("--labels: nobody has labelled a row yet", hint="`ragmeter label` asks for them")
+    return labels
+
+
 #: Options of the command that mean the same as an evaluator's keyword of that name.
 _SHARED = frozenset({"language", "doc_id_pattern"})
 
 
-def class_options(parser: argparse.ArgumentParser, kind: type[Any], of_others: set[str]) -> dict[str, str]:
-    """Add an option for each keyword of a class, and say which destination holds which keyword.
+def class_options(parser: argparse.ArgumentParser, kind: type[Any], added: set[str]) -> dict[str, str]:
+    """Add an option for each keyword of a class; return the destination of each keyword.
 
-    `of_others` are the destinations that other classes have added: a keyword that two of them have is one option.
+    `added` are the destinations that earlier classes have added: a keyword that two classes have is one option.
     """
     group = parser.add_argument_group(f"options of {kind.__name__}")
-    own = {action.dest for action in parser._actions} - of_others
+    reserved = {action.dest for action in parser._actions} - added
     hints = _hints(kind)
-    found = {}
+    destinations = {}
     shared = []
     for parameter in list(inspect.signature(kind.__init__).parameters.values())[1:]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -250,13 +301,13 @@ def class_options(parser: argparse.ArgumentParser, kind: type[Any], of_others: s
         default = None if required else parameter.default
         shown = f"{_described(kind, name)}{'required' if required else f'default: {default}'}"
         if name in _SHARED:
-            found[name] = name
+            destinations[name] = name
             shared.append(f"--{name.replace('_', '-')}: {shown}")
             continue
-        destination = found[name] = f"evaluator_{name}" if name in own else name
-        if destination in of_others:
+        destination = destinations[name] = f"evaluator_{name}" if name in reserved else name
+        if destination in added:
             continue
-        of_others.add(destination)
+        added.add(destination)
         flag = "--" + destination.replace("_", "-")
         options: dict[str, Any] = {"dest": destination, "default": argparse.SUPPRESS, "help": shown.replace("%", "%%")}
         annotation = hints.get(name, type(default) if default is not None else str)
@@ -265,18 +316,18 @@ def class_options(parser: argparse.ArgumentParser, kind: type[Any], of_others: s
         else:
             group.add_argument(flag, required=required, **options, **_reading(annotation))
     group.description = "\n".join(shared) or None
-    return found
+    return destinations
 
 
 def _hints(kind: type[Any]) -> dict[str, Any]:
     try:
         return get_type_hints(kind.__init__)
-    except (NameError, TypeError, AttributeError):  # an annotation that is only there for the type checker
+    except (NameError, TypeError, AttributeError):  # a name that is imported only for type checking
         return {}
 
 
 def _described(kind: type[Any], name: str) -> str:
-    """What the class's docstring says of a keyword, in the usual form `name: text` under `Args:`."""
+    """A keyword's description in the class's docstring, in the usual form `name: text` under `Args:`."""
     match = re.search(rf"^\s+{name}(?: \(.*?\))?: (.+)$", inspect.getdoc(kind) or "", re.MULTILINE)
     return f"{match[1].rstrip('.;')}; " if match else ""
 
@@ -296,5 +347,5 @@ def _reading(annotation: Any) -> dict[str, Any]:
 def _without_none(annotation: Any) -> Any:
     """`int` for `int | None`."""
     if get_origin(annotation) in (Union, types.UnionType):
-        return next((each for each in get_args(annotation) if each is not type(None)), str)
+        return next((member for member in get_args(annotation) if member is not type(None)), str)
     return annotation

@@ -48,7 +48,7 @@ def run(argv: Sequence[str]) -> int:
                 hint=f"{run.name} has {', '.join(run.measures)}",
             )
         cluster = None if chosen.cluster == "none" else chosen.cluster
-        found = plan_from_pilot(
+        result = plan_from_pilot(
             chosen.runs,
             chosen.metric,
             cluster=cluster,
@@ -57,19 +57,19 @@ def run(argv: Sequence[str]) -> int:
             **settings,
         )
     elif chosen.variance is not None:
-        given = Variances(chosen.variance, chosen.within, chosen.within, chosen.design_effect)
-        found = plan(given, metric=chosen.metric, bounds=_range(chosen.metric), **settings)
+        variances = Variances(chosen.variance, chosen.within, chosen.within, chosen.design_effect)
+        result = plan(variances, metric=chosen.metric, bounds=_range(chosen.metric), **settings)
     else:
         raise UsageError("a plan needs a pilot run, or --variance", hint="`ragmeter power --help` shows both ways")
     if chosen.json:
-        print(dumps(found.as_dict(), indent=2))
+        print(dumps(result.as_dict(), indent=2))
     else:
-        show_plan(found)
+        show_plan(result)
     return 0
 
 
 def _range(metric: str | None) -> tuple[float, float]:
-    """The range of a metric that is known by its name; any other may have any."""
+    """The range of a registered metric; unbounded for any other name."""
     from ragmeter import registry
 
     if metric is not None:
@@ -106,12 +106,12 @@ def _parser() -> argparse.ArgumentParser:
         help="with one run: how the other system's scores go with its own; default: 0, which is cautious",
     )
     runs_option(pilot)
-    known = parser.add_argument_group("from variances")
-    known.add_argument("--variance", metavar="V", type=float, help="of the difference, over questions")
-    known.add_argument(
+    variances = parser.add_argument_group("from variances")
+    variances.add_argument("--variance", metavar="V", type=float, help="of the difference, over questions")
+    variances.add_argument(
         "--within", metavar="V", type=float, default=0.0, help="of one system's score when a question is repeated"
     )
-    known.add_argument(
+    variances.add_argument(
         "--design-effect",
         metavar="X",
         type=float,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragmeter.cli.options import Parser, command_parser, json_option
+from ragmeter.cli.options import Parser, command_parser, json_option, runs_option
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import dumps
 from ragmeter.show.report import MAX_ROWS
 
 _DESCRIPTION = """\
@@ -19,14 +19,14 @@ kept beside a release, or printed.
 
 
 def run(argv: Sequence[str]) -> int:
-    """Write the page and what else was asked for, and say where."""
+    """Write the page, and figures and tables if asked for, and say where."""
     from ragmeter.show.report.report import report
     from ragmeter.show.terminal.report import show_report
 
     chosen = _parser().parse_args(list(argv))
     if chosen.max_rows < 1:
-        raise UsageError(f"--max-rows must be at least 1, and is {chosen.max_rows}")
-    made = report(
+        raise UsageError(f"--max-rows must be at least 1, got {chosen.max_rows}")
+    result = report(
         chosen.runs,
         chosen.output,
         output_dir=chosen.output_dir,
@@ -37,10 +37,10 @@ def run(argv: Sequence[str]) -> int:
         latex=chosen.latex,
     )
     if chosen.json:
-        files = [str(path) for path in made.files]
-        print(dumps({"page": str(made.page), "files": files, "rows": made.rows, "rows_shown": made.rows_shown}))
+        files = [str(path) for path in result.files]
+        print(dumps({"page": str(result.page), "files": files, "rows": result.rows, "rows_shown": result.rows_shown}))
         return 0
-    show_report(made, chosen.figures, (chosen.markdown, chosen.latex))
+    show_report(result, chosen.figures, (chosen.markdown, chosen.latex))
     return 0
 
 
@@ -49,7 +49,7 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("runs", metavar="RUN", nargs="+", help="a run's folder, or its name")
     add("--output", metavar="FILE", type=Path, default=Path("report.html"), help="default: report.html")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
+    runs_option(parser)
     add("--title", help="what stands above the page; default: the runs' names")
     add(
         "--max-rows",

@@ -10,21 +10,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.cli.gate_options import as_json, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers
 from ragmeter.cli.options import (
     Parser,
     asking_options,
     check_numbers,
+    column_option,
     command_parser,
     exit_code,
+    formula_option,
     json_option,
     read_columns,
     reuse_options,
     run_option,
+    runs_option,
 )
 from ragmeter.errors import UsageError
-from ragmeter.io.write import RUNS, check_writable, dumps
+from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
@@ -52,8 +55,8 @@ def run(argv: Sequence[str]) -> int:
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
-    named = chosen.run or plain_name(f"web-{chosen.input.stem}")
-    name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
+    wanted_name = chosen.run or plain_name(f"web-{chosen.input.stem}")
+    name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
     metrics = choose_metrics(chosen.metrics, language=chosen.language, **metric_settings(chosen))
@@ -73,9 +76,9 @@ def run(argv: Sequence[str]) -> int:
         progress=True,
     )
     folder = service.evaluation.folder
-    assert folder is not None  # noqa: S101 - it was just made
-    kept = evidence.exists() and any(evidence.iterdir())
-    if kept:
+    assert folder is not None  # noqa: S101 - a named run is always kept
+    has_evidence = evidence.exists() and any(evidence.iterdir())
+    if has_evidence:
         shutil.move(str(evidence), str(folder.path / "evidence"))
     elif evidence.exists():
         evidence.rmdir()
@@ -83,7 +86,7 @@ def run(argv: Sequence[str]) -> int:
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
         summary = service.evaluation.summary
-        print(dumps({**summary, "answer_selector": target.found_selector, **as_json(verdict)}, indent=2))
+        print(dumps({**summary, "answer_selector": target.found_selector, **gate_json(verdict)}, indent=2))
     else:
         terminal.asked(service.evaluation, service.asked, [], chosen.output)
         print_judge(service.evaluation.summary, service.evaluation.manifest)
@@ -91,23 +94,23 @@ def run(argv: Sequence[str]) -> int:
             box = terminal.printable(target.found_box)
             print(f"questions were typed into {box}; to fix that: --input-selector {shlex.quote(box)}")
         if chosen.answer_selector is None and target.found_selector:
-            found = terminal.printable(target.found_selector)
-            print(f"the answer was read from {found}; to fix that: --answer-selector {shlex.quote(found)}")
-        if kept:
-            which = "pages" if chosen.evidence == "always" else "pages that failed"
-            print(f"screenshots and texts of {which}: {folder.path}/evidence/")
-    failed, asked = sum(service.asked.causes().values()), len(service.asked.replies)
-    return tell(verdict, json=chosen.json) or exit_code(chosen, failed, asked)
+            selector = terminal.printable(target.found_selector)
+            print(f"the answer was read from {selector}; to fix that: --answer-selector {shlex.quote(selector)}")
+        if has_evidence:
+            pages = "pages" if chosen.evidence == "always" else "pages that failed"
+            print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
+    failed, total = sum(service.asked.causes().values()), len(service.asked.replies)
+    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total)
 
 
 def _rows(path: Path, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-    """The input's own columns, the response and the scores; a score that is not there is an empty cell."""
+    """The input's own columns, the response and the scores; a missing score is an empty cell."""
     from ragmeter.io.source import open_source
 
     bases = [metric.base for metric in metrics]
     titles = [metric.name if bases.count(metric.base) > 1 else metric.base for metric in metrics]
     averaged = [] if _AVERAGE in bases else [metric.name for metric in metrics if _is_share(metric)]
-    found = evaluation.rows.select(["answer", *(metric.name for metric in metrics)]).to_pylist()
+    scored_rows = evaluation.rows.select(["answer", *(metric.name for metric in metrics)]).to_pylist()
     return [
         {
             **row,
@@ -115,19 +118,19 @@ def _rows(path: Path, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[s
             **{title: _number(scored[metric.name]) for title, metric in zip(titles, metrics, strict=True)},
             **({_AVERAGE: _mean([_number(scored[name]) for name in averaged])} if averaged else {}),
         }
-        for (_, row), scored in zip(open_source(path).records(), found, strict=True)
+        for (_, row), scored in zip(open_source(path).records(), scored_rows, strict=True)
     ]
 
 
 def _is_share(metric: Metric) -> bool:
-    """Whether its scores are at most 1 and higher is better: distances and times can't be averaged with them."""
+    """Whether its scores are at most 1 and higher is better; others, such as distances and times, are not averaged."""
     return metric.direction == "higher" and -1 <= metric.bounds[0] < metric.bounds[1] <= 1
 
 
 def _mean(scores: Sequence[float | None]) -> float | None:
-    """The mean of a row's scores; none where one of them is missing."""
-    known = [score for score in scores if score is not None]
-    return sum(known) / len(known) if len(known) == len(scores) else None
+    """The mean of a row's scores; None if one of them is missing."""
+    present = [score for score in scores if score is not None]
+    return sum(present) / len(present) if len(present) == len(scores) else None
 
 
 def _number(value: float | None) -> float | None:
@@ -150,29 +153,23 @@ def _parser() -> Parser:
         help="metrics, or the dotted path of a scorer of yours (mypkg.MyNewScorer), in place of the usual five; "
         "average_score is the mean of those that are chosen",
     )
-    add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
+    column_option(parser)
     page = parser.add_argument_group("the page")
     add = page.add_argument
     add("--answer-selector", metavar="CSS", help="where answers appear; the last one that matches counts")
     add("--ready-selector", metavar="CSS", help="what can be seen when the page has finished an answer")
     add("--sources-selector", metavar="CSS", help="the sources that the page shows for an answer")
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
-    which = page.add_mutually_exclusive_group()
-    which.add_argument("--fresh-page", action="store_true", help="a new page for every question; the default")
-    which.add_argument("--same-page", action="store_true", help="one question after another on the same page")
+    pages = page.add_mutually_exclusive_group()
+    pages.add_argument("--fresh-page", action="store_true", help="a new page for every question; the default")
+    pages.add_argument("--same-page", action="store_true", help="one question after another on the same page")
     add("--any-host", action="store_true", help="follow the page to other hosts than that of --url")
     _browser_options(parser)
     output = parser.add_argument_group("output")
-    add = output.add_argument
-    add("--language", default="es", help="for stemming; default: es")
+    output.add_argument("--language", default="es", help="for stemming; default: es")
     run_option(output, "from the input file")
-    add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
-    add(
-        "--no-formula-guard",
-        dest="guard",
-        action="store_false",
-        help="leave cells as they are that a spreadsheet would run",
-    )
+    runs_option(output)
+    formula_option(output)
     reuse_options(output, "run")
     asking_options(output, "questions without an answer", retries=1)
     json_option(output)
@@ -223,10 +220,10 @@ def _target(chosen: argparse.Namespace, evidence: Path) -> Any:
     if chosen.http_user is not None:
         credentials = (chosen.http_user, _variable("RAGMETER_HTTP_PASSWORD"))
     cookies = []
-    for given in chosen.cookie:
-        name, equals, variable = given.partition("=")
+    for cookie in chosen.cookie:
+        name, equals, variable = cookie.partition("=")
         if not equals:
-            raise UsageError(f"--cookie {given}: write it as NAME=VARIABLE", hint="the value is taken from $VARIABLE")
+            raise UsageError(f"--cookie {cookie}: write it as NAME=VARIABLE", hint="the value is taken from $VARIABLE")
         cookies.append({"name": name, "value": _variable(variable)})
     page = Page(
         chosen.url,

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ragmeter.definition import Metric
 from ragmeter.effects.caller import Failure
@@ -25,7 +25,6 @@ from ragmeter.io.join import rows_of
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
-from ragmeter.judges.judge import Judge
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.tabular import html_lines
@@ -33,6 +32,9 @@ from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch, outcome_column
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
+
+if TYPE_CHECKING:
+    from ragmeter.judges.judge import Judge
 
 _WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
 _OF_MEANING = ("semantic_similarity", "satisfaction_score")  # the metrics that embed
@@ -111,21 +113,21 @@ def ask_and_score(
     source = open_source(dataset, what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
     questions = [question for batch in batches for question in _questions(batch, source)]
-    _check_needs(batches[0], chosen, source)
+    asking = Asking(judge, Path(output_dir), retry_failed, progress)
+    _check_needs(batches[0], chosen, asking.needs(chosen), source)
     reuse = Reuse(resume, retry_failed)
     name = run_name(run or default_name(source, asked_of), Path(output_dir), latest=reuse.wanted)
     _check_places(source, Path(output_dir) / name, None if output is None else Path(output))
     _rehearse(batches[0], chosen)
     limits = Limits(workers, retries, max_calls, budget)
-    asking = Asking(judge, Path(output_dir), retry_failed, progress)
-    asking.missing(chosen, lambda: batches)  # before anything is asked
+    shown = asking.check(chosen, lambda: batches, [*batches[0].columns, *_ANSWERED])
     with Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers:
         with progress_bar(progress, "asking", "questions", len(questions)) as advance:
             asked = ask(asked_of, questions, limits, answers, advance)
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
-        needed = {need for metric in chosen for need in metric.reads}
+        needed = {*shown, *(need for metric in chosen for need in metric.needs)}
         filled = asking.fill(chosen, lambda: _answered(batches, iter(asked.replies), needed), len(questions))
         evaluation = keep_run(
             Path(output_dir) / name,
@@ -172,12 +174,16 @@ def _questions(batch: Batch, source: Source) -> Iterator[Question]:
         yield Question(qid, text, session or None, turn=0 if turn is None else int(float(turn)))
 
 
-def _check_needs(batch: Batch, metrics: Sequence[Metric], source: Source) -> None:
-    """What a metric needs and the target does not bring must be in the dataset: said before anything is asked."""
-    for metric in metrics:
-        for needed in metric.reads:
-            if needed not in _ANSWERED and needed not in batch.columns:
-                raise missing_column(needed, metric.name, list(batch.columns), source.name)
+def _check_needs(batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str], source: Source) -> None:
+    """What a metric needs and the target does not bring must be in the dataset: said before anything is asked.
+
+    `more` are the columns that a judge is shown, each with the metric that it judges for.
+    """
+    asked = {column.name for metric in metrics for column in metric.asks}
+    needs = [(needed, metric.name) for metric in metrics for needed in metric.needs if needed not in asked]
+    for needed, wanted_by in [*needs, *more.items()]:
+        if needed not in _ANSWERED and needed not in batch.columns:
+            raise missing_column(needed, wanted_by, list(batch.columns), source.name)
 
 
 def _check_places(source: Source, run: Path, output: Path | None) -> None:

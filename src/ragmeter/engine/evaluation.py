@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow.parquet as pq
 
@@ -28,7 +28,6 @@ from ragmeter.io.data import Data
 from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import RUNS, check_writable
-from ragmeter.judges.judge import Judge
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
@@ -43,6 +42,9 @@ from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_ht
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import Batch
+
+if TYPE_CHECKING:
+    from ragmeter.judges.judge import Judge
 
 MetricLike = str | Metric | type[BaseScorer] | BaseScorer
 #: What an evaluation is called that was not kept, and whose data come from no file.
@@ -180,8 +182,8 @@ def evaluate(
     if run is not None:
         run = run_name(run, Path(output_dir))
         check_writable(Path(output_dir))
-    batches = data.reader(chosen)
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
+    batches = partial(data.batches, chosen, asking.needs(chosen))
     filled = asking.fill(chosen, batches, data.results.n_rows)
     counted = (
         None if callable(progress) and filled.batches is not None else progress

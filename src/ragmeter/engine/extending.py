@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
+from ragmeter import registry
 from ragmeter.asked import AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
@@ -18,6 +22,7 @@ from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.runs.layout import ROWS
 from ragmeter.runs.run import Run
+from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.runs.writer import NewRun, RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column
@@ -41,7 +46,8 @@ def extend(
     the columns that only a judge can fill.
     """
     manifest, summary = run.manifest(), run.summary()
-    columns = _columns_to_fill(run, manifest, metrics, asking)
+    columns = columns_to_fill(run, metrics, asking)
+    metrics = [*metrics, *_others_over(columns, summary["metrics"], metrics)]
     stale = {metric.name for metric in metrics if {column.name for column in metric.asks} & set(columns)}
     held = [name for name in summary["metrics"] if name not in stale]
     missing = [metric for metric in metrics if metric.name not in held]
@@ -52,10 +58,13 @@ def extend(
         total = int(summary["n_rows"])
         read = partial(_batches, run, list(summary["metrics"]), missing)
         filled = asking.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=asking.retry_failed)
+    asked_before = manifest.get("asked", {})
+    before = [column for name, column in columns.items() if name in asked_before]
+    replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
     waiting: deque[dict[str, Any]] = deque()
     with NewRun(run.path) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
-            batches = filled.joined(_batches(run, held, missing, waiting, dropped=stale), replace_columns=True)
+            batches = filled.joined(_batches(run, held, missing, waiting, dropped=stale), replaced)
             for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
                 writer.write(scored, waiting.popleft())
         new.keep(run)
@@ -64,40 +73,57 @@ def extend(
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
         how = Confidence(**manifest.get("statistics", {}))
         found = {name: each.as_dict() for name, each in writer.summaries(how)[1].items()}
-        added = [each for each in described if each["name"] in found]
+        entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
         models = [*manifest.get("embeddings", []), *embedders.used()]
         more: dict[str, Any] = {"embeddings": models} if models else {}
-        asked = {**manifest.get("asked", {}), **filled.manifest.pop("asked", {})}
+        asked = {**asked_before, **filled.manifest.pop("asked", {})}
         more |= {"asked": asked, **filled.manifest} if asked else {}
-        before = [entry for entry in manifest.get("metrics", []) if entry["name"] not in stale]
         judges = {**summary.get("judges", {}), **filled.summary.pop("judges", {})}
         run.close()  # some systems move no folder with an open file in it
         return new.finish(
-            {**manifest, "metrics": [*before, *added], **more},
+            {**manifest, "metrics": [entries[name] for name in entries if name in found or name in held], **more},
             {**summary, "metrics": {**summary["metrics"], **found}, **({"judges": judges} if judges else {})}
             | filled.summary,
         )
 
 
-def _columns_to_fill(
-    run: Run, manifest: Mapping[str, Any], metrics: Sequence[Metric], asking: Asking
-) -> dict[str, AskedColumn]:
+def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict[str, AskedColumn]:
     """The columns that a judge has to fill, by name: those that the run lacks, or all of them to retry what failed."""
-    judge = asking.judge
-    described = manifest.get("asked", {})
-    if judge is None:
-        asking.missing(metrics, lambda: _first_rows(run))
+    described = run.manifest().get("asked", {})
+    columns = asking.missing(metrics, lambda: _first_rows(run))
+    if asking.judge is None:
         return {}
-    columns = {column.name: column for column in asking.missing(metrics, lambda: _first_rows(run))}
-    for name, column in columns.items():
-        own = {**judge.signature(column.asked), "repeats": judge.repeats}
-        if name in described and any(described[name].get(key) != value for key, value in own.items()):
+    for filler in asking.filling(columns).fillers():
+        name = filler.column.name
+        changed = _changed(described[name], filler.signature()) if name in described else []
+        if changed:
             raise UsageError(
-                f"{name} of the run {run.name} was filled by another judge, or with other settings",
-                hint="judge its rows as a run of their own: "
-                + by_caller(f"--results {run.path / ROWS} --run NAME", f"evaluate({str(run.path / ROWS)!r}, ...)"),
+                f"{name} of the run {run.name} was filled by another judge, or with other settings "
+                f"({', '.join(changed)})",
+                hint="judge its rows as a run of their own: " + _anew(run),
             )
-    return {name: column for name, column in columns.items() if name not in described or asking.retry_failed}
+    return {column.name: column for column in columns if column.name not in described or asking.retry_failed}
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The settings that a column depends on and that are others now."""
+    return [key for key, value in now.items() if key not in ("tries", "columns") and before.get(key) != value]
+
+
+def _anew(run: Run) -> str:
+    if isinstance(run, TemporaryRun):
+        return "evaluate the same data again, with this judge"
+    return by_caller(f"--results {run.path / ROWS} --run NAME", f"evaluate({str(run.path / ROWS)!r}, ...)")
+
+
+def _others_over(columns: Collection[str], names: Iterable[str], metrics: Sequence[Metric]) -> Iterator[Metric]:
+    """The run's other metrics over columns that are filled anew: their scores are to be computed again too."""
+    for name in names if columns else ():
+        if all(name != metric.name for metric in metrics):
+            with suppress(UsageError):  # a metric of a package that is not there any more
+                metric = registry.get(name)
+                if any(column.name in columns for column in metric.asks):
+                    yield metric
 
 
 def run_batches(run: Run) -> Iterator[Batch]:
@@ -130,8 +156,10 @@ def _batches(
         _check(columns, missing, run)
         waiting.append({name: column for name, column in columns.items() if name in scores})
         rows = {name: column.to_pylist() for name, column in columns.items() if name not in scores | left_out}
-        outcomes = [columns[name] for name in map(outcome_column, held) if name in columns]
-        yield Batch(rows, causes=_causes(outcomes, rows.get("answer") or [None] * batch.num_rows))
+        outcomes = [columns[name] for name in map(outcome_column, [*held, *dropped]) if name in columns]
+        causes = _causes(outcomes, rows.get("answer") or [None] * batch.num_rows)
+        numbers = [name for name in rows if pa.types.is_floating(columns[name].type)]
+        yield Batch(rows, causes=causes, numbers=numbers)
 
 
 def _causes(outcomes: Sequence[Any], answers: Sequence[str | None]) -> Sequence[str | None]:

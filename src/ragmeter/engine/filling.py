@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.engine.judging import ColumnFiller
-from ragmeter.errors import UsageError
+from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.probes import Check, calls_to_check, check_judge
@@ -35,24 +36,40 @@ Batches = Callable[[], Iterable[Batch]]
 
 @dataclass(frozen=True)
 class Filled:
-    """What was filled: for each batch the new columns, and what the run's documents say about it."""
+    """What was filled: for each batch the new columns, and what the run's documents say about it.
+
+    `marks` tell whether the batches that come later are those that were judged, by the columns that were `shown`;
+    `numbers` are those of the new columns that are no texts.
+    """
 
     batches: list[dict[str, list[Any]]] | None = None
+    marks: list[int] = field(default_factory=list)
+    shown: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
     manifest: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
 
-    def joined(self, batches: Iterable[Batch], *, replace_columns: bool = False) -> Iterator[Batch]:
+    def joined(self, batches: Iterable[Batch], replaced: Collection[str] = ()) -> Iterator[Batch]:
         """The same batches with the new columns. A column of the user's that has such a name gives way.
 
-        With `replace_columns` the table's columns are those of an earlier filling, and are replaced.
+        Those that are to be `replaced` are from an earlier filling.
         """
         if self.batches is None:
             yield from batches
             return
-        for batch, filled in zip(batches, self.batches, strict=True):
-            renamed = {} if replace_columns else {name: f"input.{name}" for name in filled}
-            own = {renamed.get(name, name): column for name, column in batch.columns.items()}
-            yield replace(batch, columns={**own, **filled}, plain=False)
+        for batch, filled, mark in zip_longest(batches, self.batches, self.marks):
+            if batch is None or mark != _mark(batch, self.shown):
+                raise InputError(
+                    "the rows have changed while the judge was asked about them",
+                    file="the table",
+                    hint=by_caller("run the same command again", "make the same call again")
+                    + ": what was asked is recorded",
+                )
+            own = {
+                f"input.{name}" if name in filled and name not in replaced else name: column
+                for name, column in batch.columns.items()
+            }
+            yield replace(batch, columns={**own, **filled}, plain=False, numbers={*batch.numbers, *self.numbers})
 
 
 def asked_columns(metrics: Iterable[Metric]) -> list[AskedColumn]:
@@ -81,7 +98,7 @@ class Asking:
     ) -> Filled:
         """Fill these columns; `reuse` keeps the verdicts that the table has already."""
         with progress_bar(self.progress, "judging", total=total) as advance:
-            return replace(self.filling(columns), reuse=reuse).fill(batches, advance)
+            return self.filling(columns, reuse=reuse).fill(batches, advance)
 
     def missing(self, metrics: Sequence[Metric], batches: Batches) -> list[AskedColumn]:
         """The columns that are to be filled, or an error if nobody can."""
@@ -104,11 +121,34 @@ class Asking:
             raise UsageError("a prompt of your own is for one judgement", hint="run the metrics one after another")
         return columns
 
-    def filling(self, columns: Sequence[AskedColumn]) -> Filling:
+    def needs(self, metrics: Sequence[Metric]) -> dict[str, str]:
+        """The columns that the table must have to be judged, each with a metric that needs it.
+
+        Those of a user's own words are not among them: `check` names the line of the file.
+        """
+        if not isinstance(self.judge, Judge) or self.judge.words is not None:
+            return {}
+        return {name: metric.name for metric in metrics for column in metric.asks for name in column.asked.required}
+
+    def check(self, metrics: Sequence[Metric], batches: Batches, names: Sequence[str]) -> set[str]:
+        """Before answers are there: refuse what can't be judged. `names` are the columns that the table will have.
+
+        Returns those that the judge is shown.
+        """
+        columns = self.missing(metrics, batches)
+        if not columns or self.judge is None:
+            return set()
+        self.judge.client().check()
+        fillers = self.filling(columns).fillers()
+        for filler in fillers:
+            filler.check(names)
+        return {name for filler in fillers for name in filler.asked.needs}
+
+    def filling(self, columns: Sequence[AskedColumn], *, reuse: bool = False) -> Filling:
         """With the journal that the judge names, or else that of the folder."""
         assert self.judge is not None  # noqa: S101 - `missing` has seen to it
         journal = self.judge.journal or (None if self.folder is None else self.folder / JUDGE_JOURNAL)
-        return Filling(columns, self.judge, journal, self.retry_failed)
+        return Filling(columns, self.judge, journal, self.retry_failed, reuse)
 
 
 @dataclass
@@ -127,10 +167,12 @@ class Filling:
     def fill(self, batches: Batches, advance: Advance) -> Filled:
         """Ask, and return what was filled; `advance` is called with the number of rows that are done."""
         self.judge.client().check()
-        fillers = self._fillers()
+        fillers = self.fillers()
         for filler in fillers:
             filler.prepare(batches)
         filled: list[dict[str, list[Any]]] = []
+        marks: list[int] = []
+        shown = frozenset(name for filler in fillers for name in filler.asked.needs)
 
         async def work(caller: Caller) -> dict[str, Any]:
             async with self.judge.client() as client:
@@ -139,9 +181,10 @@ class Filling:
                 for batch in batches():
                     columns: dict[str, list[Any]] = {}
                     for number, filler in enumerate(fillers):
-                        shown = advance if number == 0 else _show_nothing
-                        columns |= await filler.fill(batch, start, caller, client, shown)
+                        done = advance if number == 0 else _show_nothing
+                        columns |= await filler.fill(batch, start, caller, client, done)
                     filled.append(columns)
+                    marks.append(_mark(batch, shown))
                     start += len(batch)
                 return self._documents(fillers, caller, sorted(client.dropped), check)
 
@@ -150,7 +193,8 @@ class Filling:
                 print(notice, file=sys.stderr)
             documents = run_calls(work, self.judge.limits, journal, self._scope(batches))
         documents["manifest"]["judging"] |= {"journal_notice": notice} if notice else {}
-        return Filled(filled, **documents)
+        numbers = frozenset(name for filler in fillers for name in filler.numbers)
+        return Filled(filled, marks, shown, numbers, **documents)
 
     def _unused(self, journal: Journal, fillers: Sequence[ColumnFiller], batches: Batches) -> str:
         """Why nothing of a journal that the judge names is used, if that is so. A folder's has many judges' replies."""
@@ -160,13 +204,14 @@ class Filling:
 
     def estimate(self, batches: Batches) -> dict[str, Any]:
         """About how many calls, tokens and dollars filling takes. Asks nothing."""
-        fillers = self._fillers()
+        fillers = self.fillers()
         total = {"rows": 0, "calls": 0, "recorded": 0, "prompt_tokens": 0, "completion_tokens": 0}
         there = self.journal is not None and self.journal.exists()
+        seen: set[str] = set()
         with Journal(self.journal if there else None) as journal:
             for filler in fillers:
                 filler.prepare(batches)
-                for name, number in filler.estimate(batches, journal).items():
+                for name, number in filler.estimate(batches, journal, seen).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
             total |= self._check_calls(journal, total)
             notice = self._unused(journal, fillers, batches)
@@ -192,7 +237,8 @@ class Filling:
             return None
         return next((column for column in self.columns if column.asked.name == "verdict"), None)
 
-    def _fillers(self) -> list[ColumnFiller]:
+    def fillers(self) -> list[ColumnFiller]:
+        """One for each column."""
         return [
             ColumnFiller(self.judge, column, retry_failed=self.retry_failed, reuse=self.reuse)
             for column in self.columns
@@ -232,6 +278,11 @@ class Filling:
             },
             "summary": {"judges": summaries, "judge_usage": caller.usage.as_dict(), **checked},
         }
+
+
+def _mark(batch: Batch, shown: Collection[str]) -> int:
+    """A number that tells whether what was shown of a batch is still the same."""
+    return hash((len(batch), *(repr(batch.columns.get(name)) for name in sorted(shown))))
 
 
 def _show_nothing(rows: int) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ragmeter.definition import Metric
-from ragmeter.engine.extending import run_batches
+from ragmeter.engine.extending import columns_to_fill, run_batches
 from ragmeter.engine.filling import Asking
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
@@ -48,28 +49,30 @@ def estimate_judging(
     judge: Judge | None,
     output_dir: str | Path,
     columns: Mapping[str, str] | None = None,
+    retry_failed: bool = False,
     **reading: Any,
 ) -> dict[str, Any]:
     """About how many calls, tokens and dollars the judge takes for a file. Asks nothing."""
     data = Data.open(results, reference, columns=columns, reading=Reading(**reading))
-    return _estimate(metrics, data.reader(metrics), judge, Path(output_dir))
+    asking = _asking(judge, output_dir, retry_failed)
+    batches = partial(data.batches, metrics, asking.needs(metrics))
+    return asking.filling(asking.missing(metrics, batches)).estimate(batches)
 
 
 def estimate_adding(
-    run: RunLike, metrics: Sequence[Metric], *, judge: Judge | None, output_dir: str | Path
+    run: RunLike, metrics: Sequence[Metric], *, judge: Judge | None, output_dir: str | Path, retry_failed: bool = False
 ) -> dict[str, Any]:
-    """The same for metrics that are to be added to a run."""
+    """The same for metrics that are to be added to a run; nothing for columns that it has."""
     folder = find_run(run, output_dir)
-    return _estimate(metrics, lambda: run_batches(folder), judge, Path(output_dir))
+    asking = _asking(judge, output_dir, retry_failed)
+    columns = columns_to_fill(folder, metrics, asking)
+    estimate = asking.filling(list(columns.values()), reuse=retry_failed).estimate(lambda: run_batches(folder))
+    return {**estimate, "rows": folder.n_rows}
 
 
-def _estimate(
-    metrics: Sequence[Metric], batches: Callable[[], Iterable[Batch]], judge: Judge | None, folder: Path
-) -> dict[str, Any]:
-    asking = Asking(judge, folder)
-    columns = asking.missing(metrics, batches)
+def _asking(judge: Judge | None, output_dir: str | Path, retry_failed: bool) -> Asking:
     if judge is None:
         raise UsageError(
             "there is nothing to estimate without a judge", hint=by_caller("name its model with --judge-model", "")
         )
-    return asking.filling(columns).estimate(batches)
+    return Asking(judge, Path(output_dir), retry_failed)

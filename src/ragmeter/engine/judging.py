@@ -10,7 +10,7 @@ from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
-from ragmeter.engine.sharing import Row, Sharing
+from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
 from ragmeter.io.columns import missing_column
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge, Judgement, shown_texts
@@ -18,6 +18,9 @@ from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
 from ragmeter.show.progress import Advance
 from ragmeter.table import QID, SCORED, Batch, outcome_column, outcomes, row_causes
+
+#: What the columns that are filled hold, in the order in which a judgement names them.
+_CELLS = ("value", "reason", "by", "probability")
 
 
 class ColumnFiller:
@@ -44,19 +47,28 @@ class ColumnFiller:
         """See that the table has what is shown to the model; in a cascade, choose whom to ask about."""
         first = next(iter(batches()), None)
         if first is not None:
-            names = list(first.columns)
-            for needed in self.asked.required:
-                if needed not in names and self.judge.words is None:
-                    raise missing_column(needed, self.column.name, names, "the table")
-            self.judge.check_columns(names)
+            self.check(list(first.columns))
         if self.sharing is not None:
             rows = (row for batch in batches() for row in self._shared_rows(batch))
             budget = None if self.judge.price is None else self.judge.budget
             self.sharing.prepare(rows, self.asks, budget)
 
+    @property
+    def numbers(self) -> list[str]:
+        """The filled columns that are no texts."""
+        titles = zip(self.asked.fills, _CELLS, strict=False)
+        return [self.column.column(title) for title, cell in titles if cell == "probability"]
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse a table that lacks a column which is shown to the model."""
+        for needed in self.asked.required:
+            if needed not in names and self.judge.words is None:
+                raise missing_column(needed, self.column.name, names, "the table")
+        self.judge.check_columns(names)
+
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
         """For each row why it can't be judged, or `scored`; the value that needs no judge; and the row's columns."""
-        names = self.asked.needs
+        names = {*self.asked.needs, *(OFFLINE_COLUMNS if self.sharing else ())}
         states = outcomes(batch.columns, self.asked.required, len(batch))
         if causes := row_causes(batch):
             states = [cause or state for cause, state in zip(causes, states, strict=True)]
@@ -78,22 +90,27 @@ class ColumnFiller:
     ) -> dict[str, list[Any]]:
         """The filled columns of one batch, by their names in the table. `start` is the number of its first row."""
         states, values, rows = self.rows(batch)
-        judgements: dict[int, Judgement] = {}
         before = self._before(batch)
+        judgements = dict(before)
         waiting = [
             place
             for place, value in enumerate(values)
-            if value is None and states[place] == SCORED and place not in before and self._is_asked(start + place)
+            if value is None and states[place] == SCORED and self._is_asked(start + place)
         ]
 
         async def ask(place: int) -> None:
             texts = shown_texts(self.asked, rows[place])
-            judgements[place] = await self.asks.ask(caller, client, texts, retry=self.retry_failed)
+            if place not in before:
+                judgements[place] = await self.asks.ask(caller, client, texts, retry=self.retry_failed)
+            elif self.asks.recorded(caller.journal, texts) == self.judge.repeats:  # for the flip rate and the costs
+                judgement = await self.asks.ask(caller, client, texts)
+                if judgement.verdict == before[place].verdict:
+                    judgements[place] = judgement
             advance(1)
 
         await for_each(waiting, ask, 2 * self.judge.workers)
-        advance(len(batch) - len(judgements))
-        return self._cells(states, values, judgements | before, start)
+        advance(len(batch) - len(waiting))
+        return self._cells(states, values, judgements, start)
 
     def _before(self, batch: Batch) -> dict[int, Judgement]:
         """The verdicts of the model that the table has already, if they are to be used."""
@@ -142,11 +159,8 @@ class ColumnFiller:
         """The cells under their names in the table: the value, its outcome, and what else the column fills."""
         name = self.column.name
         filled = {name: cells["value"], outcome_column(name): cells["outcome"]}
-        for title, cell in zip(self.asked.fills[1:], ("reason", "by", "probability"), strict=False):
-            shown = cells[cell]
-            if cell == "probability":
-                shown = [None if chance is None else repr(chance) for chance in shown]
-            filled[self.column.column(title)] = shown
+        for title, cell in zip(self.asked.fills[1:], _CELLS[1:], strict=False):
+            filled[self.column.column(title)] = cells[cell]
         return filled
 
     def _count(self, judgement: Judgement) -> None:
@@ -163,8 +177,9 @@ class ColumnFiller:
     def _texts_to_ask(self, batch: Batch, start: int) -> Iterator[dict[str, str]]:
         """What the model is shown of each row that it is asked about."""
         states, values, rows = self.rows(batch)
+        before = self._before(batch)
         for place, (state, value) in enumerate(zip(states, values, strict=True)):
-            if state == SCORED and value is None and self._is_asked(start + place):
+            if state == SCORED and value is None and place not in before and self._is_asked(start + place):
                 yield shown_texts(self.asked, rows[place])
 
     def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
@@ -174,8 +189,8 @@ class ColumnFiller:
             yield from (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batch, start))
             start += len(batch)
 
-    def estimate(self, batches: Callable[[], Iterable[Batch]], journal: Journal) -> dict[str, int]:
-        """Rows, calls and tokens."""
+    def estimate(self, batches: Callable[[], Iterable[Batch]], journal: Journal, seen: set[str]) -> dict[str, int]:
+        """Rows, calls and tokens. `seen` has the keys of what other columns ask about, and gets those of this one."""
         n_rows = 0
 
         def texts_to_ask() -> Iterator[dict[str, str]]:
@@ -184,15 +199,15 @@ class ColumnFiller:
                 yield from self._texts_to_ask(batch, n_rows)
                 n_rows += len(batch)
 
-        estimate = self.asks.estimate_all(texts_to_ask(), journal)
+        estimate = self.asks.estimate_all(texts_to_ask(), journal, retry=self.retry_failed, seen=seen)
         return {"rows": n_rows, **estimate}
 
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""
         judge = self.judge
-        columns = [self.column.column(title) for title in self.asked.fills]
-        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, "tries": judge.tries, "columns": columns}
-        return own if self.sharing is None else {**own, "cascade": self.sharing.cascade.signature()}
+        own = {**judge.signature(self.column.asked), "repeats": judge.repeats}
+        shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
+        return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 
     def summary(self) -> dict[str, Any]:
         """For the summary: who decided, what failed, how often repeats disagree, and what looks wrong."""

@@ -21,6 +21,8 @@ from ragmeter.judges.judge import ColumnJudge, Judge, shown_texts
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import Scores
 
+#: What the offline judge looks at.
+OFFLINE_COLUMNS = ("question", "reference", "answer")
 #: So many rows are put to the offline judge at once.
 _AT_ONCE = 20_000
 
@@ -81,11 +83,8 @@ class Sharing:
             self._model[unit_of[qid]] = correct
 
     def _offline(self, block: list[Mapping[str, Any]]) -> Scores:
-        columns = {
-            "question": [row.get("question") or "" for row in block],
-            "reference": [row["reference"] for row in block],
-            "answer": [row["answer"] for row in block],
-        }
+        columns = {name: [row[name] for row in block] for name in OFFLINE_COLUMNS}
+        columns["question"] = [question or "" for question in columns["question"]]
         return offline_chances(columns, self.cascade.calibration)
 
     def decides(self, row: int) -> bool:

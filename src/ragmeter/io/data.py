@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -72,17 +72,11 @@ class Data:
             return False
         return bool(file_signature(results)["sha256"] == file_signature(reference)["sha256"])
 
-    def reader(self, metrics: Sequence[Metric] = ()) -> Callable[[], Iterable[Batch]]:
-        """What reads the joined rows, as often as it is called: what can be read only once is held in memory."""
-        sources = [source for source in (self.results, self.reference) if source is not None]
-        once = any(source.path is not None and not source.path.is_file() for source in sources)
-        if once and any(metric.asks for metric in metrics):
-            rows = list(self.batches(metrics))
-            return lambda: rows
-        return lambda: self.batches(metrics)
+    def batches(self, metrics: Sequence[Metric] = (), more: Mapping[str, str] | None = None) -> Iterator[Batch]:
+        """The joined rows; raises before the first if a column that a metric needs is missing.
 
-    def batches(self, metrics: Sequence[Metric] = ()) -> Iterator[Batch]:
-        """The joined rows; raises before the first if a column that a metric needs is missing."""
+        `more` are other columns that are needed, each with the metric that needs it.
+        """
         self.counts = JoinCounts()
         if self.reference is None:
             rows = rows_of(Typed(self.results, "both", self.mapping), repeated=self.repeated)
@@ -93,11 +87,11 @@ class Data:
         first = True
         for batch in rows:
             if first:
-                self._check(batch, metrics)
+                self._check(batch, metrics, more or {})
                 first = False
             yield batch
 
-    def _check(self, batch: Batch, metrics: Sequence[Metric]) -> None:
+    def _check(self, batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str]) -> None:
         """Check that the columns in the mapping exist, and those that the metrics need."""
         sources = [source for source in (self.results, self.reference) if source is not None]
         if self.mapping:
@@ -109,15 +103,14 @@ class Data:
                         file=sources[0].name,
                         hint=f"the columns are {', '.join(titles)}",
                     )
-        for metric in metrics:
-            asked = {column.name for column in metric.asks}
-            for needed in metric.needs:
-                if needed not in batch.columns and needed not in asked:
-                    gold = needed in ("reference", "relevant")
-                    source = sources[-1] if gold else sources[0]
-                    titles = list(next(source.batches()).columns)
-                    forgotten = gold and self.reference is None
-                    raise missing_column(needed, metric.name, titles, source.name, other_file=forgotten)
+        asked = {column.name for metric in metrics for column in metric.asks}
+        needs = [(needed, metric.name) for metric in metrics for needed in metric.needs if needed not in asked]
+        for needed, wanted_by in [*needs, *more.items()]:
+            if needed not in batch.columns:
+                gold = needed in ("reference", "relevant")
+                source = sources[-1] if gold else sources[0]
+                titles = list(next(source.batches()).columns)
+                raise missing_column(needed, wanted_by, titles, source.name, other_file=gold and self.reference is None)
 
     def signature(self) -> dict[str, Any]:
         """What identifies the inputs."""

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -28,6 +28,7 @@ from ragmeter.table import Batch
 _WHICH = f"say which with {option('encoding')}"
 _COMPRESSED = {".gz", ".zst", ".zstd"}
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+Opener = Callable[[], BinaryIO]
 FORMATS = "csv, tsv, json, jsonl or parquet, plain or compressed (.gz, .zst)"
 
 
@@ -71,7 +72,11 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
     if isinstance(data, str | Path):
         return _open_file(Path(data), reading)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow"):
-        return Source(what, None, partial(_read_frame, data, what), len(data) if hasattr(data, "__len__") else None)
+        if hasattr(data, "__len__"):
+            return Source(what, None, partial(_read_frame, partial(_arrow, data, what), what), len(data))
+        return Source(
+            what, None, partial(_read_frame, cache(partial(_arrow, data, what)), what)
+        )  # a stream is read once
     if isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
         if not data:
             raise InputError("the list has no rows", file=what)
@@ -105,7 +110,11 @@ def _open_file(path: Path, reading: Reading) -> Source:
         read = partial(jsons.read_document, name=name)
     else:
         raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=f"it should be {FORMATS}")
-    return Source(name, path, partial(_read_text, path, reading.encoding or "utf-8-sig", read))
+    encoding = reading.encoding or "utf-8-sig"
+    if path.is_file():
+        return Source(name, path, partial(_read_text, name, lambda: path.open("rb"), encoding, read))
+    content = cache(path.read_bytes)  # a pipe can be read only once
+    return Source(name, None, partial(_read_text, name, lambda: io.BytesIO(content()), encoding, read))
 
 
 def _text_encoding(name: str) -> str:
@@ -123,18 +132,19 @@ def _text_encoding(name: str) -> str:
     return "utf-8-sig" if codec.name == "utf-8" else codec.name
 
 
-def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterator[Batch]]) -> Iterator[Batch]:
+def _read_text(
+    name: str, opened: Opener, encoding: str, read: Callable[[BinaryIO, str], Iterator[Batch]]
+) -> Iterator[Batch]:
     """The batches of a text file; errors of decoding, decompression and the system become InputErrors."""
-    name = str(path)
     try:
-        with _binary(path) as stream:
+        with _binary(opened) as stream:
             any_rows = False
             for batch in read(stream, encoding):
                 if len(batch):
                     any_rows = True
                     yield batch
     except UnicodeDecodeError as error:
-        raise _encoding_error(path, encoding, error) from None
+        raise _encoding_error(name, opened, encoding, error) from None
     except UnicodeError as error:
         raise InputError(f"the file is not {encoding}: {error}", file=name, hint=_WHICH) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -146,8 +156,8 @@ def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterat
 
 
 @contextmanager
-def _binary(path: Path) -> Iterator[BinaryIO]:
-    with path.open("rb") as plain:
+def _binary(opened: Opener) -> Iterator[BinaryIO]:
+    with opened() as plain:
         magic = plain.read(4)
         plain.seek(0)
         if magic[:2] == b"\x1f\x8b":
@@ -173,15 +183,15 @@ class _Arrow(io.RawIOBase):
         return len(data)
 
 
-def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> InputError:
+def _encoding_error(name: str, opened: Opener, encoding: str, error: UnicodeDecodeError) -> InputError:
     """Find the byte that does not decode: read again from the start, since the decoder knows only its buffer."""
-    with _binary(path) as stream:
+    with _binary(opened) as stream:
         head = stream.read(2)
     if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return InputError("the file is UTF-16, not UTF-8", file=str(path), hint=f"add {option('encoding', 'utf-16')}")
+        return InputError("the file is UTF-16, not UTF-8", file=name, hint=f"add {option('encoding', 'utf-16')}")
     wide = encoding.startswith(("utf-16", "utf-32"))  # a line break is not a single byte there
     offset = 0
-    with _binary(path) as stream:
+    with _binary(opened) as stream:
         for number, line in enumerate(() if wide else stream, 1):
             try:
                 line.decode(encoding)
@@ -189,24 +199,28 @@ def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> Inp
                 byte = f"byte 0x{line[problem.start]:02x} at offset {offset + problem.start}"
                 return InputError(
                     f"{byte} is not {encoding.removesuffix('-sig')}",
-                    file=str(path),
+                    file=name,
                     line=number,
                     hint=f"say which encoding it is, for example {option('encoding', 'latin-1')} or "
                     f"{option('encoding', 'cp1252')}",
                 )
             offset += len(line)
-    return InputError(f"the file is not {encoding}: {error.reason}", file=str(path), hint=_WHICH)
+    return InputError(f"the file is not {encoding}: {error.reason}", file=name, hint=_WHICH)
 
 
-def _read_frame(frame: Any, what: str) -> Iterator[Batch]:
+def _arrow(frame: Any, what: str) -> Any:
     try:
-        table = frame.to_arrow() if hasattr(frame, "to_arrow") else pa.table(frame)
+        return frame.to_arrow() if hasattr(frame, "to_arrow") else pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(
             f"the {type(frame).__name__} can't be read: {error}",
             file=what,
             hint="it should be a frame with named columns; if one of them mixes types, make it text first",
         ) from None
+
+
+def _read_frame(read: Callable[[], Any], what: str) -> Iterator[Batch]:
+    table = read()
     if table.num_rows == 0:
         raise InputError("the frame has no rows", file=what)
     yield from parquet.batches_of_arrow(table.to_batches(max_chunksize=parquet.ROWS))

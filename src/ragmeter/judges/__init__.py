@@ -3,7 +3,14 @@
 Importing this package declares the judgements; what asks a model (`judge`) is imported when one is asked.
 """
 
-import ragmeter.metrics  # noqa: F401 - declared first, whoever imports what: lists of metrics have one order
-from ragmeter.judges import grade, verdict
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = ["grade", "verdict"]
+import ragmeter.metrics  # noqa: F401 - declared first, whoever imports what: lists of metrics have one order
+
+#: What judgements are made with, and who is asked. Every other file here is a judgement.
+_MACHINERY = {"cascade", "forms", "judge", "prices", "probes", "prompt", "providers"}
+
+for _found in iter_modules(__path__):
+    if _found.name not in _MACHINERY:
+        import_module(f"{__name__}.{_found.name}")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ragmeter.asked import asked
 from ragmeter.definition import metric
 from ragmeter.errors import UsageError
 from ragmeter.judges.forms import Scale
-from ragmeter.table import Scores
+from ragmeter.table import UNPARSABLE, Failed
 
 _WORDS = """\
 {question}
@@ -57,7 +55,7 @@ grade = asked(
 
 
 @metric(direction="higher")
-def llm_grade(grade: Sequence[str], *, scale: ScaleName = _USUAL) -> Scores:
+def llm_grade(grade: Sequence[str], *, scale: ScaleName = _USUAL) -> list[float | Failed]:
     """How good a language model holds the answer to be, on a scale, from 0 (its worst grade) to 1 (its best).
 
     **Formula.** `(grade − lowest) / (highest − lowest)`. The column `grade` is filled by the judge's model.
@@ -70,4 +68,6 @@ def llm_grade(grade: Sequence[str], *, scale: ScaleName = _USUAL) -> Scores:
     `llm_correct` is steadier.
     """
     low, high = scale.ends
-    return (np.array([float(value) for value in grade], dtype=np.float64) - low) / (high - low)
+    grades = {str(number): (number - low) / (high - low) for number in range(low, high + 1)}
+    unreadable = Failed(UNPARSABLE)
+    return [grades.get(value, unreadable) for value in grade]

@@ -295,25 +295,40 @@ class ColumnJudge:
         """What a reply is kept under in the journal."""
         return digest([self.spec, dict(values), repeat, attempt])
 
-    def recorded(self, journal: Journal, values: Mapping[str, str]) -> int:
-        """How many of the first calls for a row are in a journal already."""
-        return sum(journal.get(self.key(values, repeat, 0)) is not None for repeat in range(self.judge.repeats))
+    def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
+        """How many of a row's repeats take no call, because of what a journal has; `retry` as in `ask`."""
+        return sum(self._is_recorded(journal, values, repeat, retry) for repeat in range(self.judge.repeats))
+
+    def _is_recorded(self, journal: Journal, values: Mapping[str, str], repeat: int, retry: bool) -> bool:
+        replies: list[str] = []
+        judgement = Judgement(UNPARSABLE)
+        while (reply := journal.get(self.key(values, repeat, len(replies)))) is not None:
+            judgement = self._read(ChatReply.from_reply(reply), values, replies)
+            if judgement.verdict is not None:
+                return True
+        enough = len(replies) >= self.judge.tries or judgement.outcome == REFUSED
+        return enough and not retry
 
     def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
         """About how many tokens one call takes and gives: four bytes a token."""
         reply = _REPLY_WITH_REASON if self.judge.reasons else _SHORT_REPLY
         return self._size(values) // 4 + _FRAME, min(reply, self.judge.max_tokens)
 
-    def estimate_all(self, rows: Iterable[Mapping[str, str]], journal: Journal) -> dict[str, int]:
-        """About how many calls and tokens these rows take. Equal rows are asked about once, recorded ones not again."""
+    def estimate_all(
+        self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None
+    ) -> dict[str, int]:
+        """About how many calls and tokens these rows take. Equal rows are asked about once, recorded ones not again.
+
+        `retry` as in `ask`; `seen` has the keys of rows that were counted before, and gets those of these.
+        """
         total = Counter(calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
-        seen: set[str] = set()
+        seen = set() if seen is None else seen
         for values in rows:
             key = self.key(values, 0, 0)
             if key in seen:
                 continue
             seen.add(key)
-            recorded = self.recorded(journal, values)
+            recorded = self.recorded(journal, values, retry=retry)
             calls = self.judge.repeats - recorded
             prompt, completion = self.estimate(values)
             tokens = {"prompt_tokens": calls * prompt, "completion_tokens": calls * completion}

@@ -16,7 +16,7 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
-from ragmeter.judges.judge import ColumnJudge
+from ragmeter.judges.judge import ColumnJudge, Judge, Judgement
 from ragmeter.judges.verdict import CORRECT, WRONG
 
 #: Of fewer verdicts nothing is said about their all being the same.
@@ -95,7 +95,13 @@ class Check:
 
 
 def calls_to_check(asks: ColumnJudge, journal: Journal) -> tuple[int, int, int]:
-    """About how many calls trying a judge takes, and tokens in and out: none for what the journal has."""
+    """About how many calls trying a judge takes, and tokens in and out: none where it is not tried."""
+    effort = _effort(asks, journal)
+    return (0, 0, 0) if _is_too_much(asks.judge, *effort) else effort
+
+
+def _effort(asks: ColumnJudge, journal: Journal) -> tuple[int, int, int]:
+    """The calls for cases that the journal does not have, and their tokens in and out."""
     probes = PROBES if set(asks.asked.needs) <= _COLUMNS else ()
     estimate = asks.estimate_all((_shown(asks, probe) for probe in probes), journal)
     return estimate["calls"], estimate["prompt_tokens"], estimate["completion_tokens"]
@@ -105,10 +111,8 @@ def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:
     return {name: text for name, text in probe._asdict().items() if name in asks.asked.needs}
 
 
-def _takes_too_much(asks: ColumnJudge, caller: Caller) -> bool:
+def _is_too_much(judge: Judge, calls: int, prompt: int, completion: int) -> bool:
     """Whether trying the judge would take more than half of what may be spent: the rows come first then."""
-    judge = asks.judge
-    calls, prompt, completion = calls_to_check(asks, caller.journal)
     dollars = 0.0 if judge.price is None else judge.price.of(prompt, completion)
     few_calls = judge.max_calls is not None and 2 * calls > judge.max_calls
     return calls > 0 and (few_calls or (judge.budget is not None and 2 * dollars > judge.budget))
@@ -121,15 +125,15 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     """
     if not set(asks.asked.needs) <= _COLUMNS:
         return None
-    if _takes_too_much(asks, caller):
+    if _is_too_much(asks.judge, *_effort(asks, caller.journal)):
         return Check(skipped="the limit of calls or dollars is too low to try the judge first")
-    verdicts: dict[Probe, str | None] = {}
+    judgements: dict[Probe, Judgement] = {}
 
     async def ask(probe: Probe) -> None:
-        verdicts[probe] = (await asks.ask(caller, client, _shown(asks, probe))).verdict
+        judgements[probe] = await asks.ask(caller, client, _shown(asks, probe))
 
     await for_each(PROBES, ask, 2 * caller.pace.most)
-    missed = [probe for probe in PROBES if verdicts[probe] != probe.verdict]
+    missed = [probe for probe in PROBES if judgements[probe].verdict != probe.verdict]
     check = Check(
         len(PROBES) - len(missed),
         len(PROBES),
@@ -137,8 +141,10 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     )
     if check.right < FEWEST_RIGHT:
         shown = "; ".join(check.missed[:3])
+        causes = Counter(f"{j.outcome}: {j.cause}" for j in judgements.values() if j.verdict is None)
+        silent = "".join(f". {n} have no verdict, {cause}" for cause, n in causes.most_common(1))
         raise UsageError(
-            f"{asks.judge.model}: {check.sentence()}, and {FEWEST_RIGHT} are needed. It missed {shown}",
+            f"{asks.judge.model}: {check.sentence()}, and {FEWEST_RIGHT} are needed. It missed {shown}{silent}",
             hint="choose a better model, or go on all the same with "
             + by_caller("--no-judge-check", "Judge(check=False)"),
         )

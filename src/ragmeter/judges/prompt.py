@@ -25,6 +25,7 @@ _SYSTEM = (
 _MARKER = 8
 #: What the columns are called in prompts that were written for conversations.
 OTHER_FIELDS = {"query": "question", "ground_truth": "reference", "agent_response": "answer"}
+_BEFORE_FIELD, _AFTER_FIELD = re.compile(rf"(?<=[^\n])({FIELD.pattern})"), re.compile(rf"({FIELD.pattern})(?=[^\n])")
 #: Marks by which chat models tell turns apart. In a text they are just characters, and some servers forget that.
 _CONTROL = re.compile(r"<(?=[|｜])|[|｜](?=>)|<(?=/?[A-Za-z][\w:]*>)|<(?=</?\w+>>)|\[(?=/?(?:[A-Z][A-Z_]+|gMASK)\])")
 
@@ -41,9 +42,13 @@ def messages(asked: Asked, values: Mapping[str, str], *, reasons: bool = False) 
 
 
 def _words(asked: Asked, reasons: bool) -> str:
-    """The words with the form of the reply, which is not to be taken for a part of the last text."""
+    """The words with the form of the reply, which is not to be taken for a part of the last text.
+
+    Each text begins and ends a line, wherever the words have it.
+    """
     between = "\n\n" if asked.words.rstrip().endswith("}") else " "
-    return asked.words.rstrip() + between + asked.form.instruction(reasons=reasons)
+    words = asked.words.rstrip() + between + asked.form.instruction(reasons=reasons)
+    return _AFTER_FIELD.sub(r"\1\n", _BEFORE_FIELD.sub(r"\n\1", words))
 
 
 def prompt_hash(asked: Asked, *, reasons: bool = False) -> str:

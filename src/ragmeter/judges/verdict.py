@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from ragmeter.asked import asked
 from ragmeter.definition import metric
 from ragmeter.judges.forms import Choice
 from ragmeter.metrics.normalize import fold
-from ragmeter.table import Scores
+from ragmeter.table import UNPARSABLE, Failed
 
 CORRECT, WRONG = "CORRECT", "WRONG"
 #: Who may decide: the same words, the offline judge, a language model.
@@ -62,7 +60,7 @@ verdict = asked(
 
 
 @metric(direction="higher", binary=True)
-def llm_correct(verdict: Sequence[str], *, judge: Literal["llm", "cascade"] = "llm") -> Scores:
+def llm_correct(verdict: Sequence[str], *, judge: Literal["llm", "cascade"] = "llm") -> list[float | Failed]:
     """Whether a language model holds the answer for right.
 
     **Formula.** 1 if its verdict is CORRECT, 0 if it is WRONG. The column `verdict` is filled by the judge's model, and
@@ -72,9 +70,11 @@ def llm_correct(verdict: Sequence[str], *, judge: Literal["llm", "cascade"] = "l
     **Settings.** `judge=cascade` has the offline judge decide where it is sure, and asks the model about the rest.
 
     **Edge cases.** A reply that can't be read, a refusal and a failed call are no verdicts: the row is counted with its
-    cause, and not scored.
+    cause, and not scored. So is a row of a table with a column `verdict` that says anything else.
 
     **Use it** where answers are phrased freely. **Not** without a look at how it agrees with people: `ragmeter label`
     and `ragmeter calibrate`.
     """
-    return np.array([float(value == CORRECT) for value in verdict], dtype=np.float64)
+    scores = {CORRECT: 1.0, WRONG: 0.0}
+    unreadable = Failed(UNPARSABLE)
+    return [scores.get(value, unreadable) for value in verdict]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -220,10 +220,8 @@ class Run:
         measures = {}
         for name, summary in self.metrics().items():
             if name in self.columns:
-                low, high = summary["range"]
                 binary = summary.get("binary", summary["interval_method"] == "wilson")
-                ends = (-math.inf if low is None else low, math.inf if high is None else high)
-                measures[name] = Measure(name, binary, summary["direction"], ends)
+                measures[name] = Measure(name, binary, summary["direction"], bounds_of(summary))
         for name in NUMBER_COLUMNS:
             if name in self.columns:
                 measures[name] = Measure(name, direction="lower", bounds=(0.0, math.inf))
@@ -292,6 +290,12 @@ class Run:
 
 #: Its earlier name.
 RunFolder = Run
+
+
+def bounds_of(summary: Mapping[str, Any]) -> tuple[float, float]:
+    """A metric's range, with infinity for a missing end."""
+    low, high = summary["range"]
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def slice_label(values: Sequence[str | None]) -> str:

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,7 +56,10 @@ class RowsWriter:
 
         `carried` are columns of an earlier run that stay as they are.
         """
-        arrays = {self._input_name(name): _array(name, column) for name, column in scored.batch.columns.items()}
+        numbers = {*NUMBER_COLUMNS, *scored.batch.numbers}
+        arrays = {
+            self._input_name(name): _array(name, column, numbers) for name, column in scored.batch.columns.items()
+        }
         arrays.update(carried or {})
         outcomes: dict[int, Any] = {}  # metrics with the same needs share the list
         for name, (values, causes) in scored.scores.items():
@@ -136,8 +139,8 @@ class RowsWriter:
         return replace(confidence, cluster=cluster), summaries
 
 
-def _array(name: str, column: list[Any]) -> Any:
-    if name in NUMBER_COLUMNS:
+def _array(name: str, column: list[Any], numbers: Collection[str]) -> Any:
+    if name in numbers:
         return pa.array(column, pa.float64())
     return pa.array(column, _LISTS if name in LIST_COLUMNS else pa.large_string())
 

@@ -69,7 +69,8 @@ def metric_page(metric: Metric) -> str:
     low, high = ("−∞" if end == -math.inf else "∞" if end == math.inf else given(end) for end in metric.bounds)
     bounds = "0 or 1" if metric.binary else f"{low} to {high}"
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
-    facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.needs)}."
+    judged = ", and a judge" if metric.asks else ""
+    facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.reads)}{judged}."
     if metric.settings:
         facts += f" **Settings** {', '.join(metric.settings)}."
     first, _, rest = (metric.__doc__ or "").partition("\n")

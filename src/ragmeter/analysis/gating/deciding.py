@@ -29,7 +29,7 @@ from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import RunLike, find_run
-from ragmeter.runs.run import Run
+from ragmeter.runs.run import Run, bounds_of
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
 from ragmeter.stats.intervals import is_few
@@ -96,9 +96,7 @@ def measures_of(run: Run) -> dict[str, Measure]:
     """What a rule may name: every metric of the run's summary, and numbers such as latency."""
     measures = dict(run.measures)
     for name, summary in run.metrics().items():
-        low, high = summary["range"]
-        ends = (-math.inf if low is None else low, math.inf if high is None else high)
-        measures.setdefault(name, Measure(name, False, summary["direction"], ends))
+        measures.setdefault(name, Measure(name, False, summary["direction"], bounds_of(summary)))
     return measures
 
 

@@ -15,8 +15,8 @@ from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.table import OTHER_NAMES, Scores
 
-#: The metric that holds a judge's verdict, where a run has others of 0 and 1 beside it.
-_VERDICT = "is_correct"
+#: The metrics that hold a judge's verdict, where a run has others of 0 and 1 beside them; the first one counts.
+_VERDICTS = ("is_correct", "llm_correct", "llm_correct[judge=cascade]")
 
 
 class Cells(Protocol):
@@ -106,8 +106,9 @@ def _default_metric(run: Run) -> str:
     binary = binary_metrics(run)
     if len(binary) == 1:
         return binary[0]
-    if _VERDICT in binary:
-        return _VERDICT
+    verdict = next((name for name in _VERDICTS if name in binary), None)
+    if verdict is not None:
+        return verdict
     raise UsageError(
         f"choose the metric to compare with people: {', '.join(binary)} are 0 or 1"
         if binary

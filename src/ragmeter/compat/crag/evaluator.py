@@ -348,7 +348,7 @@ class CRAGEvaluator:
         has_journal = self.journal is not None and self.journal.exists()
         with Journal(self.journal if has_journal else None) as journal:
             notice = self._unused(journal, asks, judged)
-            estimate |= asks.estimate_all(waiting, journal)
+            estimate |= asks.estimate_all(waiting, journal, retry=self.reuse.retry_failed)
         tokens = estimate["prompt_tokens"], estimate["completion_tokens"]
         cost = None if judge.price is None else judge.price.of(*tokens)
         return {**estimate, "cost_usd": cost, **({"journal_notice": notice} if notice else {})}

@@ -108,7 +108,7 @@ def columns(run: Run, rows: Any, texts: Texts) -> dict[str, Any]:
         {
             "name": name,
             **{
-                part: texts.places(table[column].to_pylist())
+                part: texts.places([None if cell is None else str(cell) for cell in table[column].to_pylist()])
                 for part, column in zip(_JUDGED, filled, strict=False)
                 if column in present
             },

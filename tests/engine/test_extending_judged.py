@@ -1,0 +1,273 @@
+"""A judge for a run that is there already: of a file, of a live system, of conversations, or one that was not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter import CRAGEvaluator, Evaluation, LLMJudge, RunFolder, add_metrics, ask, evaluate, metric
+from ragmeter.engine.filling import JUDGE_JOURNAL
+from ragmeter.engine.judged_rows import estimate_adding
+from ragmeter.errors import ColumnError, InputError, UsageError
+from ragmeter.judges.cascade import Cascade
+from ragmeter.registry import get_all
+from tests.compat.crag.helpers import turn
+from tests.judged import ROWS, asked, fake, judge, rows, scripted
+
+
+def column(found: Evaluation, name: str) -> list[Any]:
+    return list(found.rows[name].to_pylist())
+
+
+def test_a_run_of_a_file(tmp_path: Path) -> None:
+    provider = fake()
+    evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
+    found = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
+    whole = evaluate(ROWS, metrics="token_f1,llm_correct", judge=judge(provider), run="whole", output_dir=tmp_path)
+    assert len(provider.prompts) == 2
+    assert found.rows.to_pylist() == whole.rows.to_pylist()
+    assert found.summary["metrics"] == whole.summary["metrics"]
+    assert found.summary["judges"] == whole.summary["judges"]
+    assert found.manifest["asked"] == whole.manifest["asked"]
+
+
+def test_another_metric_over_the_column_costs_nothing(tmp_path: Path) -> None:
+    @metric(direction="lower", binary=True)
+    def llm_wrong(verdict: list[str]) -> list[float]:
+        return [float(value == "WRONG") for value in verdict]
+
+    provider = fake()
+    evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path)
+    (tmp_path / JUDGE_JOURNAL).unlink()
+    assert estimate_adding("r", get_all("llm_wrong"), judge=judge(provider), output_dir=tmp_path)["calls"] == 0
+    found = add_metrics("r", [llm_wrong], output_dir=tmp_path)  # nobody need be there who could be asked
+    assert column(found, "llm_wrong") == [0.0, 0.0, 1.0]
+    same = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert list(same.metrics) == ["llm_correct", "llm_wrong"]
+    assert len(provider.prompts) == 2
+
+
+def test_a_run_of_a_live_system(tmp_path: Path) -> None:
+    def pipeline(question: str) -> str:
+        if question == "broken":
+            raise ValueError("it broke")
+        return f"You asked: {question}"
+
+    dataset = [
+        {"qid": str(number), "question": question, "reference": reference}
+        for number, (question, reference) in enumerate([("Paris", "paris"), ("Rome", "Bonn"), ("broken", "x")])
+    ]
+    ask(dataset, pipeline, metrics="token_f1", run="r", output_dir=tmp_path, retries=0)
+    found = add_metrics("r", "llm_correct", judge=judge(fake()), output_dir=tmp_path)
+    assert column(found, "verdict") == ["CORRECT", "WRONG", None]
+    assert found["llm_correct"].n_not_scored == {"target_error": 1}
+    at_once = ask(
+        dataset, pipeline, metrics="llm_correct", judge=judge(fake()), run="s", output_dir=tmp_path, retries=0
+    )
+    assert column(at_once, "verdict") == column(found, "verdict")
+    assert at_once["llm_correct"] == found["llm_correct"]
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [("{answer}\n{nothing}", InputError, r"line 2.*there is no column \{nothing\}"), (None, ColumnError, "reference")],
+)
+def test_what_can_not_be_judged_is_refused_before_a_system_is_asked(
+    tmp_path: Path, words: str | None, error: type[Exception], said: str
+) -> None:
+    questions: list[str] = []
+
+    def pipeline(question: str) -> str:
+        questions.append(question)
+        return "x"
+
+    given: dict[str, Any] = {}
+    if words is not None:
+        given["prompt"] = tmp_path / "prompt.txt"
+        given["prompt"].write_text(words, encoding="utf-8")
+    with pytest.raises(error, match=said):
+        ask(
+            [{"qid": "1", "question": "q"}],
+            pipeline,
+            metrics="llm_correct",
+            judge=judge(fake(), **given),
+            output_dir=tmp_path,
+        )
+    assert questions == []
+
+
+def test_own_words_need_no_reference(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("{contexts}\n{answer}", encoding="utf-8")
+    found = ask(
+        [{"qid": "1", "question": "q"}],
+        lambda question: "x",
+        metrics="llm_correct",
+        judge=judge(fake("WRONG"), prompt=prompt),
+        output_dir=tmp_path,
+    )
+    assert found["llm_correct"].n_not_scored == {"no_contexts": 1}
+
+
+def test_a_run_of_conversations(tmp_path: Path) -> None:
+    turns = [turn("a", 0, "red", "it is red"), turn("b", 0, "red", "blue"), turn("c", 0, "red", "red")]
+    made = CRAGEvaluator(journal=None)
+    made.save_results(*made.evaluate_agent_responses(turns), tmp_path / "r")
+    provider = fake()
+    found = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert column(found, "llm_correct") == [1.0, 0.0, 1.0]
+    assert column(found, "judged_by") == ["llm", "llm", "exact"]
+    assert column(found, "input.judged_by") == ["nobody", "nobody", "exact"]  # what the run had stays
+    assert column(found, "is_correct") == [0.0, 0.0, 1.0]
+    assert (tmp_path / "r" / "scores_dictionary.json").exists()
+
+
+def test_a_run_that_was_not_kept(tmp_path: Path) -> None:
+    provider = fake()
+    first = evaluate(ROWS, metrics="token_f1", output_dir=tmp_path)
+    found = add_metrics(first, "llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert column(found, "llm_correct") == [1.0, 1.0, 0.0]
+    assert list(first.metrics) == ["token_f1"]
+    again = add_metrics(found, "llm_correct,exact_match", judge=judge(provider), output_dir=tmp_path)
+    assert (list(again.metrics), len(provider.prompts)) == (["token_f1", "llm_correct", "exact_match"], 2)
+    with pytest.raises(UsageError, match="another judge") as caught:
+        add_metrics(found, "llm_correct", judge=judge(provider, temperature=1.0), output_dir=tmp_path)
+    assert "/" not in caught.value.hint  # there is no file to name
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        ({"temperature": 1.0}, "temperature"),
+        ({"seed": 3}, "seed"),
+        ({"reasons": True}, "reasons, prompt"),
+        ({"repeats": 3}, "repeats"),
+        ({"provider": fake(model="better")}, "model"),
+    ],
+)
+def test_another_judge_is_refused(tmp_path: Path, other: dict[str, Any], named: str) -> None:
+    provider = fake()
+    evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path)
+    before = (tmp_path / "r" / "rows.parquet").read_bytes()
+    given = {"provider": provider} | other
+    for retry_failed in (False, True):
+        with pytest.raises(UsageError, match=rf"filled by another judge, or with other settings \({named}\)") as caught:
+            add_metrics("r", "llm_correct", judge=judge(**given), output_dir=tmp_path, retry_failed=retry_failed)
+        assert str(tmp_path / "r" / "rows.parquet") in caught.value.hint
+    assert (tmp_path / "r" / "rows.parquet").read_bytes() == before
+    add_metrics("r", "llm_correct", judge=judge(provider, tries=7, workers=1), output_dir=tmp_path)  # not of the kind
+
+
+def test_another_cascade_is_refused(tmp_path: Path) -> None:
+    provider = fake()
+    name = "llm_correct[judge=cascade]"
+    evaluate(ROWS, metrics=name, judge=judge(provider, cascade=Cascade(llm_share=0.5)), run="r", output_dir=tmp_path)
+    with pytest.raises(UsageError, match=r"other settings \(cascade\)"):
+        add_metrics("r", name, judge=judge(provider, cascade=Cascade(llm_share=1.0)), output_dir=tmp_path)
+    add_metrics("r", name, judge=judge(provider, cascade=Cascade(llm_share=0.5)), output_dir=tmp_path)
+
+
+def test_headers_and_versions_are_the_same_when_read_again(tmp_path: Path) -> None:
+    from tests.judge_server import JudgeServer
+
+    with JudgeServer() as server:
+
+        def named(key: str) -> LLMJudge:
+            return LLMJudge("k", "m", server.url, headers={"x-key": key}, api_version="2024-10-21")
+
+        evaluate(ROWS, metrics="llm_correct", judge=named("a"), run="r", output_dir=tmp_path)
+        add_metrics("r", "llm_correct", judge=named("a"), output_dir=tmp_path)
+        assert server.count == 2
+
+
+def test_a_column_of_the_users_is_not_lost(tmp_path: Path) -> None:
+    table = [{**row, "verdict": "mine", "verdict_probability": "high"} for row in ROWS]
+    evaluate(table, metrics="token_f1", run="r", output_dir=tmp_path)
+    provider = scripted(**{"It is Paris.": "hm", "It is Rome.": "No"})
+    for retry_failed in (False, True):
+        found = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path, retry_failed=retry_failed)
+        assert column(found, "input.verdict") == ["mine"] * 3
+        assert column(found, "input.verdict_probability") == ["high"] * 3
+        assert column(found, "verdict") == [None, "CORRECT", "WRONG"]
+
+
+def retried(tmp_path: Path, change: Callable[[], object] = lambda: None, **settings: Any) -> tuple[Any, Evaluation]:
+    """A run with a row that can't be read, and the same run after another try."""
+    provider = scripted(a=["hm", "hm", "hm", "Yes"], b="No", c=["Yes", "No", "Yes"])
+    evaluate(rows(*"abc", None), metrics="llm_correct", judge=judge(provider, **settings), run="r", output_dir=tmp_path)
+    change()
+    estimate = estimate_adding(
+        "r", get_all("llm_correct"), judge=judge(provider, **settings), output_dir=tmp_path, retry_failed=True
+    )
+    before = len(provider.prompts)
+    found = add_metrics("r", "llm_correct", judge=judge(provider, **settings), output_dir=tmp_path, retry_failed=True)
+    assert (estimate["rows"], estimate["calls"]) == (4, len(provider.prompts) - before)
+    return provider, found
+
+
+def test_rows_without_a_verdict_are_asked_again(tmp_path: Path) -> None:
+    provider, found = retried(tmp_path)
+    assert column(found, "verdict") == ["CORRECT", "WRONG", "CORRECT", None]
+    assert (found["llm_correct"].n_scored, found["llm_correct"].n_not_scored) == (3, {"no_answer": 1})
+    assert asked(provider) == ["a"] * 4 + ["b", "c"]
+    said = found.summary["judges"]["verdict"]
+    assert (said["causes"], said["judged_by"]) == ({}, {"llm": 3})
+    assert found.summary["judge_usage"]["calls"] == 6  # all that the run's verdicts took
+    assert (found.manifest["judging"]["made"], found.manifest["judging"]["from_journal"]) == (1, 5)
+    assert [entry["name"] for entry in found.manifest["metrics"]] == ["llm_correct"]
+
+
+def test_repeats_are_still_counted_after_another_try(tmp_path: Path) -> None:
+    _, found = retried(tmp_path, repeats=3, tries=1, workers=1)
+    said = found.summary["judges"]["verdict"]
+    assert (said["n_judged_repeatedly"], said["flip_rate"]) == (3, pytest.approx(1 / 3))
+
+
+def test_verdicts_that_the_journal_has_lost_are_taken_from_the_run(tmp_path: Path) -> None:
+    provider, found = retried(tmp_path, (tmp_path / JUDGE_JOURNAL).unlink)
+    assert column(found, "verdict") == ["CORRECT", "WRONG", "CORRECT", None]
+    assert asked(provider) == ["a"] * 4 + ["b", "c"]
+
+
+def test_what_else_rests_on_the_column_is_computed_again(tmp_path: Path) -> None:
+    @metric(direction="lower", binary=True)
+    def llm_wrong(verdict: list[str]) -> list[float]:
+        return [float(value == "WRONG") for value in verdict]
+
+    provider = scripted(a=["hm", "No"], b="Yes")
+    one = judge(provider, tries=1)
+    evaluate(rows(*"ab"), metrics=["llm_correct", llm_wrong, "token_f1"], judge=one, run="r", output_dir=tmp_path)
+    found = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
+    assert (column(found, "llm_correct"), column(found, "llm_wrong")) == ([0.0, 1.0], [1.0, 0.0])
+    assert list(found.metrics) == ["llm_correct", "llm_wrong", "token_f1"]
+    names = [entry["name"] for entry in RunFolder.at(tmp_path / "r").manifest()["metrics"]]
+    assert names == ["llm_correct", "llm_wrong", "token_f1"]
+
+
+def test_why_a_row_has_no_answer_stays_after_another_try(tmp_path: Path) -> None:
+    def pipeline(question: str) -> str:
+        return "it is expected"
+
+    dataset = [{"qid": str(number), "question": f"q{number}", "reference": "expected"} for number in range(3)]
+    one = judge(scripted(**{"it is expected": ["hm"] * 6 + ["Yes"]}), workers=1)
+    first = ask(
+        dataset, pipeline, metrics="llm_correct", judge=one, run="r", output_dir=tmp_path, max_calls=2, workers=1
+    )
+    assert first["llm_correct"].n_not_scored == {"unparsable": 2, "skipped_budget": 1}
+    found = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
+    assert found["llm_correct"].n_not_scored == {"skipped_budget": 1}
+    assert column(found, "verdict.outcome") == ["scored", "scored", "skipped_budget"]
+
+
+def test_a_missing_column_of_a_run_is_named(tmp_path: Path) -> None:
+    evaluate(
+        [{"qid": "1", "retrieved": ["a"], "relevant": ["a"]}],
+        metrics="retrieved_docs_count",
+        run="r",
+        output_dir=tmp_path,
+    )
+    with pytest.raises(ColumnError, match="verdict needs the column 'reference'"):
+        add_metrics("r", "llm_correct", judge=judge(fake()), output_dir=tmp_path)

@@ -1,0 +1,151 @@
+"""A judge is tried before it is trusted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter import CRAGEvaluator, Evaluation, Judge, evaluate
+from ragmeter.effects.caller import GiveUp
+from ragmeter.engine.filling import Asking
+from ragmeter.errors import UsageError
+from ragmeter.io.data import Data
+from ragmeter.judges.prices import Price
+from ragmeter.judges.probes import FEWEST_RIGHT, PROBES
+from ragmeter.judges.providers.fake import FakeProvider, FakeReply, fenced_texts
+from ragmeter.judges.verdict import CORRECT, is_exact_match
+from ragmeter.registry import get_all
+from tests.compat.crag.helpers import turn
+from tests.judged import asked, fake, files, judge, rows
+
+KNOWN = {(probe.question, probe.answer): probe.verdict for probe in PROBES}
+
+
+def expert(wrong: int = 0, reply: FakeReply | None = None) -> FakeProvider:
+    """Knows the cases but for the first few, of which it says the opposite, or `reply`; of all else it says Yes."""
+    missed = {(probe.question, probe.answer) for probe in PROBES[:wrong]}
+
+    def say(prompt: str) -> FakeReply:
+        texts = fenced_texts(prompt)
+        case = (texts["question"], texts["answer"])
+        if case in missed and reply is not None:
+            return reply
+        return "Yes" if (KNOWN.get(case, CORRECT) == CORRECT) != (case in missed) else "No"
+
+    return FakeProvider(say, price=Price(1.0, 1.0))
+
+
+def tried(provider: FakeProvider, folder: Path, n: int = 1, **settings: Any) -> Evaluation:
+    one = Judge(provider=provider, retries=0, **settings)
+    return evaluate(rows(*map(str, range(n))), metrics="llm_correct", judge=one, output_dir=folder, run="r")
+
+
+def test_the_cases() -> None:
+    assert len(PROBES) == 24
+    assert Counter(probe.verdict for probe in PROBES) == {"CORRECT": 10, "WRONG": 14}
+    kinds = {"right", "paraphrased", "another language", "incomplete", "wrong", "negated", "two answers", "injection"}
+    assert kinds <= {probe.kind for probe in PROBES}
+    assert not any(is_exact_match(probe.answer, probe.reference) for probe in PROBES)
+    assert len(KNOWN) == 24
+
+
+@pytest.mark.parametrize(("wrong", "right"), [(0, 24), (1, 23), (24 - FEWEST_RIGHT, FEWEST_RIGHT)])
+def test_a_judge_that_knows_enough(tmp_path: Path, wrong: int, right: int) -> None:
+    provider = expert(wrong)
+    check = tried(provider, tmp_path).summary["judge_check"]
+    assert (check["right"], check["n"], check["skipped"], len(check["missed"])) == (right, 24, None, wrong)
+    assert len(provider.prompts) == 25
+    assert tried(provider, tmp_path).summary["judge_check"] == check
+    assert len(provider.prompts) == 25  # one that was tried before costs nothing
+
+
+@pytest.mark.parametrize("always", ["Yes", "No", "hm"])
+def test_a_judge_that_does_not_stops_before_any_row(tmp_path: Path, always: str) -> None:
+    provider = fake(always)
+    with pytest.raises(
+        UsageError, match=r"fake: this judge got (10|14|0) of 24 built-in cases right, and 20 are"
+    ) as caught:
+        tried(provider, tmp_path, tries=1)
+    assert "Judge(check=False)" in caught.value.hint
+    assert "It missed" in str(caught.value)
+    assert len(asked(provider)) == 24
+    assert files(tmp_path) == ["judge.journal.sqlite"]
+    found = tried(provider, tmp_path, tries=1, check=False)  # to go on all the same
+    assert "judge_check" not in found.summary
+    assert len(provider.prompts) == 25
+
+
+def test_calls_that_failed_are_told_from_wrong_verdicts(tmp_path: Path) -> None:
+    provider = expert(6, GiveUp("judge_error", "HTTP 400: out of order"))
+    with pytest.raises(UsageError, match=r"18 of 24.*6 have no verdict, judge_error: HTTP 400: out of order"):
+        tried(provider, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("limits", "is_tried"),
+    [
+        ({"max_calls": 47}, False),
+        ({"max_calls": 48}, True),
+        ({"budget": 0.001, "max_tokens": 1}, False),
+        ({"budget": 1.0}, True),
+    ],
+)
+def test_where_little_may_be_spent_the_rows_come_first(tmp_path: Path, limits: dict[str, Any], is_tried: bool) -> None:
+    provider = expert()
+    metrics = get_all("llm_correct")
+    table = Data.open(rows("0"))
+    asking = Asking(Judge(provider=provider, **limits), tmp_path)
+    estimate = asking.filling(asking.missing(metrics, table.batches)).estimate(table.batches)
+    found = tried(provider, tmp_path, **limits)
+    check = found.summary["judge_check"]
+    assert len(provider.prompts) == estimate["calls"] + estimate["check_calls"] == (25 if is_tried else 1)
+    assert (check["skipped"] is None, check["n"]) == (is_tried, 24 if is_tried else 0)
+    assert found["llm_correct"].n_scored == 1
+
+
+def test_a_judge_of_other_words_is_another(tmp_path: Path) -> None:
+    provider = expert()
+    tried(provider, tmp_path)
+    tried(provider, tmp_path, temperature=0.5)
+    assert len(provider.prompts) == 50
+
+
+def test_own_words_are_tried_if_the_cases_have_what_they_show(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    table = [{"qid": "1", "answer": "a", "reference": "b", "domain": "d"}]
+    for words, calls in (("{question}\n{reference}\n{answer}", 25), ("{domain}\n{answer}", 1)):
+        prompt.write_text(words, encoding="utf-8")
+        provider = expert() if calls > 1 else fake("Yes")
+        one = Judge(provider=provider, prompt=prompt)
+        found = evaluate([{**table[0], "question": "q"}], metrics="llm_correct", judge=one, output_dir=tmp_path)
+        assert len(provider.prompts) == calls
+        assert ("judge_check" in found.summary) == (calls > 1)
+
+
+def test_grades_have_no_known_cases(tmp_path: Path) -> None:
+    provider = fake("3")
+    found = evaluate(rows("a"), metrics="llm_grade", judge=Judge(provider=provider), output_dir=tmp_path)
+    assert (len(provider.prompts), "judge_check" in found.summary) == (1, False)
+
+
+def test_repeats_are_tried_as_they_are_asked(tmp_path: Path) -> None:
+    provider = expert()
+    tried(provider, tmp_path, repeats=3)
+    assert len(provider.prompts) == 3 * 25
+
+
+def test_conversations_are_judged_by_a_judge_that_was_tried(tmp_path: Path) -> None:
+    turns = [turn("a", 0, "red", "it is red")]
+    for provider, is_good in ((fake("Yes"), False), (expert(), True)):
+        made = CRAGEvaluator(judge=judge(provider, check=True), journal=tmp_path / "journal.sqlite")
+        if is_good:
+            made.evaluate_agent_responses(turns)
+            assert made.report is not None
+            assert made.report.summary["judge_check"]["right"] == 24
+        else:
+            with pytest.raises(UsageError, match="10 of 24"):
+                made.evaluate_agent_responses(turns)
+        assert ("it is red" in asked(provider)) == is_good
