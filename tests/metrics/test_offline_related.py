@@ -34,7 +34,7 @@ def test_kin(gold: str, answer: str) -> None:
     found = match(gold, answer)
     assert found.credit[found.content].min() >= CREDIT
     assert (found.kin | found.exact)[found.content].all()
-    assert found.answer_gold[found.where[found.kin]].all()
+    assert found.answer_gold[found.found_at[found.kin]].all()
 
 
 def test_kin_in_spanish() -> None:

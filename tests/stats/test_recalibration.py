@@ -104,7 +104,7 @@ def test_there_and_back(curve: Platt | Isotonic) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_curve(found: object) -> None:
-    with pytest.raises(InputError, match="no calibration"):
+    with pytest.raises(InputError, match="not a calibration"):
         curve_from(found)
 
 

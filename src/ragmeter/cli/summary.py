@@ -36,11 +36,11 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.summary import show_summary
 
-    folder = find_run(chosen.run, chosen.output_dir)
-    summary = summarise_run(folder, metrics=chosen.metrics, slices=chosen.slice, **read_statistics(chosen))
+    stored_run = find_run(chosen.run, chosen.output_dir)
+    summary = summarise_run(stored_run, metrics=chosen.metrics, slices=chosen.slice, **read_statistics(chosen))
     if chosen.json:
         print(dumps(summary.as_dict(), indent=2))
     else:
         show_summary(summary)
-        print_judge(folder.summary(), folder.manifest())
+        print_judge(stored_run.summary(), stored_run.manifest())
     return 0

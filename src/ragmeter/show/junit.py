@@ -1,4 +1,4 @@
-"""A verdict as JUnit XML, which every CI system shows: one test case for each check."""
+"""A gate's verdict as JUnit XML, with a test case for each check."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ragmeter.show.texts import in_xml
 
 
 def junit(verdict: Verdict) -> bytes:
-    """The document."""
+    """The XML document."""
     suite = Xml.Element("testsuite")
     counts = {"tests": len(verdict.checks), "failures": len(verdict.failed), "errors": 0, "skipped": 0, "time": 0}
     for name, value in {"name": in_xml(f"ragmeter gate {verdict.run}"), **counts}.items():

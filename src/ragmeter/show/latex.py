@@ -44,5 +44,5 @@ def _cell(summary: Mapping[str, Any] | None) -> str:
 
 
 def _figure(value: float) -> str:
-    """LaTeX takes a bare - for a hyphen."""
+    """A number with a minus sign in math mode: a bare - is a hyphen in LaTeX."""
     return number(value).replace("-", "$-$")

@@ -1,4 +1,4 @@
-"""Results as Markdown: runs for a repository or a ticket, a gate's verdict for a pull request, a metric's page."""
+"""Results as Markdown: runs, for a repository or a ticket; a gate's verdict, for a pull request; a metric's page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEFT, _RIGHT, _MIDDLE = "---", "--:", ":-:"
 
 
 def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None) -> str:
-    """Figures with intervals and n, what failed, what differs, and the slices."""
+    """The metrics with intervals and n, failures, differences and slices of runs."""
     from ragmeter.runs.finding import run_labels  # a metric's page needs no Arrow
 
     labels = [in_markdown(label) for label in run_labels(runs)]
@@ -38,20 +38,20 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None =
     ]
     lines += _table(["metric", *labels], cells)
     levels = [level(summary) for run in runs for summary in run.metrics().values()]
-    which = " or ".join(dict.fromkeys(levels))
-    lines += ["", f"Mean, {which} interval, and rows scored. {about_intervals(levels)}", ""]
+    distinct_levels = " or ".join(dict.fromkeys(levels))
+    lines += ["", f"Mean, {distinct_levels} interval, and rows scored. {about_intervals(levels)}", ""]
     for run, label in zip(runs, labels, strict=True):
         lines += _failures(run, label) + _judge(run, label)
     for run, label in zip(runs, labels, strict=True):
         lines += _slices(run, label)
     created = [in_markdown(str(run.manifest().get("created", "unknown"))) for run in runs]
-    made = [f"{label}: {when}" for label, when in zip(labels, created, strict=True)]
-    lines += [f"Made by ragmeter {ragmeter.__version__}. Runs of {'; '.join(made)}.", ""]
+    dated_labels = [f"{label}: {when}" for label, when in zip(labels, created, strict=True)]
+    lines += [f"Made by ragmeter {ragmeter.__version__}. Runs of {'; '.join(dated_labels)}.", ""]
     return "\n".join(lines)
 
 
 def verdict_as_markdown(verdict: Verdict) -> str:
-    """Whether the gate passed, every check with its reason, what the baselines say, and the run's figures."""
+    """Whether the gate passed, every check with its reason, the comparisons with baselines, and the run's metrics."""
     outcome = "passed" if verdict.passed else "failed"
     lines = [f"## {_mark(verdict.passed)} Gate {outcome}: {in_markdown(verdict.run)}", ""]
     checks = [(_mark(check.passed), in_markdown(check.rule), in_markdown(check.reason)) for check in verdict.checks]
@@ -65,7 +65,7 @@ def verdict_as_markdown(verdict: Verdict) -> str:
 
 
 def metric_page(metric: Metric) -> str:
-    """What a metric is: its first sentence, range, needs and settings, and the rest of its description."""
+    """A metric's first sentence, range, needs and settings, and the rest of its description."""
     low, high = ("−∞" if end == -math.inf else "∞" if end == math.inf else given(end) for end in metric.bounds)
     bounds = "0 or 1" if metric.binary else f"{low} to {high}"
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
@@ -73,8 +73,8 @@ def metric_page(metric: Metric) -> str:
     facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.reads)}{judged}."
     if metric.settings:
         facts += f" **Settings** {', '.join(metric.settings)}."
-    first, _, rest = (metric.__doc__ or "").partition("\n")
-    return f"{first}\n\n{facts}\n\n{rest.strip()}"
+    first, _, description = (metric.__doc__ or "").partition("\n")
+    return f"{first}\n\n{facts}\n\n{description.strip()}"
 
 
 def _mark(passed: bool) -> str:
@@ -98,8 +98,8 @@ def _failures(run: Run, label: str) -> list[str]:
     lines = []
     for reason in failures(run.metrics()):
         meaning = f", {reason['meaning']}" if reason["meaning"] else ""
-        where = in_markdown(which_metrics(reason))
-        lines.append(f"- {reason['count']:,}: {in_markdown(reason['cause'])}{meaning} ({where})")
+        concerned = in_markdown(which_metrics(reason))
+        lines.append(f"- {reason['count']:,}: {in_markdown(reason['cause'])}{meaning} ({concerned})")
     return [f"**Not scored, {label}**", "", *lines, ""] if lines else []
 
 
@@ -116,15 +116,15 @@ def _slices(run: Run, label: str) -> list[str]:
     from ragmeter.show.report.slices import slices  # a metric's page and a verdict need no Arrow
 
     lines = []
-    for part in slices(run):
-        column = in_markdown(part["column"])
+    for by_column in slices(run):
+        column = in_markdown(by_column["column"])
         cells = [
             [in_markdown(value["value"]), *(_slice_cell(value["cells"][name]) for name in run.row_metrics)]
-            for value in part["values"]
+            for value in by_column["values"]
         ]
         lines += [f"## {label} by {column}", ""]
         lines += [*_table([column, *map(in_markdown, run.row_metrics)], cells), ""]
-        if any(cell["few"] for value in part["values"] for cell in value["cells"].values()):
+        if any(cell["few"] for value in by_column["values"] for cell in value["cells"].values()):
             lines += [f"few: fewer than {SMALL} rows", ""]
     return lines
 
@@ -134,6 +134,6 @@ def _slice_cell(cell: Mapping[str, Any]) -> str:
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], rule: Sequence[str] = ()) -> list[str]:
-    """A table: names to the left and figures to the right, unless a rule says otherwise."""
+    """A table, by default with names aligned to the left and figures to the right."""
     aligned = rule or [_LEFT, *[_RIGHT] * (len(titles) - 1)]
     return [f"| {' | '.join(cells)} |" for cells in (titles, aligned, *rows)]

@@ -1,7 +1,7 @@
-"""How numbers are written: in tables, sentences, Markdown, LaTeX, XML and on the page the same number looks the same.
+"""Formats numbers: in tables, sentences, Markdown, LaTeX, XML and on the page the same number looks the same.
 
-Nobody else rounds, and a test says so. A count is an int and needs no rounding: `f"{n:,}"` may stand anywhere. The
-report's script follows the same rules (`report/static/numbers.js`), and a test holds the two to the same values.
+No other module rounds, and a test checks that. A count is an int and needs no rounding: `f"{n:,}"` is allowed anywhere.
+The report's script has the same rules (`report/static/numbers.js`), and a test compares the two.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-#: What stands where there is no number.
+#: Shown in place of a missing number.
 MISSING = "–"
 #: Below this a number has four decimals, from it on one.
 _LARGE = 10.0
@@ -74,17 +74,17 @@ def scored(n: int, total: int) -> str:
 
 
 def given(value: float, *, thousands: bool = False) -> str:
-    """A number as somebody wrote it, a bound or a level of significance: 0.05, 2000; 2,000 in a sentence."""
+    """A number that a user gave, such as a bound or a level of significance: 0.05, 2000; 2,000 in a sentence."""
     return f"{value:,.12g}" if thousands else f"{value:.12g}"
 
 
 def percent(share: float, *, decimals: int | None = None) -> str:
-    """A share as people say it: 95%, and 99.9% is not 100%. With `decimals`, one that was computed: 42.9%."""
+    """A share as a percentage: 95%, and 99.9% is not 100%. With `decimals`, rounded: 42.9%."""
     return f"{given(100 * share)}%" if decimals is None else f"{share:.{decimals}%}"
 
 
 def whole(value: float) -> str:
-    """A large number whose decimals mean nothing: milliseconds, or what labels are worth."""
+    """A number without decimals, for example of milliseconds."""
     return f"{value:,.0f}"
 
 
@@ -94,12 +94,12 @@ def hundredths(value: float, *, sign: bool = False) -> str:
 
 
 def significant(value: float, digits: int = 4) -> str:
-    """A number of any size by its first digits, for a variance: 0.01234, 50.88."""
+    """A number with some significant digits, for example a variance: 0.01234, 50.88."""
     return f"{value:.{digits}g}"
 
 
 def two_digits(value: float) -> float:
-    """The number with two digits, for a plan: 1,234 questions are no better known than 1,200."""
+    """The number with two significant digits, for a plan: 1,234 questions become 1,200."""
     return float(significant(value, 2))
 
 
@@ -114,7 +114,7 @@ def money(usd: float) -> str:
 
 
 def compact(value: float) -> float:
-    """The same number with six digits, or as many more as it takes to be written the same."""
+    """The number with six significant digits, or more if it would be formatted differently."""
     for digits in (6, 9, 12):
         short = float(significant(value, digits))
         if number(short) == number(value):

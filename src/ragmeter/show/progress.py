@@ -1,4 +1,4 @@
-"""Progress while work goes on: a bar in a notebook, a bar in a terminal, and nothing in a pipe or a log.
+"""Shows progress: a bar in a notebook, a bar in a terminal, and nothing in a pipe or a log.
 
     with progress_bar(progress, "scoring", total=1000) as advance:
         for batch in batches:
@@ -21,7 +21,7 @@ from typing import Any
 from ragmeter.errors import UsageError
 
 Advance = Callable[[int], None]
-#: What a caller may say: show a bar, show nothing, or call this with each number of things that are done.
+#: Show a bar, show nothing, or call this function with the number of items that were just finished.
 Progress = bool | Advance | None
 
 #: Seconds between two updates of a notebook's bar: each one is a message to the browser.
@@ -30,33 +30,33 @@ _PAUSE = 0.2
 
 @contextmanager
 def progress_bar(
-    progress: Progress, what: str, unit: str = "rows", total: int | None = None
+    progress: Progress, title: str, unit: str = "rows", total: int | None = None
 ) -> Iterator[Callable[[int], None]]:
-    """A function to be called with the number of things that are done; it may be called from any thread.
+    """A function to call with the number of items that were just finished, from any thread.
 
     `progress` is True for a bar, a function to be called in its place, or False or None for neither. Without `total`
-    the bar counts and has no end. What goes neither to a notebook nor to a terminal has no bar.
+    the bar only counts. Outside of notebooks and terminals no bar is shown.
     """
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise UsageError(
-            f"progress can't be {progress!r}", hint="it is True, False, or a function that is called with a count"
+            f"progress can't be {progress!r}", hint="give True, False, or a function that is called with a count"
         )
     if not isinstance(progress, bool) and progress is not None:
         yield progress
     elif not progress:
         yield _ignore
     elif _in_notebook():
-        with _notebook_bar(what, unit, total) as advance:
+        with _notebook_bar(title, unit, total) as advance:
             yield advance
     elif sys.stderr is not None and sys.stderr.isatty():
-        with _terminal_bar(what, unit, total) as advance:
+        with _terminal_bar(title, unit, total) as advance:
             yield advance
     else:
         yield _ignore
 
 
 def _ignore(count: int) -> None:
-    """Nobody is there to see it."""
+    """Show nothing."""
 
 
 def _in_notebook() -> bool:
@@ -67,7 +67,7 @@ def _in_notebook() -> bool:
 
 
 @contextmanager
-def _terminal_bar(what: str, unit: str, total: int | None) -> Iterator[Advance]:
+def _terminal_bar(title: str, unit: str, total: int | None) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -81,13 +81,13 @@ def _terminal_bar(what: str, unit: str, total: int | None) -> Iterator[Advance]:
         transient=True,
     )
     with bar:
-        task = bar.add_task(what, total=total)
+        task = bar.add_task(title, total=total)
         yield lambda count: bar.advance(task, count)
 
 
 @contextmanager
-def _notebook_bar(what: str, unit: str, total: int | None) -> Iterator[Advance]:
-    bar = _NotebookBar(what, unit, total)
+def _notebook_bar(title: str, unit: str, total: int | None) -> Iterator[Advance]:
+    bar = _NotebookBar(title, unit, total)
     try:
         yield bar.advance
     except BaseException:
@@ -97,36 +97,36 @@ def _notebook_bar(what: str, unit: str, total: int | None) -> Iterator[Advance]:
 
 
 class _NotebookBar:
-    """One output of a notebook's cell that is written again and again."""
+    """An output of a notebook's cell that is updated."""
 
-    def __init__(self, what: str, unit: str, total: int | None) -> None:
+    def __init__(self, title: str, unit: str, total: int | None) -> None:
         from IPython.display import display
 
-        self._what, self._unit, self._total = what, unit, total
+        self._title, self._unit, self._total = title, unit, total
         self._done = 0
-        self._begun = self._shown = time.monotonic()
+        self._begun = self._updated = time.monotonic()
         self._lock = Lock()
         self._handle: Any = display(self._content(), raw=True, display_id=True)
 
     def advance(self, count: int) -> None:
-        """So many more are done."""
+        """Count finished items, and update the bar if the last update is long enough ago."""
         with self._lock:
             self._done += count
             now = time.monotonic()
-            if now - self._shown >= _PAUSE:
-                self._shown = now
+            if now - self._updated >= _PAUSE:
+                self._updated = now
                 self._handle.update(self._content(), raw=True)
 
-    def end(self, how: str) -> None:
-        """Leave one line behind that says how much was done, and how long it took."""
+    def end(self, ending: str) -> None:
+        """Replace the bar by a line with the count and the time."""
         with self._lock:
-            self._handle.update(self._content(how), raw=True)
+            self._handle.update(self._content(ending), raw=True)
 
-    def _content(self, end: str = "") -> dict[str, str]:
+    def _content(self, ending: str = "") -> dict[str, str]:
         total = "" if self._total is None else f" of {max(self._total, self._done):,}"
         counted = f"{self._done:,}{total} {self._unit}, {time.monotonic() - self._begun:.1f} s"
-        text = f"{self._what}{f' {end}' if end else ''}: {counted}"
-        bar = "" if end else f"<progress {self._filled()}style='vertical-align: middle'></progress> "
+        text = f"{self._title}{f' {ending}' if ending else ''}: {counted}"
+        bar = "" if ending else f"<progress {self._filled()}style='vertical-align: middle'></progress> "
         return {"text/plain": text, "text/html": f"<div>{bar}{escape(text)}</div>"}
 
     def _filled(self) -> str:

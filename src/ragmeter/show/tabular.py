@@ -1,4 +1,4 @@
-"""Results as frames and as tables: `to_pandas()`, `to_polars()`, and what a notebook shows."""
+"""Results as data frames and HTML tables: `to_pandas()`, `to_polars()`, and the display in notebooks."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 
 class Tabular(ABC):
-    """Something that has tables in it. `TABLES` are their names, the usual one first."""
+    """An object with tables. `TABLES` are their names, the default first."""
 
     TABLES: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def _table(self, name: str) -> pa.Table:
-        """One of the tables, as Arrow has it."""
+        """One of the tables as an Arrow table."""
 
     @abstractmethod
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The HTML for notebooks."""
 
     def to_pandas(self, table: str | None = None) -> Any:
         """One of the tables as a pandas frame; the first of `TABLES` unless named."""
         chosen = self._chosen(table)
         try:
-            import pandas  # noqa: F401 - Arrow makes the frame, and says less clearly that pandas is not there
+            import pandas  # noqa: F401 - Arrow needs it, and its own error message is less clear
         except ImportError:
             raise MissingExtraError("to_pandas()", package="pandas") from None
         frame = chosen.to_pandas()
         for field in chosen.schema:
             if hasattr(field.type, "value_type") and not hasattr(field.type, "index_type"):
-                frame[field.name] = chosen[field.name].to_pylist()  # lists, where Arrow makes arrays of them
+                frame[field.name] = chosen[field.name].to_pylist()  # lists in place of Arrow's arrays
         return frame
 
     def to_polars(self, table: str | None = None) -> Any:
@@ -52,18 +52,18 @@ class Tabular(ABC):
             import polars
         except ImportError:
             raise MissingExtraError("to_polars()", package="polars") from None
-        # A score that is not there is null, where Arrow has NaN: polars leaves out only nulls of a mean.
+        # A missing score must be null, not NaN: polars ignores only nulls in a mean.
         return polars.DataFrame(chosen).with_columns(polars.selectors.float().fill_nan(None))
 
     def _chosen(self, table: str | None) -> pa.Table:
         name = self.TABLES[0] if table is None else table
         if name not in self.TABLES:
-            raise UnknownNameError("table", str(name), self.TABLES, hint=f"there are {', '.join(self.TABLES)}")
+            raise UnknownNameError("table", str(name), self.TABLES, hint=f"choose from {', '.join(self.TABLES)}")
         return self._table(name)
 
 
 def arrow_table(records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> pa.Table:
-    """Records as an Arrow table; `columns` are there even if there is no record."""
+    """Records as an Arrow table; it has `columns` even without records."""
     import pyarrow as pa
 
     names = list(dict.fromkeys([*columns, *(name for record in records for name in record)]))
@@ -77,7 +77,7 @@ def ends(interval: Interval | None) -> dict[str, float | None]:
 
 
 def summary_records(metrics: Mapping[str, MetricSummary]) -> list[dict[str, Any]]:
-    """A record for each metric: its mean with its interval, and what else its summary says."""
+    """A record for each metric: its mean with its interval, and the rest of its summary."""
     return [
         {
             "metric": name,
@@ -99,7 +99,7 @@ def summary_records(metrics: Mapping[str, MetricSummary]) -> list[dict[str, Any]
 
 
 def summaries_html(metrics: Mapping[str, MetricSummary]) -> str:
-    """A line for each metric: its mean, its interval and its n, and why rows have no score where some have none."""
+    """A line for each metric: its mean, interval and n, and the causes if rows were not scored."""
     level = next((summary.level for summary in metrics.values()), 0.95)
     titles = ["metric", "mean", f"{numbers.percent(level)} interval", "n"]
     rows = [
@@ -130,7 +130,7 @@ def html_table(titles: Sequence[str], rows: Sequence[Sequence[object]], *, texts
 
 
 def html_lines(*lines: str) -> str:
-    """A line of text for each, escaped; nothing for one that is empty."""
+    """Each text as an escaped line; empty texts are left out."""
     return "".join(f"<div>{in_html(line)}</div>" for line in lines if line)
 
 

@@ -1,29 +1,29 @@
-"""Anybody's words, made harmless for the place where they are shown: a terminal, HTML, Markdown, LaTeX, XML."""
+"""Escapes texts for the place where they are shown: a terminal, HTML, Markdown, LaTeX, XML."""
 
 from __future__ import annotations
 
 import re
 from html import escape
 
-#: Control characters, and those that turn the direction of the text that follows.
+#: Control characters, and those that change the direction of the following text.
 _STEERING = r"\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNPRINTABLE = re.compile(rf"[\x00-\x08\x0b-\x1f{_STEERING}]")
 _BREAKS = re.compile(rf"[\x00-\x1f\u2028\u2029{_STEERING}\ufffe\uffff]+")
-#: What means something in Markdown: emphasis, code, links and tables; and what begins a block.
+#: Markup of Markdown: emphasis, code, links and tables; and what begins a block.
 _MARKUP = re.compile(r"[\\`*_\[\]|~$]|^\s*[#+=-]+(?=\s|$)")
-#: What GitHub makes a link, or a message to somebody, without being told to. A space of no width keeps it from that.
+#: What GitHub turns into a link or a mention. A zero-width space prevents that.
 _LIVELY = re.compile(r"(?<!\w)@(?=\w)|(?<=http)s?:(?=//)|(?<=www)\.", re.IGNORECASE)
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': '{"}', "[": "{[}", "]": "{]}",
 }  # fmt: skip
-#: What XML 1.0 has no way to write.
+#: Characters that XML 1.0 can't contain.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def printable(text: str) -> str:
-    """The text without what would steer a terminal."""
+    """The text without control characters of a terminal."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
@@ -32,10 +32,10 @@ def one_line(text: str) -> str:
     return _BREAKS.sub(" ", text)
 
 
-def shortened(text: str, most: int) -> str:
-    """The text on one line of at most so many characters, and a sign where something is left out."""
+def shortened(text: str, limit: int) -> str:
+    """The text on one line of at most `limit` characters, with an ellipsis if it was cut."""
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def in_html(text: object) -> str:
@@ -55,5 +55,5 @@ def in_latex(text: str) -> str:
 
 
 def in_xml(text: str) -> str:
-    """A text without what XML can't hold."""
+    """A text without characters that XML can't contain."""
     return _NOT_IN_XML.sub("\ufffd", text)

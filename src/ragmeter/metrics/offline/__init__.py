@@ -1,10 +1,10 @@
-"""The offline judge: whether an answer is right, as a person would say, from the texts alone.
+"""The offline judge: whether a person would call an answer right, from the texts alone.
 
-`values.py` and `vocabulary.py` write texts in one way, `matching.py` compares them, with `related.py` for what is
-nearly the same, `features.py` makes numbers of the evidence, `trees.py` weighs them. `guards.py` says where nobody can
-be sure: by the `scope.py` that the `mentions.py` of the gold answer stand in, by its `parts.py`, or because there is
-`another.py`. `evidence.py` says in words what decided. `training/` in the repository has how the trees were trained,
-docs/offline-judge.md how good they are.
+`values.py` and `vocabulary.py` normalise texts, `matching.py` compares them, with `related.py` for near equivalents,
+`features.py` turns the result into numbers, `trees.py` weighs them. `guards.py` caps the probability in doubtful cases:
+by the context (`scope.py`) of the `mentions.py` of the gold answer, by its `parts.py`, or because the answer has
+`another.py` in place of a part. `evidence.py` explains a verdict in words. `training/` in the repository trains the
+trees, docs/offline-judge.md says how good they are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RIGHT = 0.5
 def offline_evidence(
     question: Sequence[str], reference: Sequence[str], answer: Sequence[str], *, language: str | None
 ) -> Floats:
-    """What the offline judge knows of each pair, as numbers."""
+    """The features of each pair."""
     return features(question, reference, answer, None if language == AUTO else language)
 
 
@@ -38,30 +38,30 @@ def offline_correct_probability(
 ) -> Scores:
     """The probability that a person would call the answer right, judged offline from the texts alone.
 
-    **Formula.** Question, gold answer and answer are written in one way (numbers, dates, units, abbreviations, stems),
-    compared, and turned into evidence: which gold words are there, missing or spelled otherwise, which numbers agree
-    or contradict, negations, refusals, alternatives, where and among what else the gold answer stands. Trees trained
-    on people's verdicts weigh it, with the direction of each piece of evidence fixed; the result is calibrated, and
-    capped where the gold words stand only negated, among alternatives, in a heap, or the answer says nothing.
-    Without a language, it is told from the function words. `calibration` is a file that `ragmeter calibrate
-    --offline-judge` made of your own labels.
+    **Formula.** Question, gold answer and answer are normalised (numbers, dates, units, abbreviations, stems),
+    compared, and turned into evidence: which gold words are present, missing or spelled differently, which numbers
+    agree or contradict, negations, refusals, alternatives, where and beside what else the gold answer occurs. Trees
+    trained on people's verdicts weigh it, with a fixed direction for each piece of evidence; the result is calibrated,
+    and capped where the gold words occur only negated, among alternatives, in a heap of other words, or where the
+    answer says nothing. Without a language, it is detected from the function words. `calibration` is a file that
+    `ragmeter calibrate --offline-judge` made of your own labels.
 
-    **Edge cases.** Several references: the best one counts. An empty answer is hardly ever right. Of a text beyond
-    20,000 characters only the beginning is read.
+    **Edge cases.** Several references: the best one counts. An empty answer is hardly ever right. Only the first 20,000
+    characters of a text are read.
 
-    **Use it** where exact match and token F1 are too blunt and a language model is too slow: short factual questions
-    with a gold answer. `ragmeter explain` says what decided. **Not** for long free answers, or where a right answer
+    **Use it** where exact match and token F1 are too coarse and a language model is too slow: short factual questions
+    with a gold answer. `ragmeter explain` explains a verdict. **Not** for long free answers, or where a right answer
     shares no word with the gold one.
     """
-    found = trees().probabilities(offline_evidence)
-    return found if calibration is None else read_curve(calibration)(found)
+    chances = trees().probabilities(offline_evidence)
+    return chances if calibration is None else read_curve(calibration)(chances)
 
 
 @metric(direction="higher", binary=True)
 def offline_correct(
     offline_correct_probability: Scores, *, language: Language | None = None, calibration: str | None = None
 ) -> Scores:
-    """1 if the offline judge holds the answer for right, else 0.
+    """1 if the offline judge calls the answer right, else 0.
 
     **Formula.** 1 where `offline_correct_probability` is at least 0.5.
 

@@ -1,4 +1,4 @@
-"""Rows of texts to matches, language by language, with what is told from the whole of a text."""
+"""Compares rows of texts, language by language, and classifies whole questions and answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _REFUSES_AT_LENGTH = 800  # characters
 
 @dataclass(frozen=True)
 class Compared:
-    """The pairs of one language: which rows they are, how they match, and what the whole texts say."""
+    """The pairs of one language: their rows, how they match, the kinds of questions, refusals and guards."""
 
     rows: Ids
     language: str
@@ -55,31 +55,33 @@ def matches(
     languages = np.array([language] * len(answer) if language else languages_of(split[0], split[2]))
     for code in np.unique(languages).tolist():
         rows = np.flatnonzero(languages == code)
-        known = vocabulary(code)
-        asked, wanted, told = (side.rows(rows) for side in split)
-        texts = [known.texts(side) for side in (asked, wanted, told)]
-        pairs = match(texts[0], texts[1], texts[2], known.properties.words)
-        refusal = _refusals(texts[2], told, code)
-        kinds, several = _asked(asked, known)
+        vocab = vocabulary(code)
+        questions, references, answers = (side.rows(rows) for side in split)
+        texts = [vocab.texts(side) for side in (questions, references, answers)]
+        pairs = match(texts[0], texts[1], texts[2], vocab.properties.words)
+        refusal = _refusals(texts[2], answers, code)
+        kinds, several = _asked(questions, vocab)
         parts = Parts.of(pairs)
-        held = reasons(pairs, parts, refusal, Asked(kinds == QUESTIONS.index("where"), several), told, wanted)
-        yield Compared(rows, code, known.properties.words, pairs, parts, kinds, refusal, held)
+        guard_reasons = reasons(
+            pairs, parts, refusal, Asked(kinds == QUESTIONS.index("where"), several), answers, references
+        )
+        yield Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, guard_reasons)
 
 
-def _asked(questions: Chunked, known: Vocabulary) -> tuple[Ids, Bools]:
-    """What each question asks for, as its place among the kinds, and whether it asks for more than one."""
+def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Bools]:
+    """The kind of each question, as an index of QUESTIONS, and whether it asks for more than one thing."""
     split = [words(plain(text)) for text in questions.texts]
-    kinds = np.array([QUESTIONS.index(known.table.kind_of_question(each)) for each in split], np.int64)
-    several = np.array([known.table.asks_for_several(each) for each in split], bool)
+    kinds = np.array([QUESTIONS.index(vocab.table.kind_of_question(asked)) for asked in split], np.int64)
+    several = np.array([vocab.table.asks_for_several(asked) for asked in split], bool)
     return kinds[questions.of_row], several[questions.of_row]
 
 
 def _refusals(answers: Texts, split: Chunked, language: str) -> Bools:
-    """Which answers decline to answer. Only those are read closely that have a word that could."""
+    """Which answers decline to answer. Only those with a negation or an apology are checked in full."""
     begins = np.flatnonzero(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < _REFUSES_WITHIN))
     begins = begins[begins - Stretches(answers, answers.has(Mark.SENTENCE)).first(begins) < _BEGINS_WITHIN]
-    could = np.unique(answers.text[begins])
+    candidates = np.unique(answers.text[begins])
     declines = np.zeros(len(split.texts), bool)
-    for each in np.unique(split.of_row[could]).tolist():
-        declines[each] = is_miss(split.texts[each][:_REFUSES_AT_LENGTH], {language, DEFAULT})
+    for text in np.unique(split.of_row[candidates]).tolist():
+        declines[text] = is_miss(split.texts[text][:_REFUSES_AT_LENGTH], {language, DEFAULT})
     return np.asarray(declines[split.of_row] | (np.diff(answers.starts) == 0))

@@ -1,7 +1,7 @@
-"""The offline judge's chances bent until they are what they say they are, by labels of one's own.
+"""Recalibrates the offline judge's probabilities by the user's labels.
 
-`Platt` is a logistic curve of the log odds (Platt 1999, with his target smoothing): two numbers, for few labels.
-`Isotonic` is the best line of rising steps, for many. Either keeps the order of answers.
+`Platt` is a logistic curve of the log odds (Platt 1999, with his target smoothing): two parameters, for few labels.
+`Isotonic` is isotonic regression, for many. Both keep the order of answers.
 """
 
 from __future__ import annotations
@@ -18,65 +18,65 @@ import numpy as np
 from ragmeter.errors import InputError
 from ragmeter.table import Scores
 
-#: From so many labels on steps are worth more than a curve.
+#: From this many labels on, isotonic regression is used.
 _MANY = 1_000
-#: Chances keep off 0 and 1 by so much.
+#: Probabilities are clipped to at least this distance from 0 and 1.
 EDGE = 1e-6
-#: What no fit comes near: a curve this steep, or this far off, is a damaged file.
+#: Parameters beyond this are not from a fit: the file is damaged.
 _STEEPEST = 50.0
 
 
 @dataclass(frozen=True)
 class Platt:
-    """The log odds times `slope`, plus `shift`. The slope is never negative: order is kept."""
+    """The log odds times `slope`, plus `shift`. The slope is never negative, which keeps the order."""
 
     slope: float
     shift: float
 
     @classmethod
     def fit(cls, chances: Scores, right: Scores) -> Self:
-        """By Newton's method on the likelihood, with steps that are halved until they help."""
+        """Maximum likelihood by Newton's method, with step halving."""
         odds = log_odds(chances)
         number = right.sum()
         high, low = (number + 1) / (number + 2), 1 / (len(right) - number + 2)
-        wanted = np.where(right > 0.5, high, low)
-        given = np.column_stack([odds, np.ones(len(odds))])
+        targets = np.where(right > 0.5, high, low)
+        inputs = np.column_stack([odds, np.ones(len(odds))])
 
-        def loss(held: Scores) -> float:
-            sums = given @ held
-            return float((np.logaddexp(0, sums) - wanted * sums).sum())
+        def loss(parameters: Scores) -> float:
+            sums = inputs @ parameters
+            return float((np.logaddexp(0, sums) - targets * sums).sum())
 
-        held = np.array([1.0, 0.0])
+        parameters = np.array([1.0, 0.0])
         for _ in range(100):
-            found = 1 / (1 + np.exp(-(given @ held)))
-            bend = (given * (found * (1 - found))[:, None]).T @ given + 1e-9 * np.eye(2)
-            step = np.linalg.solve(bend, given.T @ (found - wanted))
-            while np.abs(step).max() > 1e-12 and loss(held - step) > loss(held):
+            predicted = 1 / (1 + np.exp(-(inputs @ parameters)))
+            hessian = (inputs * (predicted * (1 - predicted))[:, None]).T @ inputs + 1e-9 * np.eye(2)
+            step = np.linalg.solve(hessian, inputs.T @ (predicted - targets))
+            while np.abs(step).max() > 1e-12 and loss(parameters - step) > loss(parameters):
                 step = step / 2
-            held = held - step
+            parameters = parameters - step
             if np.abs(step).max() < 1e-10:
                 break
-        return cls(max(float(held[0]), 0.0), float(held[1]))
+        return cls(max(float(parameters[0]), 0.0), float(parameters[1]))
 
     def __call__(self, chances: Scores) -> Scores:
-        """The chances as they should have been."""
+        """The recalibrated probabilities."""
         return np.asarray(1 / (1 + np.exp(-(self.slope * log_odds(chances) + self.shift))))
 
     def as_dict(self) -> dict[str, Any]:
-        """For a file."""
+        """The record for a file."""
         return {"kind": "platt", "slope": self.slope, "shift": self.shift}
 
 
 @dataclass(frozen=True)
 class Isotonic:
-    """Steps: from each of `begins` on, the chance is that of `values`."""
+    """A step function: from each of `begins` on, the probability is that of `values`."""
 
     begins: tuple[float, ...]
     values: tuple[float, ...]
 
     @classmethod
     def fit(cls, chances: Scores, right: Scores) -> Self:
-        """By pooling neighbours that fall until none does; the first and last step keep off 0 and 1."""
+        """Pool adjacent violators; steps of 0 or 1 are smoothed."""
         order = np.argsort(chances, kind="stable")
         blocks: list[list[float]] = []  # begin, sum, count
         for begin, value in zip(chances[order].tolist(), right[order].tolist(), strict=True):
@@ -93,45 +93,45 @@ class Isotonic:
         return cls(tuple(block[0] for block in blocks), tuple(np.maximum.accumulate(values).tolist()))
 
     def __call__(self, chances: Scores) -> Scores:
-        """The chances as they should have been."""
+        """The recalibrated probabilities."""
         places = np.searchsorted(self.begins, chances, side="right") - 1
         return np.asarray(self.values, dtype=np.float64)[np.maximum(places, 0)]
 
     def as_dict(self) -> dict[str, Any]:
-        """For a file."""
+        """The record for a file."""
         return {"kind": "isotonic", "begins": list(self.begins), "values": list(self.values)}
 
 
 Curve = Platt | Isotonic
 
 
-def curve_from(found: Any, file: str = "") -> Curve:
-    """A curve from what a file says."""
+def curve_from(record: Any, file: str = "") -> Curve:
+    """A curve from the record in a file."""
     try:
-        if found["kind"] == "platt":
-            platt = Platt(float(found["slope"]), float(found["shift"]))
+        if record["kind"] == "platt":
+            platt = Platt(float(record["slope"]), float(record["shift"]))
             if 0 <= platt.slope <= _STEEPEST and abs(platt.shift) <= _STEEPEST:
                 return platt
-        if found["kind"] == "isotonic" and len(found["begins"]) == len(found["values"]) > 0:
-            steps = Isotonic(tuple(map(float, found["begins"])), tuple(map(float, found["values"])))
+        if record["kind"] == "isotonic" and len(record["begins"]) == len(record["values"]) > 0:
+            steps = Isotonic(tuple(map(float, record["begins"])), tuple(map(float, record["values"])))
             if _rises(steps.begins) and _rises(steps.values) and steps.values[0] >= 0 and steps.values[-1] <= 1:
                 return steps
     except (KeyError, TypeError, ValueError):
         pass
     raise InputError(
-        "this is no calibration of the offline judge",
+        "this is not a calibration of the offline judge",
         file=file,
         hint="make one: ragmeter calibrate RUN --offline-judge",
     )
 
 
 def _rises(numbers: tuple[float, ...]) -> bool:
-    """Whether no number is less than the one before it; something that is no number is."""
-    return all(one <= other for one, other in pairwise((-np.inf, *numbers, np.inf)))
+    """Whether the numbers never decrease; False with NaN."""
+    return all(number <= following for number, following in pairwise((-np.inf, *numbers, np.inf)))
 
 
 def read_curve(path: str) -> Curve:
-    """The curve of a file, as `ragmeter calibrate --offline-judge` writes it."""
+    """The curve in a file that `ragmeter calibrate --offline-judge` wrote."""
     try:
         changed = Path(path).stat().st_mtime_ns
     except OSError as error:
@@ -142,18 +142,18 @@ def read_curve(path: str) -> Curve:
 @lru_cache(maxsize=8)
 def _read(path: str, changed: int) -> Curve:
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"can't be read: {error}", file=path) from None
-    return curve_from(found.get("curve") if isinstance(found, dict) else None, path)
+    return curve_from(record.get("curve") if isinstance(record, dict) else None, path)
 
 
 def fit(chances: Scores, right: Scores) -> Curve:
-    """The curve that fits the number of labels."""
+    """Fit a curve: isotonic for many labels, Platt's for few."""
     return Isotonic.fit(chances, right) if len(right) >= _MANY else Platt.fit(chances, right)
 
 
 def log_odds(chances: Scores) -> Scores:
-    """Of chances that keep off 0 and 1."""
-    held = np.clip(chances, EDGE, 1 - EDGE)
-    return np.asarray(np.log(held / (1 - held)))
+    """The log odds of probabilities, clipped away from 0 and 1."""
+    clipped = np.clip(chances, EDGE, 1 - EDGE)
+    return np.asarray(np.log(clipped / (1 - clipped)))

@@ -1,4 +1,4 @@
-"""What decided, in words: each piece of evidence with its weight in log-odds."""
+"""Explains a verdict in words: each piece of evidence with its weight in log-odds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST = 8  # words that are named; the others are counted
 
 @dataclass(frozen=True)
 class Evidence:
-    """One piece: what it is about, what was found, and by how much it moved the log-odds of being right."""
+    """A piece of evidence: its topic, the finding in words, and its contribution to the log-odds of being right."""
 
     about: str
     says: str
@@ -34,10 +34,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A verdict of the offline judge, and what led to it.
+    """A verdict of the offline judge with its evidence.
 
-    The weights of `evidence` and `prior` add up to the log-odds of `probability`; of `uncalibrated` where a
-    `calibration` of one's own has bent that.
+    The weights of `evidence` and `prior` add up to the log-odds of `probability`, or of `uncalibrated` if a
+    `calibration` was applied.
     """
 
     probability: float
@@ -55,7 +55,7 @@ class Explanation:
 
 
 def explain_answer(question: str, references: Sequence[str], answer: str, language: str | None = None) -> Explanation:
-    """Judge one answer, and say why. The reference that speaks for it most is the one that is compared."""
+    """Judge one answer and explain the verdict. The reference with the highest probability is the one explained."""
     return explain_answers([question], [references], [answer], language)[0]
 
 
@@ -65,48 +65,49 @@ def explain_answers(
     answers: Sequence[str],
     language: str | None = None,
 ) -> list[Explanation]:
-    """Judge answers, and say why of each. `references` has the gold answers of each row."""
+    """Judge answers and explain each verdict. `references` has the gold answers of each row."""
     if not all(references):
         raise ValueError("there is no reference to compare the answer with")
     rows = list(zip(questions, references, answers, strict=True))
     code = None if language == AUTO else language
-    return [each for begin in range(0, len(rows), _AT_ONCE) for each in _explain(rows[begin : begin + _AT_ONCE], code)]
+    blocks = (rows[begin : begin + _AT_ONCE] for begin in range(0, len(rows), _AT_ONCE))
+    return [explanation for block in blocks for explanation in _explain(block, code)]
 
 
 def _explain(rows: Sequence[tuple[str, Sequence[str], str]], language: str | None) -> list[Explanation]:
-    asked, wanted, told, row_of = [], [], [], []
+    pair_questions, pair_references, pair_answers, row_of = [], [], [], []
     for row, (question, references, answer) in enumerate(rows):
         for reference in references:
-            asked.append(question)
-            wanted.append(reference)
-            told.append(answer)
+            pair_questions.append(question)
+            pair_references.append(reference)
+            pair_answers.append(answer)
             row_of.append(row)
     best: dict[int, tuple[float, int, _Pair]] = {}
-    for found in matches(asked, wanted, told, language):
-        lines = evidence_lines(found)
+    for compared in matches(pair_questions, pair_references, pair_answers, language):
+        lines = evidence_lines(compared)
         chances = trees().probabilities(lines).tolist()
-        for place, number in enumerate(found.rows.tolist()):
+        for place, number in enumerate(compared.rows.tolist()):
             row = row_of[number]
             if row not in best or chances[place] > best[row][0]:
-                best[row] = chances[place], number, _Pair(found, place, lines[place])
+                best[row] = chances[place], number, _Pair(compared, place, lines[place])
     chosen = [best[row] for row in range(len(rows))]
-    moved = trees().contributions(np.array([pair.line for *_, pair in chosen]))
+    contributions = trees().contributions(np.array([pair.line for *_, pair in chosen]))
     return [
-        _explanation(probability, wanted[number], pair, weights)
-        for (probability, number, pair), weights in zip(chosen, moved.tolist(), strict=True)
+        _explanation(probability, pair_references[number], pair, weights)
+        for (probability, number, pair), weights in zip(chosen, contributions.tolist(), strict=True)
     ]
 
 
 def _explanation(probability: float, reference: str, pair: _Pair, weights: Sequence[float]) -> Explanation:
-    moved = dict.fromkeys((each.evidence for each in FEATURES), 0.0)
+    weight_of = dict.fromkeys((piece.evidence for piece in FEATURES), 0.0)
     for feature, weight in zip(FEATURES, weights, strict=True):
-        moved[feature.evidence] += weight
-    pieces = [Evidence(about, _SAYS[about](pair), weight) for about, weight in moved.items()]
-    lowered = _log_odds(probability) - (trees().prior + sum(moved.values()))
+        weight_of[feature.evidence] += weight
+    pieces = [Evidence(about, _SAYS[about](pair), weight) for about, weight in weight_of.items()]
+    lowered = _log_odds(probability) - (trees().prior + sum(weight_of.values()))
     guard = guard_of(float(pair.line[-1]))
     if guard is not None and lowered < -1e-9:
         pieces.append(Evidence(CAP, f"the chance is capped at {guard.cap:g} because {guard.because}", lowered))
-    pieces.sort(key=lambda each: -abs(each.weight))
+    pieces.sort(key=lambda piece: -abs(piece.weight))
     return Explanation(probability, probability >= RIGHT, reference, pair.language, trees().prior, tuple(pieces))
 
 
@@ -117,26 +118,26 @@ def _log_odds(chance: float) -> float:
 class _Pair:
     """One pair of a match, with its features by name."""
 
-    def __init__(self, found: Compared, place: int, line: Floats) -> None:
-        self.match, self.language, self.line = found.pairs, found.language, line
-        self._words = found.words
+    def __init__(self, compared: Compared, place: int, line: Floats) -> None:
+        self.match, self.language, self.line = compared.pairs, compared.language, line
+        self._words = compared.words
         self.features = dict(zip(NAMES, line.tolist(), strict=False))
         self._place = place
 
     def of(self, side: Texts) -> slice:
-        """Where this pair's text is among the items of a side."""
+        """The items of this pair's text on a side."""
         return slice(int(side.starts[self._place]), int(side.starts[self._place + 1]))
 
-    def words(self, side: Texts, which: Bools) -> str:
-        """The words of this pair's text that are chosen, each once."""
-        here = self.of(side)
-        return _listed(self._words[side.ids[here][which[here]]].tolist())
+    def words(self, side: Texts, chosen: Bools) -> str:
+        """The chosen words of this pair's text, without repetitions."""
+        span = self.of(side)
+        return _listed(self._words[side.ids[span][chosen[span]]].tolist())
 
 
 def _listed(words: Iterable[str]) -> str:
     distinct = list(dict.fromkeys(words))
-    more = f" and {len(distinct) - _MOST} more" if len(distinct) > _MOST else ""
-    return ", ".join(distinct[:_MOST]) + more
+    not_named = f" and {len(distinct) - _MOST} more" if len(distinct) > _MOST else ""
+    return ", ".join(distinct[:_MOST]) + not_named
 
 
 def _counted(number: int) -> str:
@@ -144,7 +145,7 @@ def _counted(number: int) -> str:
 
 
 def _parts(*parts: tuple[str, str]) -> str:
-    return "; ".join(f"{what}: {words}" for what, words in parts if words)
+    return "; ".join(f"{title}: {words}" for title, words in parts if words)
 
 
 def _gold_words(pair: _Pair) -> str:
@@ -179,16 +180,16 @@ def _spelling(pair: _Pair) -> str:
 def _numbers(pair: _Pair) -> str:
     match = pair.match
     number = match.gold.has(Mark.NUMBER | Mark.MONTH)
-    other = match.answer.has(Mark.NUMBER | Mark.MONTH) & ~match.answer_gold & ~match.answer_asked
-    said = _parts(
+    is_other = match.answer.has(Mark.NUMBER | Mark.MONTH) & ~match.answer_gold & ~match.answer_asked
+    text = _parts(
         ("found", pair.words(match.gold, number & match.exact)),
         ("found roughly", pair.words(match.gold, number & match.rough)),
         ("missing", pair.words(match.gold, number & ~match.exact & ~match.rough)),
-        ("the answer has", pair.words(match.answer, other & ~match.answer.has(Mark.WEAK))),
+        ("the answer has", pair.words(match.answer, is_other & ~match.answer.has(Mark.WEAK))),
     )
     if pair.features["numbers_contradicted"]:
-        said += "; they contradict each other"
-    return said or "neither side has numbers of its own"
+        text += "; they contradict each other"
+    return text or "neither side has numbers of its own"
 
 
 def _negation(pair: _Pair) -> str:
@@ -230,16 +231,16 @@ def _position(pair: _Pair) -> str:
     place = round(float(np.expm1(pair.features["position"])))
     if not pair.features["recall_new"]:
         return "no gold word stands in the answer"
-    where = "in the first sentence" if pair.features["first_sentence"] else "after the first sentence"
-    return f"the first gold word is word {place + 1}, {where}"
+    sentence = "in the first sentence" if pair.features["first_sentence"] else "after the first sentence"
+    return f"the first gold word is word {place + 1}, {sentence}"
 
 
 def _question(pair: _Pair) -> str:
     kind = next((kind for kind in QUESTIONS[:-1] if pair.features[f"asks_{kind}"]), QUESTIONS[-1])
     asked = pair.words(pair.match.gold, pair.match.content & pair.match.gold_asked)
     asks = "how many" if kind == "count" else kind
-    said = f"asks: {asks}; the answer takes up {pair.features['question_told']:.0%} of its words"
-    return said + (f"; gold words that it has itself: {asked}" if asked else "")
+    text = f"asks: {asks}; the answer takes up {pair.features['question_told']:.0%} of its words"
+    return text + (f"; gold words that it has itself: {asked}" if asked else "")
 
 
 def _list(pair: _Pair) -> str:

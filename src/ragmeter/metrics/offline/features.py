@@ -1,7 +1,7 @@
-"""The evidence as numbers: what a pair of a gold answer and an answer looks like to the trees.
+"""The features of a pair of a gold answer and an answer, which the trees use.
 
-Each feature has a direction: more of it never makes an answer less likely to be right (+1), never more likely (-1), or
-either (0). The trees are held to that, which keeps them sensible on answers that nobody has thought of.
+Each feature has a direction: a larger value never lowers the probability (+1), never raises it (-1), or may do either
+(0). The trees are trained with these constraints, which keeps them sensible on unusual answers.
 """
 
 from __future__ import annotations
@@ -83,44 +83,44 @@ FEATURES = (
     Feature("gold_names", 0, "gold answer"),
     *(Feature(f"asks_{kind}", 0, "question") for kind in QUESTIONS[:-1]),
 )
-NAMES = tuple(each.name for each in FEATURES)
+NAMES = tuple(feature.name for feature in FEATURES)
 
 _REACH = 4  # words between a negation and what it negates
-_GAP = 3  # places between gold words that still stand together
-_FAR = 200.0  # where a gold word stands that stands nowhere
+_GAP = 3  # places between gold words that still belong together
+_FAR = 200.0  # the position of a gold word that does not occur
 
 
 def features(
     question: Sequence[str], reference: Sequence[str], answer: Sequence[str], language: str | None = None
 ) -> Floats:
-    """One line of features for each pair, and after them the guard that holds, or 0."""
-    found = np.zeros((len(answer), len(FEATURES) + 1))
-    for each in matches(question, reference, answer, language):
-        found[each.rows] = evidence_lines(each)
-    return found
+    """A line for each pair: its features, and then the number of the guard that holds, or 0."""
+    lines = np.zeros((len(answer), len(FEATURES) + 1))
+    for compared in matches(question, reference, answer, language):
+        lines[compared.rows] = evidence_lines(compared)
+    return lines
 
 
-def evidence_lines(found: Compared) -> Floats:
-    """The lines of the pairs that were compared."""
-    by_name = _columns(found)
-    return np.stack([*(by_name[name] for name in NAMES), with_numbers(found.reasons, by_name)], axis=1)
+def evidence_lines(compared: Compared) -> Floats:
+    """The lines of compared pairs."""
+    by_name = _columns(compared)
+    return np.stack([*(by_name[name] for name in NAMES), with_numbers(compared.reasons, by_name)], axis=1)
 
 
-def _columns(found: Compared) -> dict[str, Floats]:
+def _columns(compared: Compared) -> dict[str, Floats]:
     """Every feature by its name."""
-    pairs = found.pairs
+    pairs = compared.pairs
     return {
-        **_of_words(pairs, found.parts),
+        **_of_words(pairs, compared.parts),
         **_of_position(pairs),
         **_of_numbers(pairs),
         **_of_logic(pairs),
-        "refusal": found.refusal.astype(np.float64),
-        **{f"asks_{each}": (found.kinds == place).astype(np.float64) for place, each in enumerate(QUESTIONS[:-1])},
+        "refusal": compared.refusal.astype(np.float64),
+        **{f"asks_{kind}": (compared.kinds == place).astype(np.float64) for place, kind in enumerate(QUESTIONS[:-1])},
     }
 
 
 def new_gold(pairs: Match) -> Bools:
-    """The gold words that the question does not have; all that say something, where it has them all."""
+    """The gold content words that the question does not have; all content words if it has them all."""
     new = pairs.content & ~pairs.gold_asked
     none = pairs.gold.per_text(new) == 0
     return np.asarray(new | (pairs.content & none[pairs.gold.text]))
@@ -131,24 +131,24 @@ def _of_words(pairs: Match, parts: Parts) -> dict[str, Floats]:
     new = new_gold(pairs)
     content = pairs.content
     weight = np.where(gold.has(Mark.LETTER), 0.25, 1.0)
-    told = pairs.answer_content
-    free = told & ~pairs.answer_asked
+    spoken = pairs.answer_content
+    free = spoken & ~pairs.answer_asked
     extra = free & ~pairs.answer_gold
     begins = np.zeros(len(answer.ids), bool)
     begins[1:] = answer.has(Mark.SENTENCE)[:-1]
     begins[answer.starts[:-1][np.diff(answer.starts) > 0]] = True
     names = extra & answer.has(Mark.CAPITAL) & ~begins
     numbers = extra & answer.has(Mark.NUMBER) & ~answer.has(Mark.WEAK)
-    # The first and the last word of a gold answer that say something; of a name these are the ones that count.
+    # The first and the last content word of a gold answer: they matter most in a name.
     places = np.flatnonzero(content)
     first, last = np.zeros(gold.count), np.zeros(gold.count)
     last[gold.text[places]] = credit[places]
     first[gold.text[places[::-1]]] = credit[places[::-1]]
     asked = ~pairs.question.has(Mark.FUNCTION)
     question_told = share(pairs.question.per_text(pairs.question_answered & asked), pairs.question.per_text(asked))
-    gold_in_answer = pairs.answer_gold & told
+    gold_in_answer = pairs.answer_gold & spoken
     recall_all = share(gold.per_text(credit), np.diff(gold.starts))
-    exact = (gold.per_text(content & (credit < 1)) == 0) & (answer.per_text(told & ~pairs.answer_gold) == 0)
+    exact = (gold.per_text(content & (credit < 1)) == 0) & (answer.per_text(spoken & ~pairs.answer_gold) == 0)
     return {
         "recall_new": share(gold.per_text(credit * weight * new), gold.per_text(weight * new)),
         "recall": share(gold.per_text(credit * weight * content), gold.per_text(weight * content)),
@@ -163,7 +163,7 @@ def _of_words(pairs: Match, parts: Parts) -> dict[str, Floats]:
         "parts": np.minimum(parts.number, 6),
         "in_order": _in_order(pairs),
         "precision": share(answer.per_text(gold_in_answer & free), answer.per_text(free)),
-        "precision_all": share(answer.per_text(gold_in_answer), answer.per_text(told)),
+        "precision_all": share(answer.per_text(gold_in_answer), answer.per_text(spoken)),
         "exact": (exact & (np.diff(answer.starts) > 0) & (np.diff(gold.starts) > 0)).astype(np.float64),
         "respelled": share(gold.per_text(content & (credit > 0) & (credit < 1)), gold.per_text(content)),
         "squashed": pairs.squashed.astype(np.float64),
@@ -177,7 +177,10 @@ def _of_words(pairs: Match, parts: Parts) -> dict[str, Floats]:
         "answer_words": np.minimum(np.log1p(np.diff(answer.starts)), np.log1p(60)),
         "question_told": question_told,
         "repeats": np.where(answer.per_text(free) == 0, question_told, 0.0),
-        "echo": share(answer.per_text(told & pairs.answer_asked & ~pairs.answer_gold), answer.per_text(told)),
+        "echo": share(
+            answer.per_text(spoken & pairs.answer_asked & ~pairs.answer_gold),
+            answer.per_text(spoken),
+        ),
         "gold_asked": share(gold.per_text(content & pairs.gold_asked), gold.per_text(content)),
         "gold_words": np.minimum(np.log1p(gold.per_text(content)), np.log1p(12)),
         "gold_names": share(gold.per_text(gold.has(Mark.CAPITAL) & content), gold.per_text(content)),
@@ -192,43 +195,43 @@ def _sentence(side: Texts) -> Small:
 
 
 def _in_order(pairs: Match) -> Floats:
-    """The share of gold neighbours that are neighbours in the answer, in this order; of one word, if it is there."""
+    """The share of neighbouring gold words that are neighbours in the answer too; for one word, whether it occurs."""
     gold, answer = pairs.gold, pairs.answer
-    kinds = 1 + max((int(side.root.max()) for side in (gold, answer) if len(side.root)), default=0)
+    n_roots = 1 + max((int(side.root.max()) for side in (gold, answer) if len(side.root)), default=0)
     keys = []
-    # Of the answer's neighbours only those can be gold neighbours that are gold words both.
-    for side, could in ((gold, np.ones(len(gold.ids), bool)), (answer, pairs.answer_gold)):
-        same = (side.text[1:] == side.text[:-1]) & could[1:] & could[:-1]
-        keys.append((side.text[1:][same] * kinds + side.root[:-1][same]) * kinds + side.root[1:][same])
-    found = look_up(np.sort(keys[1]), keys[0])[0]
-    pair = keys[0] // (kinds * kinds)
-    both = np.bincount(pair, found, gold.count)
-    all_of = np.bincount(pair, minlength=gold.count)
+    # In the answer, both neighbours must be gold words.
+    for side, is_candidate in ((gold, np.ones(len(gold.ids), bool)), (answer, pairs.answer_gold)):
+        joined = (side.text[1:] == side.text[:-1]) & is_candidate[1:] & is_candidate[:-1]
+        keys.append((side.text[1:][joined] * n_roots + side.root[:-1][joined]) * n_roots + side.root[1:][joined])
+    is_neighbour = look_up(np.sort(keys[1]), keys[0])[0]
+    pair = keys[0] // (n_roots * n_roots)
+    n_neighbours = np.bincount(pair, is_neighbour, gold.count)
+    n_pairs = np.bincount(pair, minlength=gold.count)
     single = share(gold.per_text(pairs.credit), np.diff(gold.starts))
-    return np.where(all_of > 0, share(both, all_of), single)
+    return np.where(n_pairs > 0, share(n_neighbours, n_pairs), single)
 
 
 def _of_position(pairs: Match) -> dict[str, Floats]:
     gold, answer = pairs.gold, pairs.answer
     new = new_gold(pairs)
-    here = new & (pairs.where >= 0)
-    places = pairs.where[here]
-    pair = gold.text[here]
+    is_found = new & (pairs.found_at >= 0)
+    places = pairs.found_at[is_found]
+    pair = gold.text[is_found]
     place = (places - answer.starts[pair]).astype(np.float64)
     first = np.full(gold.count, np.inf)
     last = np.full(gold.count, -np.inf)
     np.minimum.at(first, pair, place)
     np.maximum.at(last, pair, place)
-    found = np.bincount(pair, minlength=gold.count)
-    none = found == 0
+    n_found = np.bincount(pair, minlength=gold.count)
+    none = n_found == 0
     sentence = _sentence(answer)
     in_first = sentence[places] == 0
-    # How much of the question the sentence says that has the first gold word.
-    which = np.full(gold.count, -1)
-    np.maximum.at(which, pair, np.where(place == first[pair], sentence[places], -1))
-    asked = pairs.answer_asked & pairs.answer_content & (sentence == which[answer.text])
+    # The share of the question's words in the sentence with the first gold word.
+    first_sentence = np.full(gold.count, -1)
+    np.maximum.at(first_sentence, pair, np.where(place == first[pair], sentence[places], -1))
+    asked = pairs.answer_asked & pairs.answer_content & (sentence == first_sentence[answer.text])
     content = ~pairs.question.has(Mark.FUNCTION)
-    spread = np.where(none, 0, last - first + 1 - found)
+    spread = np.where(none, 0, last - first + 1 - n_found)
     return {
         "first_sentence": share(np.bincount(pair, in_first, gold.count), gold.per_text(new)),
         "told_there": np.minimum(share(answer.per_text(asked), pairs.question.per_text(content)), 1.0),
@@ -243,28 +246,28 @@ def _of_numbers(pairs: Match) -> dict[str, Floats]:
     value = np.where(number, gold.value, np.nan)
     month = gold.has(Mark.MONTH)
     kind = _kind(value, month)
-    other = answer.has(Mark.NUMBER | Mark.MONTH) & ~pairs.answer_gold & ~pairs.answer_asked & ~answer.has(Mark.WEAK)
-    other_kind = np.where(other, _kind(answer.value, answer.has(Mark.MONTH)), 0)
-    found = pairs.credit == 1
+    is_other = answer.has(Mark.NUMBER | Mark.MONTH) & ~pairs.answer_gold & ~pairs.answer_asked & ~answer.has(Mark.WEAK)
+    other_kind = np.where(is_other, _kind(answer.value, answer.has(Mark.MONTH)), 0)
+    is_found = pairs.credit == 1
     against = np.zeros(gold.count)
-    same = np.zeros(gold.count)
+    same_kind = np.zeros(gold.count)
     state = {}
     for code in (1, 2, 3):
-        mine = kind == code
-        others = answer.per_text(other_kind == code)
-        has, hit = gold.per_text(mine), gold.per_text(mine & found)
-        against += np.where((has > hit) & (others > 0), has - hit, 0)
-        same += np.where(has > 0, others, 0)
-        state[code] = np.where(has == 0, 0, np.where(hit == has, 1, np.where(others > 0, -1, -0.5)))
-    numbers, hits = gold.per_text(kind > 0), gold.per_text((kind > 0) & found)
+        is_kind = kind == code
+        n_others = answer.per_text(other_kind == code)
+        n_gold, n_found = gold.per_text(is_kind), gold.per_text(is_kind & is_found)
+        against += np.where((n_gold > n_found) & (n_others > 0), n_gold - n_found, 0)
+        same_kind += np.where(n_gold > 0, n_others, 0)
+        state[code] = np.where(n_gold == 0, 0, np.where(n_found == n_gold, 1, np.where(n_others > 0, -1, -0.5)))
+    numbers, hits = gold.per_text(kind > 0), gold.per_text((kind > 0) & is_found)
     return {
         "numbers_found": np.where(numbers > 0, share(hits, numbers), 0.5),
         "numbers_missing": np.minimum(numbers - hits, 4),
         "numbers_contradicted": np.minimum(against, 4),
-        "number_off": _off(pairs, number & ~found),
+        "number_off": _off(pairs, number & ~is_found),
         "year": state[1],
         "month": state[2],
-        "same_kind": np.log1p(same),
+        "same_kind": np.log1p(same_kind),
         "roughly": np.minimum(gold.per_text(pairs.rough), 1),
         "gold_numbers": np.minimum(numbers, 4),
         "gold_is_number": share(numbers, gold.per_text(pairs.content)),
@@ -272,14 +275,14 @@ def _of_numbers(pairs: Match) -> dict[str, Floats]:
 
 
 def _kind(value: Floats, month: Bools) -> Floats:
-    """0 is no number, 1 a year, 2 a month, 3 any other number."""
+    """0 is not a number, 1 a year, 2 a month, 3 any other number."""
     with np.errstate(invalid="ignore"):
         year = (value >= 1000) & (value <= 2100) & (value == np.floor(value))
     return np.where(month, 2, np.where(year, 1, np.where(np.isnan(value), 0, 3)))
 
 
 def _off(pairs: Match, missing: Bools) -> Floats:
-    """By how much of itself the nearest number of the answer is off the gold number; 1 where there is none near."""
+    """The relative distance between a missing gold number and the nearest number of the answer; at most 1."""
     gold, answer = pairs.gold, pairs.answer
     off = np.zeros(gold.count)
     numbers = np.flatnonzero(answer.has(Mark.NUMBER) & np.isfinite(answer.value))
@@ -287,8 +290,10 @@ def _off(pairs: Match, missing: Bools) -> Floats:
     places = np.flatnonzero(missing & np.isfinite(gold.value))
     pair = gold.text[places]
     counts = np.diff(first)[pair]
-    wanted = np.repeat(gold.value[places], counts)
-    apart = np.abs(answer.value[numbers[ranges(first[pair], counts)]] - wanted) / np.maximum(np.abs(wanted), 1e-9)
+    gold_value = np.repeat(gold.value[places], counts)
+    apart = np.abs(answer.value[numbers[ranges(first[pair], counts)]] - gold_value) / np.maximum(
+        np.abs(gold_value), 1e-9
+    )
     nearest = np.ones(len(places))
     np.minimum.at(nearest, np.repeat(np.arange(len(places)), counts), apart)
     np.maximum.at(off, pair, nearest)
@@ -297,29 +302,29 @@ def _off(pairs: Match, missing: Bools) -> Floats:
 
 def _of_logic(pairs: Match) -> dict[str, Floats]:
     gold, answer = pairs.gold, pairs.answer
-    own = gold.per_text(gold.has(Mark.NEGATION)) > 0
-    hit = pairs.answer_gold & pairs.answer_content
-    hit &= ~pairs.answer_asked | (answer.per_text(hit & ~pairs.answer_asked) == 0)[answer.text]
+    gold_negates = gold.per_text(gold.has(Mark.NEGATION)) > 0
+    is_gold = pairs.answer_gold & pairs.answer_content
+    is_gold &= ~pairs.answer_asked | (answer.per_text(is_gold & ~pairs.answer_asked) == 0)[answer.text]
     negation = answer.has(Mark.NEGATION) & ~pairs.answer_gold
     either = answer.has(Mark.EITHER) & ~pairs.answer_gold
     stop = answer.has(Mark.SENTENCE)
     turn = stop.copy()
     turn[:-1] |= answer.has(Mark.TURN)[1:]  # "not Lyon but Paris"
-    negated = _share_beside(answer, hit, _near(answer, negation, turn | answer.has(Mark.CLAUSE)), stop)
+    negated = _share_beside(answer, is_gold, _near(answer, negation, turn | answer.has(Mark.CLAUSE)), stop)
     asked = pairs.answer_asked
     return {
-        "negated": np.where(own, 0, negated),
-        "negations": np.where(own, 0, np.minimum(answer.per_text(negation & ~asked), 4)),
+        "negated": np.where(gold_negates, 0, negated),
+        "negations": np.where(gold_negates, 0, np.minimum(answer.per_text(negation & ~asked), 4)),
         "polarity": _polarity(gold, answer),
-        "either_near": _share_beside(answer, hit, _near(answer, either & ~asked, turn), stop),
+        "either_near": _share_beside(answer, is_gold, _near(answer, either & ~asked, turn), stop),
         "eithers": np.minimum(answer.per_text(either & ~asked), 4),
         "hedges": np.minimum(answer.per_text(answer.has(Mark.HEDGE) & ~pairs.answer_gold), 4),
     }
 
 
-def _share_beside(side: Texts, hit: Bools, near: Bools, stops: Bools) -> Floats:
-    """The share of hits that are near something, or in a run of hits of which one is: a negation holds for them all."""
-    places = np.flatnonzero(hit)
+def _share_beside(side: Texts, is_hit: Bools, near: Bools, stops: Bools) -> Floats:
+    """The share of hits in a run of hits of which one is `near`: a negation applies to the whole run."""
+    places = np.flatnonzero(is_hit)
     block = counted(stops) - stops
     text = side.text[places]
     apart = (np.diff(places) > _GAP) | (np.diff(text) > 0) | (np.diff(block[places]) > 0)
@@ -328,26 +333,26 @@ def _share_beside(side: Texts, hit: Bools, near: Bools, stops: Bools) -> Floats:
     return share(np.bincount(text, of_run[run], side.count), np.bincount(text, minlength=side.count))
 
 
-def _near(side: Texts, what: Bools, stops: Bools) -> Bools:
-    """Which items have one of `what` within reach before or after them, with no stop between."""
-    near = np.zeros(len(what), bool)
+def _near(side: Texts, flags: Bools, stops: Bools) -> Bools:
+    """Which items have a flagged one within reach before or after them, with no stop between."""
+    near = np.zeros(len(flags), bool)
     block = counted(stops) - stops
-    for step in range(1, min(_REACH, len(what) - 1) + 1):
-        same = (side.text[step:] == side.text[:-step]) & (block[step:] == block[:-step])
-        near[step:] |= what[:-step] & same
-        near[:-step] |= what[step:] & same
+    for step in range(1, min(_REACH, len(flags) - 1) + 1):
+        same_block = (side.text[step:] == side.text[:-step]) & (block[step:] == block[:-step])
+        near[step:] |= flags[:-step] & same_block
+        near[:-step] |= flags[step:] & same_block
     return near
 
 
 def _polarity(gold: Texts, answer: Texts) -> Floats:
     """1 where both say yes or both say no, -1 where they differ, 0 where the gold answer says neither."""
-    said = []
+    polarities = []
     for side in (gold, answer):
         first = side.starts[:-1]
-        some = np.diff(side.starts) > 0
+        has_items = np.diff(side.starts) > 0
         marks = np.zeros(side.count, np.int64)
-        marks[some] = side.marks[first[some]]
+        marks[has_items] = side.marks[first[has_items]]
         yes, no = marks & Mark.YES != 0, marks & Mark.NO != 0
-        said.append(np.where(no, -1, np.where(yes, 1, 0)))
-    told = (said[0] != 0) & (np.diff(gold.starts) == 1)
-    return np.where(told, np.where(said[1] == 0, 0, said[0] * said[1]), 0).astype(np.float64)
+        polarities.append(np.where(no, -1, np.where(yes, 1, 0)))
+    gold_decides = (polarities[0] != 0) & (np.diff(gold.starts) == 1)
+    return np.where(gold_decides, np.where(polarities[1] == 0, 0, polarities[0] * polarities[1]), 0).astype(np.float64)

@@ -1,9 +1,9 @@
-"""What forbids being sure, whatever the trees say: where it is found, the chance is capped.
+"""Guards: conditions that cap the probability, whatever the trees say.
 
-The trees learnt from answers that systems wrote in good faith. An answer that is made to please a judge (the gold
-words negated, among alternatives, in a heap of everything, the question said back) is rare among those, so that much
-other evidence can outweigh what is wrong with it. A cap can't be outweighed, and only ever lowers a chance. Of several
-gold answers each has its own cap, and the best one counts as always.
+The trees were trained on honest answers of systems. Answers that try to deceive a judge (the gold words negated, among
+alternatives, in a heap of other words, the question repeated) are rare among those, so that other evidence could
+outweigh what is wrong with them. A cap can't be outweighed, and only lowers a probability. With several gold answers
+each has its own cap, and the best one counts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
 
 
 class Guard(NamedTuple):
-    """Why a chance is capped, in words, and the cap."""
+    """The reason for a cap, in words, and the cap."""
 
     because: str
     cap: float
@@ -32,9 +32,9 @@ class Guard(NamedTuple):
 
 _BARE = ", and nothing is said of what was asked"
 _HEAPED = "the answer is a heap in which the gold words are a small part"
-#: The first that holds is the one that is named; the lowest caps come first. People call many answers right in which a
-#: gold word stands beside an "or" or a negation ("a bank or credit union"), if they speak of what was asked: those are
-#: only kept from being sure. An answer that is nothing but alternatives, a negation or a refusal is held for wrong.
+#: The first guard that holds is the one that is reported; the lowest caps come first. People accept many answers in
+#: which a gold word is beside an "or" or a negation ("a bank or credit union"), if they address the question: those
+#: get a mild cap. An answer with nothing but alternatives, a negation or a refusal counts as wrong.
 GUARDS = {
     "numbers": Guard("not one number of the gold answer is there, and others stand in their place", 0.3),
     "another number": Guard("a name has another number after it than in the gold answer", 0.3),
@@ -59,35 +59,35 @@ GUARDS = {
     "heap": Guard(_HEAPED, 0.8),
 }
 NO_CAP = 1.0
-_CAPS = np.array([NO_CAP, *(each.cap for each in GUARDS.values())])
+_CAPS = np.array([NO_CAP, *(guard.cap for guard in GUARDS.values())])
 _PLACES = {name: place for place, name in enumerate(GUARDS, 1)}
 
 _LONGEST = 700  # words
 _HEAP = 25  # other words, where the answer does not take up the question
 _LARGE_HEAP = 80
-_ECHO = 0.85  # of the question's words that say something
+_ECHO = 0.85  # of the question's content words
 
 
 def guard_of(reason: float) -> Guard | None:
-    """The guard that a reason stands for."""
+    """The guard with this number, if any."""
     return list(GUARDS.values())[int(reason) - 1] if reason else None
 
 
 def capped(chances: Floats, reasons: Floats) -> Floats:
-    """The chances, none above what the reasons allow. A reason is the place of a guard, from 1 on, or 0."""
+    """The probabilities, capped by their guards. A reason is the number of a guard, from 1 on, or 0."""
     return np.asarray(np.minimum(chances, _CAPS[reasons.astype(np.int64)]))
 
 
 def reasons(pairs: Match, parts: Parts, refusal: Bools, asked: Asked, answers: Chunked, references: Chunked) -> Floats:
-    """For each pair the place of the guard that holds, or 0; but for "numbers", which goes by features."""
+    """For each pair the number of the guard that holds, or 0; without "numbers", which depends on features."""
     mentions = Mentions.of(pairs)
     list_in_part, pair_in_part = in_part(pairs, parts, asked)
     either, listed = alternatives(mentions, asked, answers, references)
     (negated, negation), unsaid = negations(mentions), not_said(mentions)
-    told = _told(pairs)
-    bare = told < SAYS_NOTHING
+    question_share = _question_share(pairs)
+    bare = question_share < SAYS_NOTHING
     heap = _heap(pairs)
-    held = {
+    holds = {
         "another number": another_number(pairs),
         "another unit": another_unit(pairs),
         "list in part": list_in_part,
@@ -105,23 +105,23 @@ def reasons(pairs: Match, parts: Parts, refusal: Bools, asked: Asked, answers: C
         "alternatives": either | listed,
         "negation": negation,
         "not said": unsaid,
-        "heap": (heap > _HEAP) & (bare | ((told < SAID_BACK) & ~is_prose(pairs))),
+        "heap": (heap > _HEAP) & (bare | ((question_share < SAID_BACK) & ~is_prose(pairs))),
     }
-    names = [name for name in GUARDS if name in held]
-    return np.select([held[name] for name in names], [float(_PLACES[name]) for name in names], 0.0)
+    names = [name for name in GUARDS if name in holds]
+    return np.select([holds[name] for name in names], [float(_PLACES[name]) for name in names], 0.0)
 
 
 def with_numbers(reasons: Floats, features: Mapping[str, Floats]) -> Floats:
-    """The guards that hold, numbers that contradict the gold answer's before all others."""
+    """The reasons, with the guard "numbers", which precedes all others."""
     none_found = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0) & (features["roughly"] <= 0)
     return np.where(none_found & (features["numbers_contradicted"] > 0), _PLACES["numbers"], reasons)
 
 
-def _told(pairs: Match) -> Floats:
-    """How much of what the question says the answer takes up, beside words that are the gold answer's as well."""
+def _question_share(pairs: Match) -> Floats:
+    """The share of the question's content words that occur in the answer, without the gold answer's words."""
     asked = ~pairs.question.has(Mark.FUNCTION)
-    told = pairs.question.per_text(pairs.question_answered & asked) - pairs.gold.per_text(_asked_gold(pairs))
-    return share(np.maximum(told, 0), pairs.question.per_text(asked))
+    answered = pairs.question.per_text(pairs.question_answered & asked) - pairs.gold.per_text(_asked_gold(pairs))
+    return share(np.maximum(answered, 0), pairs.question.per_text(asked))
 
 
 def _asked_gold(pairs: Match) -> Bools:
@@ -129,17 +129,17 @@ def _asked_gold(pairs: Match) -> Bools:
 
 
 def _echo(pairs: Match) -> Bools:
-    """The question said back, and no gold word that it does not have."""
+    """Where the answer repeats the question, and has no gold word that the question does not have."""
     question = pairs.question
     asked = ~question.has(Mark.FUNCTION)
-    told = share(question.per_text(pairs.question_answered & asked), question.per_text(asked))
+    question_share = share(question.per_text(pairs.question_answered & asked), question.per_text(asked))
     new = pairs.answer.per_text(pairs.answer_content & pairs.answer_gold & ~pairs.answer_asked)
-    return np.asarray((told >= _ECHO) & (new == 0))
+    return np.asarray((question_share >= _ECHO) & (new == 0))
 
 
 def _heap(pairs: Match) -> Floats:
-    """How many words are neither gold nor asked; none where the gold words are not just a small part beside them."""
+    """The number of words that are neither gold nor the question's; 0 unless they far outnumber the gold words."""
     answer = pairs.answer
     free = pairs.answer_content & ~pairs.answer_asked
-    other, own = answer.per_text(free & ~pairs.answer_gold), answer.per_text(free & pairs.answer_gold)
-    return np.where(own < other / 2, other, 0.0)
+    n_other, n_gold = answer.per_text(free & ~pairs.answer_gold), answer.per_text(free & pairs.answer_gold)
+    return np.where(n_gold < n_other / 2, n_other, 0.0)

@@ -12,43 +12,43 @@ from ragmeter.metrics.offline.vocabulary import Bools, Floats, counted
 
 
 class Parts(NamedTuple):
-    """How many parts each gold answer has, and how much is found of the one that is found least."""
+    """The number of parts of each gold answer, and the share that was found of the part that was found least."""
 
     number: Floats
     least: Floats
 
     @classmethod
     def of(cls, pairs: Match) -> Parts:
-        """The parts are parted by commas, and by words that join."""
+        """The parts between commas and words like "and"."""
         gold = pairs.gold
         begins = np.zeros(len(gold.ids), bool)
         ends = gold.has(Mark.CLAUSE | Mark.SENTENCE)
         begins[1:] = ends[:-1]
         begins |= gold.has(Mark.ALSO)
         begins[gold.starts[:-1][np.diff(gold.starts) > 0]] = True
-        part = counted(begins) - 1
-        words = np.bincount(part, pairs.content)
-        found = np.bincount(part, pairs.credit * pairs.content)
+        part_of_item = counted(begins) - 1
+        words = np.bincount(part_of_item, pairs.content)
+        found_words = np.bincount(part_of_item, pairs.credit * pairs.content)
         of_pair = gold.text[np.flatnonzero(begins)]
-        real = words > 0
+        has_words = words > 0
         least = np.ones(gold.count)
-        np.minimum.at(least, of_pair[real], found[real] / words[real])
+        np.minimum.at(least, of_pair[has_words], found_words[has_words] / words[has_words])
         least[gold.per_text(pairs.content) == 0] = 0.0
-        return cls(np.bincount(of_pair[real], minlength=gold.count).astype(float), least)
+        return cls(np.bincount(of_pair[has_words], minlength=gold.count).astype(float), least)
 
 
 class Asked(NamedTuple):
-    """What the questions ask for: a place, more than one thing."""
+    """Whether the questions ask for a place, and for more than one thing."""
 
     place: Bools
     several: Bools
 
 
 def in_part(pairs: Match, parts: Parts, asked: Asked) -> tuple[Bools, Bools]:
-    """Gold answers that are a list, where nothing is there of one of its parts, or more.
+    """Gold answers that are a list of which at least one part is missing; and the same with lists of two.
 
-    A list has an "and" in it, or three parts and more that are no place ("Toronto, Ontario, Canada") and no date.
-    People take one of a pair for right as often as not, unless the question asks for more than one.
+    A list has an "and" in it, or at least three parts and is not a place ("Toronto, Ontario, Canada") or a date. People
+    accept one of two about half of the time, unless the question asks for more than one.
     """
     gold = pairs.gold
     joined = gold.per_text(gold.has(Mark.ALSO)) > 0

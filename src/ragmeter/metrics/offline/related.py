@@ -1,7 +1,7 @@
-"""Words that are not the gold answer's but mean nearly the same: a country and its people, a year and its decade.
+"""Words that mean nearly the same as a gold word: a country and its people, a year and its decade.
 
-People call most of these right ("French Indochina" for "France", "the late 1990s" for "1998", 760 for 759.96). They get
-less credit than the word itself, and the trees know of it.
+People accept most of these ("French Indochina" for "France", "the late 1990s" for "1998", 760 for 759.96). They get
+less credit than the word itself, and are features for the trees.
 """
 
 from __future__ import annotations
@@ -15,47 +15,49 @@ from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 
 CREDIT = 0.8
-_YEARS = 100, 2100  # numbers that can be one
+_YEARS = 100, 2100  # the range of years
 _CENTURIES = 21
-_COUNTED = 1e6  # below it, whole numbers are rounded to hundreds at the least
+_COUNTED = 1e6  # below it, whole numbers count as rounded only if they end in two zeros
 _MOST_FIGURES = 12
 _MOST_NUMBERS = 100
-_ROUNDED = 0.005  # of a number may be rounded away
+_ROUNDED = 0.005  # the largest relative difference of a rounded number
 
 
 @dataclass(frozen=True)
 class Related:
-    """Gold items that something in the answer is related to: which, where that is, and all that is."""
+    """Gold items with a related item in the answer, the place of that item, and all related items of the answers."""
 
     gold: Ids
-    where: Ids
+    found_at: Ids
     answer: Ids
 
 
 def kindred(question: Texts, gold: Texts, answer: Texts, missing: Bools) -> Related:
-    """Missing gold words of which the answer has kin, unless the question has it as well and says nothing by it."""
-    of_tongue = (question.per_text(question.has(Mark.TONGUE)) > 0)[gold.text]  # where French is not France
-    wanted = np.flatnonzero(missing & (gold.kin > 0) & ~of_tongue)
-    told = np.flatnonzero(answer.kin > 0)
-    kinds = 1 + max((int(side.kin.max()) for side in (question, gold, answer) if len(side.kin)), default=0)
-    has = np.flatnonzero(question.kin > 0)
-    keys = answer.text[told] * kinds + answer.kin[told]
-    new = ~np.isin(keys, question.text[has] * kinds + question.kin[has])
-    told, keys = told[new], keys[new]
-    return _joined(wanted, gold.text[wanted] * kinds + gold.kin[wanted], told, keys)
+    """Missing gold words with a related word in the answer that the question does not have."""
+    of_tongue = (question.per_text(question.has(Mark.TONGUE)) > 0)[
+        gold.text
+    ]  # a question about a language: there, French is not France
+    gold_items = np.flatnonzero(missing & (gold.kin > 0) & ~of_tongue)
+    answer_items = np.flatnonzero(answer.kin > 0)
+    n_kin = 1 + max((int(side.kin.max()) for side in (question, gold, answer) if len(side.kin)), default=0)
+    question_items = np.flatnonzero(question.kin > 0)
+    keys = answer.text[answer_items] * n_kin + answer.kin[answer_items]
+    new = ~np.isin(keys, question.text[question_items] * n_kin + question.kin[question_items])
+    answer_items, keys = answer_items[new], keys[new]
+    return _joined(gold_items, gold.text[gold_items] * n_kin + gold.kin[gold_items], answer_items, keys)
 
 
-def _joined(wanted: Ids, wanted_keys: Ids, told: Ids, told_keys: Ids) -> Related:
-    """What has the same key. Both sides are in the order of their places, so that the first place is found."""
-    known, first = np.unique(told_keys, return_index=True)
-    found = np.isin(wanted_keys, known)
-    where = told[first[np.searchsorted(known, wanted_keys[found])]]
-    return Related(wanted[found], where, told[np.isin(told_keys, wanted_keys)])
+def _joined(gold_items: Ids, gold_keys: Ids, answer_items: Ids, answer_keys: Ids) -> Related:
+    """Items with the same key. Both sides are sorted by place, so that the first place is found."""
+    distinct_keys, first = np.unique(answer_keys, return_index=True)
+    is_related = np.isin(gold_keys, distinct_keys)
+    found_at = answer_items[first[np.searchsorted(distinct_keys, gold_keys[is_related])]]
+    return Related(gold_items[is_related], found_at, answer_items[np.isin(answer_keys, gold_keys)])
 
 
 @dataclass(frozen=True)
 class _Periods:
-    """Decades and centuries: in which text, from which year to which, and the items that say so."""
+    """Decades and centuries: their text, their first and last year, and their items."""
 
     text: Ids
     first_year: Floats
@@ -82,56 +84,56 @@ class _Periods:
 
 
 def _centuries(side: Texts) -> tuple[Ids, Ids]:
-    """Where the name of a century stands, and its number before it or after it."""
+    """The places of the word "century", and of its number before or after it."""
     name = np.flatnonzero(side.has(Mark.CENTURY))
-    found = np.full(len(name), -1)
+    number_at = np.full(len(name), -1)
     for step in (1, -1):
         beside = np.clip(name + step, 0, max(len(side.ids) - 1, 0))
         value = side.value[beside]
         fits = (value >= 1) & (value <= _CENTURIES) & (value == np.floor(value)) & (beside != name)
-        found = np.where(fits & (side.text[beside] == side.text[name]), beside, found)
-    return name[found >= 0], found[found >= 0]
+        number_at = np.where(fits & (side.text[beside] == side.text[name]), beside, number_at)
+    return name[number_at >= 0], number_at[number_at >= 0]
 
 
 def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> Related:
-    """Missing gold years in a decade or century that the answer has, and the other way round; and rounded numbers."""
+    """Missing gold years within a decade or century of the answer, and vice versa; and rounded numbers."""
     free = ~answer_asked
-    wanted, told = _Periods.of(gold), _Periods.of(answer)
+    gold_periods, answer_periods = _Periods.of(gold), _Periods.of(answer)
     gold_numbers, gold_years = _numbers(gold, missing)
     answer_numbers, answer_years = _numbers(answer, free)
-    which, period = _within(gold_numbers[gold_years], gold, told)
-    year, of_gold = _within(answer_numbers[answer_years], answer, wanted)
+    gold_year, period = _within(gold_numbers[gold_years], gold, answer_periods)
+    answer_year, of_gold = _within(answer_numbers[answer_years], answer, gold_periods)
     exact, rounded = _rounded(gold_numbers[~gold_years], gold, answer_numbers, answer)
-    one, other = _nested(wanted, told)
-    found = [
-        (which, told.item[period], told.other_item[period]),
-        (wanted.item[of_gold], year, year),
-        (wanted.other_item[of_gold], year, year),
-        (wanted.item[one], told.item[other], told.other_item[other]),
-        (wanted.other_item[one], told.item[other], told.item[other]),
+    gold_period, answer_period = _nested(gold_periods, answer_periods)
+    relations = [
+        (gold_year, answer_periods.item[period], answer_periods.other_item[period]),
+        (gold_periods.item[of_gold], answer_year, answer_year),
+        (gold_periods.other_item[of_gold], answer_year, answer_year),
+        (gold_periods.item[gold_period], answer_periods.item[answer_period], answer_periods.other_item[answer_period]),
+        (gold_periods.other_item[gold_period], answer_periods.item[answer_period], answer_periods.item[answer_period]),
         (exact, rounded, rounded),
     ]
-    gold_items, where, beside = (np.concatenate(side) for side in zip(*found, strict=True))
-    fits = missing[gold_items] & free[where]
-    gold_items, where, beside = gold_items[fits], where[fits], beside[fits]
+    gold_items, found_at, beside = (np.concatenate(side) for side in zip(*relations, strict=True))
+    fits = missing[gold_items] & free[found_at]
+    gold_items, found_at, beside = gold_items[fits], found_at[fits], beside[fits]
     _, first = np.unique(gold_items, return_index=True)
-    return Related(gold_items[first], where[first], np.unique(np.concatenate([where, beside])))
+    return Related(gold_items[first], found_at[first], np.unique(np.concatenate([found_at, beside])))
 
 
-def _nested(wanted: _Periods, told: _Periods) -> tuple[Ids, Ids]:
+def _nested(gold: _Periods, answer: _Periods) -> tuple[Ids, Ids]:
     """Periods of the gold answer and of the answer, one within the other: the 12th century and the 1100s."""
-    starts = np.searchsorted(told.text, wanted.text), np.searchsorted(told.text, wanted.text, side="right")
+    starts = np.searchsorted(answer.text, gold.text), np.searchsorted(answer.text, gold.text, side="right")
     counts = starts[1] - starts[0]
-    one, other = np.repeat(np.arange(len(wanted.text)), counts), ranges(starts[0], counts)
-    inside = (wanted.first_year[one] <= told.first_year[other]) & (wanted.last_year[one] >= told.last_year[other])
-    around = (wanted.first_year[one] >= told.first_year[other]) & (wanted.last_year[one] <= told.last_year[other])
-    return one[inside | around], other[inside | around]
+    i, j = np.repeat(np.arange(len(gold.text)), counts), ranges(starts[0], counts)
+    inside = (gold.first_year[i] <= answer.first_year[j]) & (gold.last_year[i] >= answer.last_year[j])
+    around = (gold.first_year[i] >= answer.first_year[j]) & (gold.last_year[i] <= answer.last_year[j])
+    return i[inside | around], j[inside | around]
 
 
-def _numbers(side: Texts, which: Bools) -> tuple[Ids, Bools]:
-    """Where these have numbers that count, and which can be years. Of a text full of numbers the first will do."""
-    kinds = Mark.NUMBER | Mark.DECADE | Mark.WEAK
-    places = np.flatnonzero(which & (side.marks & kinds == Mark.NUMBER))
+def _numbers(side: Texts, is_candidate: Bools) -> tuple[Ids, Bools]:
+    """The places of numbers among the candidates, and which can be years. At most the first 100 of a text."""
+    number_marks = Mark.NUMBER | Mark.DECADE | Mark.WEAK
+    places = np.flatnonzero(is_candidate & (side.marks & number_marks == Mark.NUMBER))
     rank = np.arange(len(places)) - np.searchsorted(places, side.starts)[side.text[places]]
     places = places[rank < _MOST_NUMBERS]
     value = side.value[places]
@@ -149,36 +151,36 @@ def _within(years: Ids, side: Texts, periods: _Periods) -> tuple[Ids, Ids]:
     return year[inside], period[inside]
 
 
-def _rounded(wanted: Ids, gold: Texts, told: Ids, answer: Texts) -> tuple[Ids, Ids]:
-    """Each gold number with each of the answer's that it rounds to: 759.96 and 760."""
-    starts = np.searchsorted(told, answer.starts)
-    counts = np.diff(starts)[gold.text[wanted]]
-    one, other = np.repeat(wanted, counts), told[ranges(starts[gold.text[wanted]], counts)]
-    exact, said = gold.value[one], answer.value[other]
-    near = np.flatnonzero((np.abs(exact - said) <= _ROUNDED * np.abs(exact)) & (exact * said > 0))
-    near = near[_is_rounded(np.abs(exact[near]), np.abs(said[near]))]
-    return one[near], other[near]
+def _rounded(gold_items: Ids, gold: Texts, answer_items: Ids, answer: Texts) -> tuple[Ids, Ids]:
+    """Each gold number with each number of the answer that it rounds to: 759.96 and 760."""
+    starts = np.searchsorted(answer_items, answer.starts)
+    counts = np.diff(starts)[gold.text[gold_items]]
+    gold_item, answer_item = np.repeat(gold_items, counts), answer_items[ranges(starts[gold.text[gold_items]], counts)]
+    exact, rounded = gold.value[gold_item], answer.value[answer_item]
+    near = np.flatnonzero((np.abs(exact - rounded) <= _ROUNDED * np.abs(exact)) & (exact * rounded > 0))
+    near = near[_is_rounded(np.abs(exact[near]), np.abs(rounded[near]))]
+    return gold_item[near], answer_item[near]
 
 
-def _is_rounded(one: Floats, other: Floats) -> Bools:
-    """Whether one number is the other with fewer figures. 90210 and 90211 are two numbers."""
-    fewer = _figures(one) < _figures(other)
-    few, many = np.where(fewer, one, other), np.where(fewer, other, one)
-    counted = (many < _COUNTED) & (many == np.floor(many)) & (few % 100 != 0)
-    same = np.isclose(_with_figures(many, _figures(few)), few, rtol=1e-12, atol=0)
-    return np.asarray((_figures(few) < _figures(many)) & ~counted & same)
+def _is_rounded(first: Floats, second: Floats) -> Bools:
+    """Whether one number is the other one rounded to fewer figures. 90210 and 90211 are different numbers."""
+    fewer = _figures(first) < _figures(second)
+    shorter, longer = np.where(fewer, first, second), np.where(fewer, second, first)
+    counted = (longer < _COUNTED) & (longer == np.floor(longer)) & (shorter % 100 != 0)
+    is_equal = np.isclose(_with_figures(longer, _figures(shorter)), shorter, rtol=1e-12, atol=0)
+    return np.asarray((_figures(shorter) < _figures(longer)) & ~counted & is_equal)
 
 
 def _figures(values: Floats) -> Ids:
-    """How many figures numbers are written with, without zeros at their ends."""
-    found = np.full(len(values), _MOST_FIGURES + 1)
+    """The number of significant figures, without zeros at the end."""
+    n_figures = np.full(len(values), _MOST_FIGURES + 1)
     for figures in range(_MOST_FIGURES, 0, -1):
-        whole = _with_figures(values, np.full(len(values), figures))
-        found[np.isclose(whole, values, rtol=1e-13, atol=0)] = figures
-    return found
+        rounded = _with_figures(values, np.full(len(values), figures))
+        n_figures[np.isclose(rounded, values, rtol=1e-13, atol=0)] = figures
+    return n_figures
 
 
 def _with_figures(values: Floats, figures: Ids) -> Floats:
-    """Numbers above 0 rounded to so many figures."""
+    """Numbers above 0, rounded to a number of significant figures."""
     scale = 10.0 ** (np.floor(np.log10(values)) - figures + 1)
     return np.asarray(np.round(values / scale) * scale)

@@ -1,4 +1,4 @@
-"""What `words.toml` says of each language's words, ready for looking up."""
+"""The words of each language from `words.toml`, as look-up tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragmeter.metrics.normalize import fold, strip_accents
 
 
 class Mark:
-    """What a word is, beside its letters: bits, as plain integers, since an enumeration is ten times as slow."""
+    """The properties of a word, as bits. They are plain integers, because an enumeration is ten times slower."""
 
     FUNCTION = 1
     NEGATION = 2
@@ -38,21 +38,21 @@ class Mark:
     DENIAL = 524288
     CHOICE = 1048576
     DOUBT = 2097152
-    TURN = 4194304  # what follows is meant, not what stands before: but
+    TURN = 4194304  # what follows is meant, not what comes before: but
     SEVERAL = 8388608  # there is more than one candidate, if nothing else is said
-    AGAIN = 16777216  # so it does if it is said twice: "The answer is X. The answer is Y."
+    AGAIN = 16777216  # the same if it occurs twice: "The answer is X. The answer is Y."
     ASKS = 33554432  # a question ends after it
-    DECADE = 67108864  # a year that stands for those after it: the 1990s
+    DECADE = 67108864  # a decade: the 1990s
     CENTURY = 134217728  # the word for a century
-    NAMED = 268435456  # the last word of a name in two words that has kin: United Kingdom
+    NAMED = 268435456  # the last word of a name of two words that has related words: United Kingdom
     TONGUE = 536870912  # in a question: it asks for a language
-    UNTIL = 1073741824  # "not until" is no negation
+    UNTIL = 1073741824  # "not until" is not a negation
 
 
 _FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
-_FOLDED_LETTERS |= {ord("₀") + figure: str(figure) for figure in range(10)}  # CO₂; figures above are footnotes
+_FOLDED_LETTERS |= {ord("₀") + figure: str(figure) for figure in range(10)}  # CO₂; superscripts are footnotes
 
-#: The kinds of questions that are told apart, and what is none of them.
+#: The kinds of questions, and last any other.
 QUESTIONS = ("who", "when", "where", "count", "why", "what")
 _MARKED = {
     "function": Mark.FUNCTION,
@@ -87,28 +87,28 @@ class Table:
     units: dict[str, str]
     capitals: frozenset[str]
     untitled: frozenset[str]
-    short: dict[str, tuple[str, ...]]  # what a short form stands for
-    kin: dict[str, int]  # words, or two words, that go together have the same number
+    short: dict[str, tuple[str, ...]]  # the words of a short form
+    kin: dict[str, int]  # related words, or pairs of words, have the same number
     plural: frozenset[str]
     which: frozenset[str]
     asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
 
     def knows(self, word: str) -> bool:
-        """Whether the table says anything of the word."""
-        return any(word in kind for kind in (self.marks, self.numbers, self.months, self.units))
+        """Whether the table has the word."""
+        return any(word in words for words in (self.marks, self.numbers, self.months, self.units))
 
     def asks_for_several(self, words: list[str]) -> bool:
         """Whether the question asks for more than one: "what are", "name all", "which countries"."""
         if not self.plural.isdisjoint(words):
             return True
-        nouns = (word for which, word in pairwise(words) if which in self.which)
+        nouns = (word for question_word, word in pairwise(words) if question_word in self.which)
         return any(
             word[-1] == "s" and len(word) > 3 and word[-2] not in "sui" and not self.marks.get(word, 0) & Mark.FUNCTION
             for word in nouns
         )
 
     def kind_of_question(self, words: list[str]) -> str:
-        """What the question asks for, told by its first word that says so, two or three words before one."""
+        """The kind of the question, by its first question word; longer phrases are tried first."""
         for place, word in enumerate(words):
             for phrase in self.asks_first.get(word, ()):
                 if words[place : place + len(phrase)] == list(phrase):
@@ -117,7 +117,7 @@ class Table:
 
 
 def plain(text: str) -> str:
-    """A text folded, without accents, and with the letters that no accent explains made plain."""
+    """A text folded, without accents, and with letters like ø replaced."""
     return strip_accents(fold(text)).translate(_FOLDED_LETTERS)
 
 
@@ -125,29 +125,29 @@ def plain(text: str) -> str:
 def tables() -> dict[str, Table]:
     """Every language that has a table."""
     read = tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
-    found = {code: _table(words) for code, words in read.items()}
-    _mark_foreign(found)
-    return found
+    by_language = {code: _table(words) for code, words in read.items()}
+    _mark_foreign(by_language)
+    return by_language
 
 
 def _mark_foreign(tables: dict[str, Table]) -> None:
-    """Mark what other languages' words say, for the guards: of a few words the language is easily mistaken.
+    """Mark the negations, alternatives and hedges of other languages, for the guards: detection fails on short texts.
 
-    Not words of one letter, which are initials elsewhere, and none that the language knows otherwise.
+    Words of one letter, which may be initials, and words that the language has itself are left out.
     """
-    alike = {Mark.NEGATION: Mark.DENIAL, Mark.NO: Mark.DENIAL, Mark.EITHER: Mark.CHOICE, Mark.HEDGE: Mark.DOUBT}
+    guard_mark_of = {Mark.NEGATION: Mark.DENIAL, Mark.NO: Mark.DENIAL, Mark.EITHER: Mark.CHOICE, Mark.HEDGE: Mark.DOUBT}
     foreign: dict[str, int] = {}
-    for each in tables.values():
-        for word, marks in each.marks.items():
-            for own, other in alike.items():
-                if marks & own and len(word) > 1:
-                    foreign[word] = foreign.get(word, 0) | other
-    for each in tables.values():
-        each.marks.update({word: marks for word, marks in foreign.items() if not each.knows(word)})
+    for language in tables.values():
+        for word, marks in language.marks.items():
+            for mark, guard_mark in guard_mark_of.items():
+                if marks & mark and len(word) > 1:
+                    foreign[word] = foreign.get(word, 0) | guard_mark
+    for language in tables.values():
+        language.marks.update({word: marks for word, marks in foreign.items() if not language.knows(word)})
 
 
 def table(language: str) -> Table:
-    """The table of a language, an empty one where it has none."""
+    """The table of a language; an empty one if there is none."""
     return tables().get(language) or _table({})
 
 
@@ -187,25 +187,27 @@ def _equal(pair: str) -> tuple[str, str, str]:
 
 
 def _asks(words: dict[str, Any]) -> dict[str, dict[tuple[str, ...], str]]:
-    phrases = {tuple(each.split()): kind for kind in QUESTIONS[:-1] for each in words.get(kind, "").split("|") if each}
-    found: dict[str, dict[tuple[str, ...], str]] = {}
-    for phrase in sorted(phrases, key=len, reverse=True):
-        found.setdefault(phrase[0], {})[phrase] = phrases[phrase]
-    return found
+    phrases = {
+        tuple(phrase.split()): kind for kind in QUESTIONS[:-1] for phrase in words.get(kind, "").split("|") if phrase
+    }
+    by_first_word: dict[str, dict[tuple[str, ...], str]] = {}
+    for words_of_phrase in sorted(phrases, key=len, reverse=True):
+        by_first_word.setdefault(words_of_phrase[0], {})[words_of_phrase] = phrases[words_of_phrase]
+    return by_first_word
 
 
 def _numbers(words: dict[str, Any]) -> dict[str, tuple[float, int]]:
-    """Spelled numbers with their values. One is weak: it is mostly an article."""
+    """The values of numbers in words. "One" is weak: in many languages it is an article."""
     spelled = Mark.NUMBER | Mark.SPELLED
-    found: dict[str, tuple[float, int]] = {}
+    values: dict[str, tuple[float, int]] = {}
     for value, word in enumerate(words.get("ordinals", "").split(), 1):
-        found[word] = value, Mark.WEAK
+        values[word] = value, Mark.WEAK
     for value, word in enumerate(words.get("times", "").split(), 1):
-        found[word] = value, Mark.WEAK
+        values[word] = value, Mark.WEAK
     for value, word in enumerate(words.get("numbers", "").split()):
-        found[word] = value, spelled | Mark.WEAK if value == 1 else spelled
+        values[word] = value, spelled | Mark.WEAK if value == 1 else spelled
     for value, word in enumerate(words.get("tens", "").split(), 2):
-        found[word] = value * 10, spelled
+        values[word] = value * 10, spelled
     for word, value in words.get("scales", {}).items():
-        found[word] = value, spelled | Mark.SCALE
-    return found
+        values[word] = value, spelled | Mark.SCALE
+    return values

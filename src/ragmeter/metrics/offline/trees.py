@@ -1,9 +1,8 @@
 """The trained judge: an ensemble of symmetric trees in a plain file, and its arithmetic.
 
-All nodes of one level of a symmetric tree ask the same question, so a tree of depth 5 is five comparisons and one look
-into a table of 32 values: all trees at a time, and no step depends on the one before. The trees ask some hundred
-distinct questions, a few of each feature, so a feature is first replaced by how many of its thresholds it is above: one
-byte.
+All nodes of one level of a symmetric tree make the same comparison, so a tree of depth 5 is five comparisons and one
+look-up in a table of 32 values, for all trees at once. The trees have some hundred distinct comparisons, a few for each
+feature, so a feature is first replaced by the number of its thresholds that it exceeds, which fits into one byte.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ _AT_ONCE = 512  # rows whose leaves fit into the processor's cache
 
 @dataclass(frozen=True)
 class Trees:
-    """`feature[t, k]` is compared with `threshold[t, k]`; the answers, bit k each, are the place in `value[t]`.
+    """`feature[t, k]` is compared with `threshold[t, k]`; the result is bit k of the index into `value[t]`.
 
-    `weight` says how many rows of the training data came to each leaf.
+    `weight` has the number of training rows in each leaf.
     """
 
     feature: npt.NDArray[np.int64]
@@ -47,24 +46,24 @@ class Trees:
         """The trees of a model's file, by the names of its features."""
         place = {name: number for number, name in enumerate(NAMES)}
         feature = np.array(
-            [[place[content["features"][each]] for each in tree] for tree in content["feature"]], np.int64
+            [[place[content["features"][number]] for number in tree] for tree in content["feature"]], np.int64
         )
         threshold, value, weight = (np.array(content[name], np.float64) for name in ("threshold", "value", "weight"))
         slope, intercept = content["calibration"]
         return cls(feature, threshold, value, weight, content["bias"], slope, intercept)
 
     def scores(self, features: Floats) -> Floats:
-        """The log-odds of each row as the trees have them, before calibration."""
-        # A blank row more: numpy adds up a single column in another order, and a row's score must not depend on others.
+        """The log-odds of each row, before calibration."""
+        # One more, blank row: numpy sums a single column in another order, and a score must not depend on other rows.
         codes = np.pad(self._codes(features), ((0, 0), (0, 1)))
         table, first = self._pairs.ravel(), np.arange(len(self._pairs))[:, None] * self._pairs.shape[1]
-        found = np.empty(codes.shape[1])
-        for begin in range(0, len(found), _AT_ONCE):
+        scores = np.empty(codes.shape[1])
+        for begin in range(0, len(scores), _AT_ONCE):
             leaves = self._leaves(codes[:, begin : begin + _AT_ONCE])
-            both = leaves[0::2].astype(np.uint16)
-            both[: len(leaves) // 2] |= leaves[1::2].astype(np.uint16) << self.depth
-            found[begin : begin + _AT_ONCE] = table.take(both + first).sum(axis=0)
-        return found[:-1] + self.bias
+            leaf_pairs = leaves[0::2].astype(np.uint16)
+            leaf_pairs[: len(leaves) // 2] |= leaves[1::2].astype(np.uint16) << self.depth
+            scores[begin : begin + _AT_ONCE] = table.take(leaf_pairs + first).sum(axis=0)
+        return scores[:-1] + self.bias
 
     def probabilities(self, features: Floats) -> Floats:
         """The calibrated probability that each row's answer is right, capped where a guard holds (the last column)."""
@@ -75,12 +74,12 @@ class Trees:
         return 1 / (1 + np.exp(-(self.slope * scores + self.intercept)))
 
     def contributions(self, features: Floats) -> Floats:
-        """By how much each feature of each row moved its calibrated log-odds, on the way down each tree.
+        """The contribution of each feature of each row to its calibrated log-odds, summed along the paths of the trees.
 
-        Together with `prior`, those of a row add up to its log-odds.
+        The contributions of a row and `prior` add up to its log-odds.
         """
         codes = self._codes(features)
-        found = np.zeros((len(features), len(NAMES)))
+        contributions = np.zeros((len(features), len(NAMES)))
         trees = np.arange(len(self.feature))[:, None]
         for begin in range(0, len(features), _AT_ONCE):
             leaves = self._leaves(codes[:, begin : begin + _AT_ONCE])
@@ -88,18 +87,18 @@ class Trees:
             for bit in range(self.depth):
                 after = self._means[bit + 1][trees, leaves & ((2 << bit) - 1)]
                 asks = self.feature[:, bit, None] == np.arange(len(NAMES))
-                found[begin : begin + _AT_ONCE] += (after - before).T @ asks.astype(np.float64)
+                contributions[begin : begin + _AT_ONCE] += (after - before).T @ asks.astype(np.float64)
                 before = after
-        return found * self.slope
+        return contributions * self.slope
 
     @property
     def prior(self) -> float:
-        """The calibrated log-odds before anything is known of a row."""
+        """The calibrated log-odds of an average row."""
         return float(self.slope * (self.bias + self._means[0].sum()) + self.intercept)
 
     @property
     def depth(self) -> int:
-        """How many questions each tree asks."""
+        """The number of comparisons of each tree."""
         return int(self.feature.shape[1])
 
     @cached_property
@@ -109,49 +108,49 @@ class Trees:
 
     @cached_property
     def _ranks(self) -> npt.NDArray[np.uint8]:
-        """Which of its feature's thresholds each comparison has."""
-        found = np.zeros(self.feature.shape, np.uint8)
+        """For each comparison the index of its threshold among those of its feature."""
+        ranks = np.zeros(self.feature.shape, np.uint8)
         for column, borders in enumerate(self._borders):
-            own = self.feature == column
-            found[own] = np.searchsorted(borders, self.threshold[own])
-        return found
+            is_column = self.feature == column
+            ranks[is_column] = np.searchsorted(borders, self.threshold[is_column])
+        return ranks
 
     @cached_property
     def _pairs(self) -> Floats:
-        """The sums of the values of two neighbouring trees, for half as many looks into a table."""
+        """The sums of the values of two neighbouring trees, which halves the number of look-ups."""
         padded = np.concatenate([self.value, np.zeros((len(self.value) % 2, self.value.shape[1]))])
         return np.asarray(padded[1::2, :, None] + padded[0::2, None, :]).reshape(len(padded) // 2, -1)
 
     @cached_property
     def _means(self) -> list[Floats]:
-        """For each number of questions asked, each tree's mean value under each sequence of answers, by weight.
+        """For each depth, each tree's weighted mean value below each node.
 
-        It is the plain mean where nothing of the training data came by.
+        It is the unweighted mean below nodes without training data.
         """
-        found = []
+        means = []
         for asked in range(self.depth + 1):
             shape = (len(self.value), -1, 1 << asked)
             value, weight = self.value.reshape(shape), self.weight.reshape(shape)
             total = weight.sum(axis=1)
             weighed = (value * weight).sum(axis=1) / np.where(total > 0, total, 1)
-            found.append(np.where(total > 0, weighed, value.mean(axis=1)))
-        return found
+            means.append(np.where(total > 0, weighed, value.mean(axis=1)))
+        return means
 
     def _codes(self, features: Floats) -> npt.NDArray[np.uint8]:
-        """For each feature, and each row, how many of the feature's thresholds it is above."""
-        found = [np.searchsorted(borders, features[:, place]) for place, borders in enumerate(self._borders)]
-        return np.array(found, np.uint8).reshape(len(NAMES), len(features))
+        """For each feature and row, the number of the feature's thresholds that it exceeds."""
+        codes = [np.searchsorted(borders, features[:, place]) for place, borders in enumerate(self._borders)]
+        return np.array(codes, np.uint8).reshape(len(NAMES), len(features))
 
     def _leaves(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        """In which leaf of each tree each row ends."""
-        found = np.zeros((len(self.feature), codes.shape[1]), np.uint8)
+        """The leaf of each tree for each row."""
+        leaves = np.zeros((len(self.feature), codes.shape[1]), np.uint8)
         for bit in range(self.depth):
-            found |= (codes[self.feature[:, bit]] > self._ranks[:, bit, None]).view(np.uint8) << bit
-        return found
+            leaves |= (codes[self.feature[:, bit]] > self._ranks[:, bit, None]).view(np.uint8) << bit
+        return leaves
 
 
 @cache
 def trees() -> Trees:
-    """The judge that comes with ragmeter."""
+    """The trees of the built-in model."""
     packed = files("ragmeter.metrics.offline").joinpath(MODEL).read_bytes()
     return Trees.read(json.loads(gzip.decompress(packed)))

@@ -1,7 +1,7 @@
-"""One way to write a thing: numbers, dates, units, abbreviations and stems, chunk by chunk.
+"""Normalises chunks: numbers, dates, units, abbreviations and stems.
 
-A chunk is what stands between white space. It becomes items: the word as it is read, and its root, which is what is
-compared. `12`, `twelve`, `12th` and `XII` have one root, so have `May` and `mayo`, `km` and `kilometres`.
+A chunk is a text between white space. It becomes items: the word itself, and its root, which is compared. `12`,
+`twelve`, `12th` and `XII` have the same root, and so have `May` and `mayo`, `km` and `kilometres`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ORDINAL_ENDINGS = frozenset(
     ("st", "nd", "rd", "th", "s", "e", "er", "eme", "a", "o", "ª", "º", "ro", "do", "to", "mo")
 )
 _SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound_sterling", "¥": "yen", "°": "degree"}
-_PLAIN_FIGURES = 15  # all of which a float keeps
+_PLAIN_FIGURES = 15  # the digits that a float keeps
 _SCALES = {"k": 1e3, "mn": 1e6, "bn": 1e9, "tn": 1e12}
 _DECADES = frozenset(range(20, 100, 10))
 _CURRENCIES = frozenset("$€£¥")
@@ -47,7 +47,7 @@ _FIRST_YEAR, _LAST_YEAR = 1000, 2100
 
 
 class Item(NamedTuple):
-    """A word: as it is read, what it is compared by, what it is, and its value if it is a number."""
+    """A word, the root that it is compared by, its marks, and its value if it is a number."""
 
     word: str
     root: str
@@ -68,33 +68,35 @@ def items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
 
 
 def _quick(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item] | None:
-    """The short cut for a plain word or number with perhaps a mark after it, which most chunks are."""
+    """A short cut for most chunks: a plain word or number, perhaps followed by a punctuation mark."""
     bare = chunk.rstrip(".,;:!?")
     if len(chunk) > len(bare) + 1 or not bare.isascii():
         return None
     if not (bare.isdecimal() or (bare.isalpha() and len(bare) > 1 and bare[1:].islower())):
         return None
-    found = _item(bare.lower(), Mark.CAPITAL if bare[0].isupper() else 0, table, stem, False)
+    chunk_items = _item(bare.lower(), Mark.CAPITAL if bare[0].isupper() else 0, table, stem, False)
     if len(chunk) > len(bare):
-        found[-1] = found[-1]._replace(marks=found[-1].marks | _after(chunk, found[-1], table))
-    return found
+        chunk_items[-1] = chunk_items[-1]._replace(marks=chunk_items[-1].marks | _after(chunk, chunk_items[-1], table))
+    return chunk_items
 
 
 def _items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
     folded = plain(chunk)
-    found = _date(folded) or _dotted(chunk, folded, table) or _words(chunk, folded, table, stem)
-    if found:
-        around = _after(folded, found[-1], table)
+    chunk_items = _date(folded) or _dotted(chunk, folded, table) or _words(chunk, folded, table, stem)
+    if chunk_items:
+        around = _after(folded, chunk_items[-1], table)
         if around:
-            found[-1] = found[-1]._replace(marks=found[-1].marks | around)
-    return found
+            chunk_items[-1] = chunk_items[-1]._replace(marks=chunk_items[-1].marks | around)
+    return chunk_items
 
 
 def number(value: float, word: str, marks: int = Mark.NUMBER) -> Item:
-    """A number. Equal values have one root, however they are written; one past all floats is a word like another."""
+    """A number. Equal values have the same root; one that is too large for a float is treated as a word."""
     if not math.isfinite(value):
         return Item(word, f"#{word}", marks)
-    return Item(word, f"#{value:.15g}", marks, value)  # all digits that a float keeps: of an ISBN the last one counts
+    return Item(
+        word, f"#{value:.15g}", marks, value
+    )  # all digits that a float keeps, because the last digit of an ISBN matters
 
 
 def is_year(value: float) -> bool:
@@ -107,7 +109,7 @@ def _month(value: int, word: str) -> Item:
 
 
 def _date(folded: str) -> list[Item]:
-    """A date in figures. Where day and month could be either, the month may be both."""
+    """A date in figures. If day and month are ambiguous, both readings are included."""
     match = _DATE.fullmatch(folded)
     if match is None:
         return []
@@ -122,8 +124,8 @@ def _date(folded: str) -> list[Item]:
     if not fitting:
         return []
     word = match[0].strip("()[],;")
-    found = [item for day, month in fitting for item in (_month(month, word), number(day, word))]
-    return [*found, number(year, word)]
+    date_items = [item for day, month in fitting for item in (_month(month, word), number(day, word))]
+    return [*date_items, number(year, word)]
 
 
 def _dotted(chunk: str, folded: str, table: Table) -> list[Item]:
@@ -137,7 +139,7 @@ def _dotted(chunk: str, folded: str, table: Table) -> list[Item]:
 
 def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
     upper = _UPPER.fullmatch(chunk)
-    found: list[Item] = []
+    chunk_items: list[Item] = []
     if _IN_ALPHABET.search(folded):
         return _threes(words(folded), table)
     years = _YEARS.fullmatch(folded)
@@ -147,41 +149,41 @@ def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) ->
         capital = Mark.CAPITAL if _is_capital(chunk, folded, word) else 0
         if word[-1] == "m" and word[:-1].isdecimal() and _CURRENCIES.intersection(folded):
             word += "n"  # $5m are millions, and 5m are metres
-        found += _item(word, capital, table, stem, upper is not None and place == 0)
-    if upper is not None and found and folded.strip(".,;:!?") not in table.short:
+        chunk_items += _item(word, capital, table, stem, upper is not None and place == 0)
+    if upper is not None and chunk_items and folded.strip(".,;:!?") not in table.short:
         letters = upper[1].rstrip("s").replace("&", "")
         value = _roman(letters)
         if value:
-            found[0] = number(value, found[0].word, Mark.WEAK | Mark.CAPITAL)
-        else:  # capitals make an abbreviation, and no small word: US is not us
-            found[0] = found[0]._replace(marks=_as_acronym(found[0].marks))
-    if found and _BELOW_ZERO.match(folded) and found[0].marks & Mark.NUMBER:
-        found[0] = number(-found[0].value, f"-{found[0].word}", found[0].marks)
+            chunk_items[0] = number(value, chunk_items[0].word, Mark.WEAK | Mark.CAPITAL)
+        else:  # a word in capitals is an abbreviation, not a function word: US is not us
+            chunk_items[0] = chunk_items[0]._replace(marks=_as_acronym(chunk_items[0].marks))
+    if chunk_items and _BELOW_ZERO.match(folded) and chunk_items[0].marks & Mark.NUMBER:
+        chunk_items[0] = number(-chunk_items[0].value, f"-{chunk_items[0].word}", chunk_items[0].marks)
     if not folded.isalnum():
-        signs = dict.fromkeys(_PERCENT_SIGNS.get(each, each) for each in folded)
+        signs = dict.fromkeys(_PERCENT_SIGNS.get(character, character) for character in folded)
         # before the number, so that "$3 million" is still a number in two words
-        found[:0] = [Item(sign, _SYMBOLS[sign], Mark.UNIT) for sign in signs if sign in _SYMBOLS]
-    return found
+        chunk_items[:0] = [Item(sign, _SYMBOLS[sign], Mark.UNIT) for sign in signs if sign in _SYMBOLS]
+    return chunk_items
 
 
 def _as_acronym(marks: int) -> int:
-    """The marks of a word that is written in capitals. The guards still take NOT and OR for what they may be."""
+    """The marks of a word in capitals. For the guards, NOT and OR stay a denial and a choice."""
     shouted = (Mark.DENIAL if marks & Mark.NEGATION else 0) | (Mark.CHOICE if marks & Mark.EITHER else 0)
     return marks & ~(Mark.FUNCTION | Mark.NEGATION | Mark.EITHER) | shouted | Mark.ACRONYM | Mark.CAPITAL
 
 
 def _threes(letters: list[str], table: Table) -> list[Item]:
-    """Words that nothing parts, letter by letter: three at a time say something, where one would stand anywhere."""
-    found = []
-    for place in range(max(1, len(letters) - 2) if letters else 0):  # a mark that ends a sentence, alone, has none
+    """Scripts without spaces, letter by letter: overlapping groups of three, because single letters occur anywhere."""
+    chunk_items = []
+    for place in range(max(1, len(letters) - 2) if letters else 0):  # a punctuation mark alone has no letters
         word = "".join(letters[place : place + 3])
         match = _NUMBER.fullmatch(letters[place])
         if match is not None:
-            found.append(number(_value(match[1]), letters[place]))
+            chunk_items.append(number(_value(match[1]), letters[place]))
             continue
         marks = table.marks.get(word, 0) | table.marks.get("".join(letters[place : place + 2]), 0)
-        found.append(Item(word, word, marks))
-    return found
+        chunk_items.append(Item(word, word, marks))
+    return chunk_items
 
 
 def _is_capital(chunk: str, folded: str, word: str) -> bool:
@@ -201,11 +203,11 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
     if glued is not None:
         return [
             *_item(glued[1], capital, table, stem, False),
-            *(each._replace(marks=each.marks | Mark.WEAK) for each in _item(glued[2], 0, table, stem, False)),
+            *(item._replace(marks=item.marks | Mark.WEAK) for item in _item(glued[2], 0, table, stem, False)),
         ]
     bare = word.removesuffix("'s") if word not in table.marks else word
     if bare in table.short:
-        return [item for part in table.short[bare] for item in _item(part, capital, table, stem, False)]
+        return [item for long_word in table.short[bare] for item in _item(long_word, capital, table, stem, False)]
     if bare in table.months and (capital or bare not in table.ambiguous):
         return [_month(table.months[bare], word)]
     if bare in table.numbers:
@@ -220,19 +222,19 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
 
 
 def _plain_figures(figures: str) -> list[Item]:
-    """The short cut for a number in a few figures, which most new chunks are."""
-    found = [Item(figures, "#" + (figures.lstrip("0") or "0"), Mark.NUMBER, float(figures))]
-    return [*_footnoted(figures, figures), *found] if len(figures) in (5, 6) else found
+    """A short cut for plain numbers of a few figures."""
+    figure_items = [Item(figures, "#" + (figures.lstrip("0") or "0"), Mark.NUMBER, float(figures))]
+    return [*_footnoted(figures, figures), *figure_items] if len(figures) in (5, 6) else figure_items
 
 
 def _footnoted(word: str, figures: str) -> list[Item]:
-    """The year of a year with a footnote run into it: 19841."""
+    """The year in a year with a footnote attached: 19841."""
     year = float(figures[:4])
     return [number(year, word, Mark.NUMBER | Mark.WEAK)] if is_year(year) else []
 
 
 def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
-    """A number in figures, and what its letters say if they are no ending."""
+    """A number in figures, and its letters as a unit if they are not an ordinal ending."""
     value, marks = _value(figures), Mark.NUMBER
     if letters in _SCALES:
         value *= _SCALES[letters]
@@ -240,30 +242,30 @@ def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
     elif letters == "s":
         value += 1900 if value in _DECADES else 0
         marks |= Mark.DECADE if is_year(value) and value % 10 == 0 else 0
-    found = [number(value, word, marks)]
+    figure_items = [number(value, word, marks)]
     if len(figures) in (5, 6) and figures.isdecimal():
-        found[:0] = _footnoted(word, figures)
+        figure_items[:0] = _footnoted(word, figures)
     if letters and letters not in _ORDINAL_ENDINGS:
-        found.append(Item(letters, table.units.get(letters, letters), Mark.UNIT))
-    return found
+        figure_items.append(Item(letters, table.units.get(letters, letters), Mark.UNIT))
+    return figure_items
 
 
 def _value(figures: str) -> float:
-    """A number in figures: points and commas part thousands where they can, and else decimals."""
+    """A number in figures: points and commas are thousands separators if possible, or else decimal points."""
     if figures.isdecimal():
         return float(figures)
     if _GROUPED.fullmatch(figures):
-        separator = next(each for each in figures if not each.isdigit())
+        separator = next(character for character in figures if not character.isdigit())
         whole, _, rest = figures.rpartition(separator)
-        part = rest.replace(",", ".").split(".")
-        figures = whole.replace(separator, "") + part[0] + ("." + part[1] if len(part) > 1 else "")
+        digits = rest.replace(",", ".").split(".")
+        figures = whole.replace(separator, "") + digits[0] + ("." + digits[1] if len(digits) > 1 else "")
     elif figures.count(",") + figures.count(".") == 1:
         figures = figures.replace(",", ".")
     else:
         figures = figures.translate(_POINTS)
     try:
         return float(figures)
-    except (OverflowError, ValueError):  # figures that float() does not know
+    except (OverflowError, ValueError):  # digits that float() can't read
         return math.nan
 
 
@@ -274,17 +276,17 @@ def as_numeral(item: Item) -> Item:
 
 
 def _roman(letters: str) -> int:
-    """The value of a Roman numeral of at least two letters; one letter is mostly just that."""
+    """The value of a Roman numeral of at least two letters; 0 for anything else."""
     if len(letters) < 2 or not _ROMAN.fullmatch(letters):
         return 0
-    values = [_ROMAN_DIGITS[each] for each in letters]
+    values = [_ROMAN_DIGITS[letter] for letter in letters]
     return sum(
         -value if value < following else value for value, following in zip(values, [*values[1:], 0], strict=True)
     )
 
 
 def _after(folded: str, last: Item, table: Table) -> int:
-    """What punctuation follows the last word."""
+    """The marks for the punctuation after the last word."""
     if _ENDS.search(folded):
         initial = bool(last.marks & Mark.ACRONYM) or (len(last.word) == 1 and last.word.isalpha())
         if folded[-1:] == "." and (initial or last.word in table.untitled):
@@ -294,29 +296,29 @@ def _after(folded: str, last: Item, table: Table) -> int:
 
 
 def _tens_and_ones(values: Sequence[float]) -> list[float]:
-    """Eighty and four, one after the other, as one number."""
-    found: list[float] = []
+    """Eighty and four, in a row, as one number."""
+    merged: list[float] = []
     for value in values:
-        if found and found[-1] >= 20 and found[-1] % 10 == 0 and 0 < value < 10:
-            found[-1] += value
+        if merged and merged[-1] >= 20 and merged[-1] % 10 == 0 and 0 < value < 10:
+            merged[-1] += value
         else:
-            found.append(value)
-    return found
+            merged.append(value)
+    return merged
 
 
 def together(parts: Sequence[Item]) -> list[Item]:
-    """Consecutive numbers as one where that is how they are meant: `3 million`, `twenty one`, `nineteen ninety`."""
-    parts = [each for each in parts if bool(each.marks & Mark.NUMBER)]
-    values = [each.value for each in parts]
-    spelled = [bool(each.marks & Mark.SPELLED) for each in parts]
-    scale = [bool(each.marks & Mark.SCALE) for each in parts]
-    word = " ".join(each.word for each in parts)
+    """Consecutive numbers that mean one number, as one: `3 million`, `twenty one`, `nineteen ninety`."""
+    parts = [item for item in parts if bool(item.marks & Mark.NUMBER)]
+    values = [item.value for item in parts]
+    spelled = [bool(item.marks & Mark.SPELLED) for item in parts]
+    scale = [bool(item.marks & Mark.SCALE) for item in parts]
+    word = " ".join(item.word for item in parts)
     around = parts[-1].marks & (Mark.CLAUSE | Mark.SENTENCE | Mark.ASKS)
     if not any(scale):
-        whole = _tens_and_ones(values) if all(spelled) else values
-        if len(whole) == 2 and all(spelled) and all(10 <= value < 100 for value in whole):
-            whole = [whole[0] * 100 + whole[1]]  # nineteen eighty-four
-        return [number(whole[0], word, Mark.NUMBER | around)] if len(whole) == 1 else parts
+        merged = _tens_and_ones(values) if all(spelled) else values
+        if len(merged) == 2 and all(spelled) and all(10 <= value < 100 for value in merged):
+            merged = [merged[0] * 100 + merged[1]]  # nineteen eighty-four
+        return [number(merged[0], word, Mark.NUMBER | around)] if len(merged) == 1 else parts
     if not all(spelled[1:]) or (len(parts) > 1 and not spelled[0] and not scale[1]):
         return parts
     total = current = 0.0

@@ -1,4 +1,4 @@
-"""Texts as arrays of items. Each distinct chunk is looked at once; everything after that is arithmetic over arrays."""
+"""Texts as arrays of items. Each distinct chunk is processed once; everything after that is arithmetic over arrays."""
 
 from __future__ import annotations
 
@@ -25,44 +25,44 @@ Bools = npt.NDArray[np.bool_]
 Small = npt.NDArray[np.int32]
 Words = npt.NDArray[np.object_]
 
-#: Above this many distinct chunks a vocabulary starts afresh, so that memory stays flat.
+#: Above this many distinct chunks a new vocabulary replaces the old one, so that memory stays flat.
 _MOST_CHUNKS = 200_000
-#: Of a longer text only the beginning is looked at: no answer to a question is longer, and a judge has to end.
+#: Only this many characters of a text are read, so that the time is limited.
 LONGEST = 20_000
 DEFAULT = "en"
 _LONGEST_FUNCTION_WORD = 14
-#: An item as it is kept: Python's collector looks at a plain tuple once, and at any other each time it comes by.
+#: An item as it is stored: the garbage collector stops tracking plain tuples, but not named ones.
 _Plain = tuple[str, str, int, float]
 _NUMERALS = np.array([ord(letter) for letter in "ivx"])
-#: Scripts that tell a language of themselves, by one of its function words.
+#: Signs and scripts that identify a language, with one of its function words.
 _SPANISH = regex.compile(r"[¿¡]"), "el"
 _SCRIPTS = ((regex.compile(r"\p{Han}"), "的"), (regex.compile(r"\p{Arabic}"), "في"), (regex.compile(r"\p{Thai}"), "ที่"))
 
 
 @dataclass(frozen=True)
 class Chunked:
-    """Rows of texts, each distinct text once and split at white space: which of the distinct chunks stand where."""
+    """Rows of texts, each distinct text once, split at white space, as ids of distinct chunks."""
 
     texts: list[str]
     distinct: list[str]
-    which: Ids
+    chunk_ids: Ids
     starts: Ids
-    of_row: Ids  # which of the texts each row has
+    of_row: Ids  # the text of each row
 
     def rows(self, rows: Ids) -> Chunked:
-        """Some of the rows, with only those texts and chunks that stand in them."""
+        """Some of the rows, with only their texts and chunks."""
         if len(rows) == len(self.of_row):
             return self
-        kept, of_row = _used(self.of_row[rows], len(self.texts))
-        counts = np.diff(self.starts)[kept]
-        used, which = _used(self.which[ranges(self.starts[kept], counts)], len(self.distinct))
-        texts = [self.texts[each] for each in kept.tolist()]
-        distinct = [self.distinct[each] for each in used.tolist()]
-        return Chunked(texts, distinct, which, np.concatenate([[0], np.cumsum(counts)]), of_row)
+        kept_texts, of_row = _used(self.of_row[rows], len(self.texts))
+        counts = np.diff(self.starts)[kept_texts]
+        used, chunk_ids = _used(self.chunk_ids[ranges(self.starts[kept_texts], counts)], len(self.distinct))
+        texts = [self.texts[number] for number in kept_texts.tolist()]
+        distinct = [self.distinct[number] for number in used.tolist()]
+        return Chunked(texts, distinct, chunk_ids, np.concatenate([[0], np.cumsum(counts)]), of_row)
 
 
 def counted(flags: npt.NDArray[Any]) -> Small:
-    """How many flags are set up to each place. In small integers it takes a quarter of the time."""
+    """The number of set flags up to each place. 32-bit integers take a quarter of the time."""
     return np.cumsum(flags.view(np.int8), dtype=np.int32)
 
 
@@ -75,7 +75,7 @@ def _used(numbers: Ids, below: int) -> tuple[Ids, Ids]:
 
 @dataclass(frozen=True)
 class Texts:
-    """Some texts' items: their ids, where each text begins, which text each item is of, and the items' properties."""
+    """The items of some texts: their ids, where each text begins, the text of each item, and the items' properties."""
 
     ids: Ids
     starts: Ids
@@ -83,13 +83,13 @@ class Texts:
     root: Ids
     marks: Small
     value: Floats
-    length: Small  # of the word, in letters
-    letter: Small  # the word's first
-    kin: Small  # words that go together have the same number; 0 is none
+    length: Small  # the word's number of letters
+    letter: Small  # the word's first letter
+    kin: Small  # related words have the same number; 0 without related words
 
     @property
     def count(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return len(self.starts) - 1
 
     @property
@@ -98,7 +98,7 @@ class Texts:
         return np.arange(len(self.ids)) - self.starts[self.text]
 
     def has(self, mark: int) -> Bools:
-        """Which items are marked so, in one way or another."""
+        """Which items have at least one of the marks."""
         return np.asarray(self.marks & mark != 0)
 
     def per_text(self, values: npt.NDArray[np.generic]) -> Floats:
@@ -112,7 +112,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Properties:
-    """What is known of a vocabulary's items, in the order of their ids."""
+    """The properties of a vocabulary's items, in the order of their ids."""
 
     roots: Ids
     marks: Small
@@ -137,7 +137,7 @@ class Properties:
         )
 
 
-#: The type of each, as it grows.
+#: The properties' types.
 _PROPERTIES = {
     "roots": np.int64, "marks": np.int32, "values": np.float64, "lengths": np.int32, "letters": np.int32,
     "kin": np.int32, "words": np.object_,
@@ -145,19 +145,19 @@ _PROPERTIES = {
 
 
 def chunked(texts: Sequence[str]) -> Chunked:
-    """Split texts at white space, natively, and each text once however often it stands there."""
-    known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    of_row = np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
-    # Arrow looks one character past the end of a text that ends in white space: none does, and one more text follows.
-    split = pc.utf8_split_whitespace(text_array([*(text[:LONGEST].strip() for text in known), "."]))
+    """Split texts at white space, with Arrow; each distinct text once."""
+    number_of = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    of_row = np.fromiter(map(number_of.__getitem__, texts), np.int64, len(texts))
+    # Arrow reads one character past the end of a text that ends in white space: strip them, and add one more text.
+    split = pc.utf8_split_whitespace(text_array([*(text[:LONGEST].strip() for text in number_of), "."]))
     starts = split.offsets.to_numpy()[:-1].astype(np.int64)
     encoded = split.flatten().dictionary_encode()
-    which = encoded.indices.to_numpy()[: starts[-1]].astype(np.int64)
-    return Chunked(list(known), encoded.dictionary.to_pylist(), which, starts, of_row)
+    chunk_ids = encoded.indices.to_numpy()[: starts[-1]].astype(np.int64)
+    return Chunked(list(number_of), encoded.dictionary.to_pylist(), chunk_ids, starts, of_row)
 
 
 class Vocabulary:
-    """One language's chunks, items and roots, grown as texts come by and shared by all threads."""
+    """A language's chunks, items and roots. It grows with new texts; all threads share it."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -168,7 +168,7 @@ class Vocabulary:
         self._counts, self._firsts, self._items = Numbers(), Numbers(), Numbers()  # the last: of all chunks in a row
         self._ids: dict[_Plain, int] = {}
         self._roots: dict[str, int] = {}
-        self._known: list[_Plain] = []
+        self._all_items: list[_Plain] = []
         kin = self.table.kin.items()
         self._kin = {
             root: number for word, number in kin for root in (self._stem(word), self.table.units.get(word, ""))
@@ -178,20 +178,20 @@ class Vocabulary:
 
     @property
     def size(self) -> int:
-        """How many distinct chunks it holds."""
+        """The number of distinct chunks."""
         return len(self._chunks)
 
     def texts(self, split: Chunked) -> Texts:
-        """The items of each row's text, with numbers of several words made one."""
+        """The items of each row's text; numbers of several words are one item."""
         with self._lock:
-            known = self._chunks
-            self._learn([chunk for chunk in split.distinct if chunk not in known])
-            numbers = np.fromiter(map(known.__getitem__, split.distinct), np.int64, len(split.distinct))
+            number_of = self._chunks
+            self._learn([chunk for chunk in split.distinct if chunk not in number_of])
+            numbers = np.fromiter(map(number_of.__getitem__, split.distinct), np.int64, len(split.distinct))
             counts, firsts, flat = self._counts.view[numbers], self._firsts.view[numbers], self._items.view
-        per_chunk = counts[split.which]
+        per_chunk = counts[split.chunk_ids]
         ends = np.zeros(len(per_chunk) + 1, np.int64)
         np.cumsum(per_chunk, out=ends[1:])
-        ids = flat[ranges(firsts[split.which], per_chunk)]
+        ids = flat[ranges(firsts[split.chunk_ids], per_chunk)]
         ids, starts = self._merged(ids, ends[split.starts])
         lengths = np.diff(starts)[split.of_row]
         of_rows = np.concatenate([[0], np.cumsum(lengths)])
@@ -211,28 +211,28 @@ class Vocabulary:
 
     @property
     def properties(self) -> Properties:
-        """What is known of each item, as arrays. They only grow, so what was handed out stays right."""
+        """The properties of all items. Arrays only grow, so those that were returned stay valid."""
         with self._lock:
-            held = self._properties
-            known = len(held["marks"].view)
-            if known < len(self._known):
-                more = Properties.of(self._known[known:], self._roots, self._kin)
-                for name, column in held.items():
-                    column.append(getattr(more, name))
-            return Properties(*(column.view for column in held.values()))
+            columns = self._properties
+            n_known = len(columns["marks"].view)
+            if n_known < len(self._all_items):
+                new = Properties.of(self._all_items[n_known:], self._roots, self._kin)
+                for name, column in columns.items():
+                    column.append(getattr(new, name))
+            return Properties(*(column.view for column in columns.values()))
 
     def _texts(self, ids: Ids, starts: Ids) -> Texts:
-        known = self.properties
+        properties = self.properties
         text = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        found = Texts(
-            ids, starts, text, known.roots[ids], known.marks[ids], known.values[ids], known.lengths[ids],
-            known.letters[ids], known.kin[ids],
+        texts = Texts(
+            ids, starts, text, properties.roots[ids], properties.marks[ids], properties.values[ids],
+            properties.lengths[ids], properties.letters[ids], properties.kin[ids],
         )  # fmt: skip
-        self._name_kin(found, known.words)
-        return found
+        self._name_kin(texts, properties.words)
+        return texts
 
     def _name_kin(self, texts: Texts, words: Words) -> None:
-        """Names in two words have kin as well: United Kingdom, Soviet Union."""
+        """Set `kin` of names of two words: United Kingdom, Soviet Union."""
         last = np.flatnonzero(texts.has(Mark.NAMED))
         last = last[(last > 0) & (texts.text[last] == texts.text[last - 1])]
         names = zip(words[texts.ids[last - 1]].tolist(), words[texts.ids[last]].tolist(), strict=True)
@@ -240,41 +240,41 @@ class Vocabulary:
         texts.kin[last[kin > 0]] = texts.kin[last[kin > 0] - 1] = kin[kin > 0]
 
     def item(self, number: int) -> Item:
-        """The item of an id."""
-        return Item(*self._known[number])
+        """The item with this id."""
+        return Item(*self._all_items[number])
 
     def _id(self, item: Item) -> int:
         plain: _Plain = (*item,)
-        found = self._ids.get(plain)
-        if found is None:
-            found = self._ids[plain] = len(self._known)
-            self._known.append(plain)
+        number = self._ids.get(plain)
+        if number is None:
+            number = self._ids[plain] = len(self._all_items)
+            self._all_items.append(plain)
             self._roots.setdefault(item.root, len(self._roots))
-        return found
+        return number
 
     def _numerals(self, ids: Ids, starts: Ids) -> Ids:
         """A single I, V or X after a name is a numeral, not a pronoun or an initial."""
-        known = self.properties
-        mark = known.marks[ids]
-        could = (known.lengths[ids] == 1) & (mark & Mark.CAPITAL != 0)
-        could[starts[:-1][starts[:-1] < len(ids)]] = False
-        places = np.flatnonzero(could)
-        places = places[np.isin(known.letters[ids[places]], _NUMERALS)]
+        properties = self.properties
+        mark = properties.marks[ids]
+        is_candidate = (properties.lengths[ids] == 1) & (mark & Mark.CAPITAL != 0)
+        is_candidate[starts[:-1][starts[:-1] < len(ids)]] = False
+        places = np.flatnonzero(is_candidate)
+        places = places[np.isin(properties.letters[ids[places]], _NUMERALS)]
         before = mark[places - 1]
         stops = Mark.FUNCTION | Mark.CLAUSE | Mark.SENTENCE | Mark.LETTER
         places = places[(before & Mark.CAPITAL != 0) & (before & stops == 0)]
         if not len(places):
             return ids
-        found = ids.copy()
+        replaced = ids.copy()
         with self._lock:
-            found[places] = [self._id(as_numeral(self.item(each))) for each in ids[places].tolist()]
-        return found
+            replaced[places] = [self._id(as_numeral(self.item(number))) for number in ids[places].tolist()]
+        return replaced
 
     def _merged(self, ids: Ids, starts: Ids) -> tuple[Ids, Ids]:
-        """Runs of numbers that mean one number, made one item."""
+        """Merge runs of numbers that mean one number into one item."""
         ids = self._numerals(ids, starts)
-        known = self.properties
-        mark, value = known.marks[ids], known.values[ids]
+        properties = self.properties
+        mark, value = properties.marks[ids], properties.values[ids]
         open_end = mark & (Mark.CLAUSE | Mark.SENTENCE) == 0
         spelled = mark & Mark.SPELLED != 0
         begins = np.zeros(len(ids), bool)  # a text
@@ -286,7 +286,7 @@ class Vocabulary:
         if len(ids) > 2:  # one hundred and five, treinta y uno
             round_number = spelled[:-2] & open_end[:-2] & (value[:-2] >= 20) & (value[:-2] % 10 == 0)
             bridge = round_number & (mark[1:-1] & Mark.ALSO != 0) & spelled[2:] & (value[2:] < value[:-2])
-            bridge &= ~begins[1:-1] & ~begins[2:]  # all three are of one text
+            bridge &= ~begins[1:-1] & ~begins[2:]  # all three are in the same text
             joined[1:-1] |= bridge
             joined[2:] |= bridge
         joined &= ~begins
@@ -298,13 +298,13 @@ class Vocabulary:
             end = begin + 1
             while end < len(ids) and joined[end]:
                 end += 1
-            parts = together([self.item(each) for each in ids[begin:end].tolist()])
+            parts = together([self.item(number) for number in ids[begin:end].tolist()])
             if len(parts) == 1:
                 with self._lock:
                     replaced[begin] = self._id(parts[0])
                 dropped[begin + 1 : end] = True
-        kept = np.concatenate([[0], counted(~dropped)])
-        return replaced[~dropped], kept[starts]
+        places = np.concatenate([[0], counted(~dropped)])
+        return replaced[~dropped], places[starts]
 
 
 _vocabularies: dict[str, Vocabulary] = {}
@@ -312,12 +312,12 @@ _growing = threading.Lock()
 
 
 def vocabulary(language: str) -> Vocabulary:
-    """The vocabulary of a language; who began with one keeps it, even if it has become too large for others."""
+    """The current vocabulary of a language. Callers use one throughout a block, also if it is replaced meanwhile."""
     with _growing:
-        found = _vocabularies.get(language)
-        if found is None or found.size > _MOST_CHUNKS:
-            found = _vocabularies[language] = Vocabulary(language)
-        return found
+        current = _vocabularies.get(language)
+        if current is None or current.size > _MOST_CHUNKS:
+            current = _vocabularies[language] = Vocabulary(language)
+        return current
 
 
 def _stemming(language: str) -> Callable[[str], str]:
@@ -328,33 +328,34 @@ def _stemming(language: str) -> Callable[[str], str]:
 
 
 def languages_of(*sides: Chunked) -> list[str]:
-    """Each row's language, told by the function words of its texts; the first side that has some decides."""
+    """Each row's language, detected by function words; the first side that has any decides."""
     codes = list(tables())
-    found = np.full(len(sides[0].of_row), -1)
+    language_of_row = np.full(len(sides[0].of_row), -1)
     hits_of = np.array([[False] * len(codes), *_function_words().values()], np.float64)
     number = _numbers_of_function_words()
     for side in sides:
-        open_rows = np.flatnonzero(found < 0)
+        open_rows = np.flatnonzero(language_of_row < 0)
         if not len(open_rows):
             break
-        part = side.rows(open_rows)
-        which = np.fromiter(map(number.__getitem__, part.distinct), np.int64, len(part.distinct))[part.which]
-        text = np.repeat(np.arange(len(part.texts)), np.diff(part.starts))[which > 0]
-        hits = hits_of[which[which > 0]]
-        sums = np.stack([np.bincount(text, each, len(part.texts)) for each in hits.T], axis=1)
-        # The default comes first among the tables, so that it wins where two languages have the same words.
-        found[open_rows] = np.where(sums.max(axis=1) > 0, sums.argmax(axis=1), -1)[part.of_row]
-    return [DEFAULT if each < 0 else codes[each] for each in found.tolist()]
+        open_texts = side.rows(open_rows)
+        of_chunk = np.fromiter(map(number.__getitem__, open_texts.distinct), np.int64, len(open_texts.distinct))
+        numbers = of_chunk[open_texts.chunk_ids]
+        text = np.repeat(np.arange(len(open_texts.texts)), np.diff(open_texts.starts))[numbers > 0]
+        hits = hits_of[numbers[numbers > 0]]
+        sums = np.stack([np.bincount(text, column, len(open_texts.texts)) for column in hits.T], axis=1)
+        # The default is the first table, so that it wins a tie.
+        language_of_row[open_rows] = np.where(sums.max(axis=1) > 0, sums.argmax(axis=1), -1)[open_texts.of_row]
+    return [DEFAULT if column < 0 else codes[column] for column in language_of_row.tolist()]
 
 
 @cache
 def _function_words() -> dict[str, list[bool]]:
-    """Each function word, and in which languages it is one."""
-    known = tables()
+    """Each function word, with a flag for each language that has it."""
+    by_language = tables()
     words = dict.fromkeys(
-        word for each in known.values() for word, marks in each.marks.items() if marks & Mark.FUNCTION
+        word for entry in by_language.values() for word, marks in entry.marks.items() if marks & Mark.FUNCTION
     )
-    return {word: [bool(each.marks.get(word, 0) & Mark.FUNCTION) for each in known.values()] for word in words}
+    return {word: [bool(entry.marks.get(word, 0) & Mark.FUNCTION) for entry in by_language.values()] for word in words}
 
 
 @cache
@@ -363,7 +364,7 @@ def _numbers_of_function_words() -> _Numbered:
 
 
 class _Numbered(dict[str, int]):
-    """Numbers of function words by how they stand in a text: with a capital, an accent, a question mark. 0 is none."""
+    """Numbers of function words in any spelling: with a capital, an accent, a question mark. 0 for other words."""
 
     def __init__(self, folded: dict[str, int]) -> None:
         super().__init__()
@@ -371,14 +372,14 @@ class _Numbered(dict[str, int]):
 
     def __missing__(self, chunk: str) -> int:
         sign, spanish = _SPANISH  # which no other language has
-        found = self._folded[spanish] if sign.match(chunk) else 0
-        if not found and len(chunk) <= _LONGEST_FUNCTION_WORD:
-            found = self._folded.get(_bare(chunk), 0)
-        if not found and not chunk.isascii():
-            found = next((self._folded[word] for script, word in _SCRIPTS if script.search(chunk)), 0)
+        number = self._folded[spanish] if sign.match(chunk) else 0
+        if not number and len(chunk) <= _LONGEST_FUNCTION_WORD:
+            number = self._folded.get(_bare(chunk), 0)
+        if not number and not chunk.isascii():
+            number = next((self._folded[word] for script, word in _SCRIPTS if script.search(chunk)), 0)
         if len(self) < _MOST_CHUNKS:
-            self[chunk] = found
-        return found
+            self[chunk] = number
+        return number
 
 
 def _bare(chunk: str) -> str:

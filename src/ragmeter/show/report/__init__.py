@@ -1,7 +1,4 @@
-"""Stored runs to one self-contained HTML page, and to Markdown, LaTeX and figures for papers.
+"""The report: runs as a self-contained HTML page, and as Markdown, LaTeX and figures for papers."""
 
-The package has another name than the function `ragmeter.report`, which an import of a module `report` would hide.
-"""
-
-#: The most rows on a page unless somebody says otherwise.
+#: The default of the most rows on a page.
 MAX_ROWS = 50_000

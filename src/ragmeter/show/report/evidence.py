@@ -1,4 +1,4 @@
-"""What the offline judge found in the rows of a page, in words."""
+"""Explains the offline judge's verdicts on the rows of a page."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ragmeter.errors import RagmeterError
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import hundredths
 
-#: At most so many rows are explained, those first of which the judge is least sure; and so much is told of each.
+#: The most rows that are explained, those first of which the judge is least sure; and the most pieces for each.
 MOST_ROWS, _MOST_PIECES = 5_000, 6
-_LEAST = 0.05  # of the log-odds; what weighs less decides nothing
+_LEAST = 0.05  # the smallest weight in log-odds that is shown
 
 
 def evidence(run: Run, rows: Any, table: Any) -> list[list[tuple[str, str, float]] | None] | None:
-    """For each row of the page what decided, what was found and what it weighs; None where the judge said nothing."""
-    name = next((each for each in run.row_metrics if each.partition("[")[0] in METRICS), None)
+    """For each row of the page the evidence: topic, finding and weight; None where the judge gave no score."""
+    name = next((metric for metric in run.row_metrics if metric.partition("[")[0] in METRICS), None)
     if name is None or not {"question", "reference", "answer"} <= set(table.column_names):
         return None
     scores = run.scores(name)[rows]
@@ -27,14 +27,14 @@ def evidence(run: Run, rows: Any, table: Any) -> list[list[tuple[str, str, float
     texts = table.select(["question", "reference", "answer"]).take(chosen).to_pylist()
     settings = settings_of(run)
     try:
-        found = explain_rows(texts, language=settings.get("language"), calibration=settings.get("calibration"))
-    except RagmeterError:  # the calibration's file is not there any more: the scores can be shown without it
+        explanations = explain_rows(texts, language=settings.get("language"), calibration=settings.get("calibration"))
+    except RagmeterError:  # the calibration's file is missing: the scores can be shown without it
         return None
-    told: list[list[tuple[str, str, float]] | None] = [None] * len(scores)
-    for place, each in zip(chosen, found, strict=True):
-        told[place] = [
+    evidence_of_row: list[list[tuple[str, str, float]] | None] = [None] * len(scores)
+    for place, metric in zip(chosen, explanations, strict=True):
+        evidence_of_row[place] = [
             (piece.about, piece.says, float(hundredths(piece.weight)))
-            for piece in each.evidence[:_MOST_PIECES]
+            for piece in metric.evidence[:_MOST_PIECES]
             if abs(piece.weight) >= _LEAST
         ]
-    return told
+    return evidence_of_row

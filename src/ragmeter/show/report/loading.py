@@ -14,7 +14,7 @@ from ragmeter.runs.temporary import TemporaryRun
 
 
 def load_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[Run]:
-    """The runs, in the order given, with all of their columns: the page needs most of them."""
+    """The runs in the given order, with all of their columns, because the page needs most of them."""
     loaded = find_runs(runs, output_dir)
     if not loaded:
         raise UsageError("no run was named", hint=f"a run is a folder, or the name of one in {output_dir}/")

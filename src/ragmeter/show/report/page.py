@@ -1,7 +1,7 @@
-"""The page: a template, its style and its script, and the runs as data. Nothing is loaded from anywhere.
+"""The page: a template, its style and its script, and the runs as data. It loads nothing.
 
-No text of a run is ever part of the markup. It stands in blocks of JSON, and the script writes it as text. A content
-security policy allows the one script and the one style by their hashes, and nothing else.
+No text of a run is part of the markup. Texts are in blocks of JSON, and the script inserts them as text. A content
+security policy allows only the script and the style, by their hashes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from ragmeter.stats.intervals import SMALL
 
 _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = ("numbers", "elements", "charts", "headline", "compare", "slices", "data", "detail", "rows", "chat", "main")
-#: Rows are compressed when their text is longer than this. Below it, a page that an editor can show is worth more.
+#: Rows are compressed if their JSON is longer than this. Smaller pages stay readable in an editor.
 _PLAIN = 1_000_000
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page, and how many rows it has."""
+    """A page, and its number of rows."""
 
     html: str
     rows: int
@@ -52,17 +52,17 @@ def render(
     comparison: Mapping[str, Any] | None = None,
     not_compared: str = "",
 ) -> Page:
-    """The whole page. It has room for `max_rows` rows of all runs together."""
+    """The whole page, with at most `max_rows` rows of all runs together."""
     labels = run_labels(runs)
     texts = rows.Texts()
     chosen = rows.choose(runs, max_rows)
-    columns = [rows.columns(run, held, texts) for run, held in zip(runs, chosen, strict=True)]
-    kept, cut, limit = texts.cut()
+    columns = [rows.columns(run, chosen_rows, texts) for run, chosen_rows in zip(runs, chosen, strict=True)]
+    shortened_texts, cut, limit = texts.cut()
     data = {
         "version": ragmeter.__version__,
         "made": datetime.now(UTC).isoformat(timespec="minutes"),
         "title": title or _title(labels),
-        "interval": about_intervals([level(each) for run in runs for each in run.metrics().values()]),
+        "interval": about_intervals([level(summary) for run in runs for summary in run.metrics().values()]),
         "few": SMALL,
         "longest": limit if cut else None,
         "metrics": _metrics(runs),
@@ -71,7 +71,7 @@ def render(
         "not_compared": not_compared,
     }
     style, script = _style(), _script()
-    encoded, encoding = _packed(embedded({"texts": kept, "cut": cut, "runs": columns}))
+    encoded, encoding = _packed(embedded({"texts": shortened_texts, "cut": cut, "runs": columns}))
     parts = {
         "policy": html.escape(_policy(style, script)),
         "title": html.escape(str(data["title"])),
@@ -86,7 +86,7 @@ def render(
 
 
 def embedded(value: Any) -> str:
-    """JSON that can stand inside a script element, whatever the texts in it say."""
+    """JSON that is safe inside a script element, with any texts in it."""
     text = dumps(value)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -109,7 +109,7 @@ def _script() -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    hashes = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in (script, style)]
+    hashes = [base64.b64encode(hashlib.sha256(content.encode()).digest()).decode() for content in (script, style)]
     return (
         f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; img-src data:; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
@@ -121,32 +121,32 @@ def _title(names: Sequence[str]) -> str:
 
 
 def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
-    """What is true of a metric in every run."""
+    """The properties of each metric that all runs share."""
     names = list(dict.fromkeys(name for run in runs for name in run.metrics()))
     meaning = explained(names)
-    found = {}
+    described = {}
     for name in names:
-        having = [run for run in runs if name in run.metrics()]
-        held = having[0].metrics()[name]
-        found[name] = {
-            "direction": held["direction"],
-            "better": better(held["direction"]),
-            "rate": is_rate(held),
+        runs_with_it = [run for run in runs if name in run.metrics()]
+        summary = runs_with_it[0].metrics()[name]
+        described[name] = {
+            "direction": summary["direction"],
+            "better": better(summary["direction"]),
+            "rate": is_rate(summary),
             "meaning": meaning[name],
-            "axis": axis_of_means([run.metrics()[name] for run in having]),
+            "axis": axis_of_means([run.metrics()[name] for run in runs_with_it]),
         }
-    return found
+    return described
 
 
 def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
-    """The comparison as it is, but for the answers of its movers: the rows have them."""
-    kept = ("qid", "a", "b", "difference", "question")
+    """The comparison without the answers of its movers, which the rows have."""
+    keys = ("qid", "a", "b", "difference", "question")
     pairs = [
         {
             **pair,
             "metrics": {
-                name: {**each, "movers": [{key: mover[key] for key in kept} for mover in each["movers"]]}
-                for name, each in pair["metrics"].items()
+                name: {**difference, "movers": [{key: mover[key] for key in keys} for mover in difference["movers"]]}
+                for name, difference in pair["metrics"].items()
             },
         }
         for pair in comparison["pairs"]
@@ -162,12 +162,15 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         "n": run.n_rows,
         "metrics": {
             name: {
-                **{key: each[key] for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")},
-                "level": level(each),
-                "sentence": summary_sentence(name, each),
+                **{
+                    key: figures[key]
+                    for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
+                },
+                "level": level(figures),
+                "sentence": summary_sentence(name, figures),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,
             }
-            for name, each in run.metrics().items()
+            for name, figures in run.metrics().items()
         },
         "row_metrics": run.row_metrics,
         "failures": failures(run.metrics()),

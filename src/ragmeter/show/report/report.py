@@ -1,4 +1,4 @@
-"""`report()`: a page, and what else was asked for beside it."""
+"""`report()`: writes a page, and optionally figures, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ragmeter.show.sentences.comparison import kept_sentence, outdated_sentence
 
 @dataclass(frozen=True)
 class Report:
-    """What was written: the page, and beside it the other files that were asked for.
+    """The files that were written: the page, and the other files that were requested.
 
-    `rows` says how many rows the runs have, `rows_shown` how many of them the page has.
+    `rows` is the number of the runs' rows, `rows_shown` the number of rows on the page.
     """
 
     page: Path
@@ -44,21 +44,21 @@ def report(
     markdown: str | Path | None = None,
     latex: str | Path | None = None,
 ) -> Report:
-    """Write one page that shows a run, or several beside each other.
+    """Write a page that shows a run, or several for comparison.
 
     A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. `figures` is a folder for PNG
-    and SVG files, `markdown` and `latex` are files for the figures as text. The page has room for `max_rows` rows of
-    all runs together; if they are more, it says which ones it leaves out.
+    and SVG files, `markdown` and `latex` are files for the figures as text. The page has at most `max_rows` rows of all
+    runs together; if there are more, it says which ones it leaves out.
     """
     if max_rows < 1:
-        raise UsageError(f"max_rows must be at least 1, and is {max_rows}")
-    places = [Path(each) for each in (output, markdown, latex) if each is not None]
+        raise UsageError(f"max_rows must be at least 1, got {max_rows}")
+    places = [Path(file) for file in (output, markdown, latex) if file is not None]
     for place, path in enumerate(places):
         _check(path, places[:place])
     loaded = load_runs(runs, output_dir)
     comparison, why_not = _compared(loaded)
-    made = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
-    texts = {Path(output): made.html}
+    rendered = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
+    texts = {Path(output): rendered.html}
     if markdown is not None:
         texts[Path(markdown)] = runs_as_markdown(loaded, comparison)
     if latex is not None:
@@ -69,16 +69,16 @@ def report(
 
         drawn = write_figures(loaded, Path(figures))
     with replacing(*texts) as temporary:
-        for each, text in zip(temporary, texts.values(), strict=True):
-            each.write_text(text, encoding="utf-8", newline="\n")
+        for file, text in zip(temporary, texts.values(), strict=True):
+            file.write_text(text, encoding="utf-8", newline="\n")
     total = sum(run.n_rows for run in loaded)
-    return Report(Path(output), (*list(texts)[1:], *drawn), total, made.rows)
+    return Report(Path(output), (*list(texts)[1:], *drawn), total, rendered.rows)
 
 
 def _compared(runs: Sequence[Run]) -> tuple[dict[str, Any] | None, str]:
-    """How the runs differ, or why that can't be said; of one run alone, neither.
+    """The comparison of the runs, or why there is none; neither for a single run.
 
-    A comparison that was kept of these runs is the one that is shown.
+    If a comparison of these runs was kept, its settings are used.
     """
     if len(runs) < 2:
         return None, ""
@@ -92,21 +92,21 @@ def _compared(runs: Sequence[Run]) -> tuple[dict[str, Any] | None, str]:
 
 
 def _kept(runs: Sequence[Run]) -> tuple[dict[str, Any], str]:
-    """The settings of the comparison that was kept of these runs, if they are still the same, and what to say of it."""
-    kept = kept_comparison(runs)
-    if kept is None:
+    """The settings of the comparison that was kept of these runs, if they have not changed, and a sentence about it."""
+    comparison = kept_comparison(runs)
+    if comparison is None:
         return {}, ""
-    if not kept.current:
-        return {}, outdated_sentence(kept.created)
-    settings = kept.settings
-    return settings, kept_sentence(kept.created, settings["test"], settings["alpha"], settings["slices"])
+    if not comparison.current:
+        return {}, outdated_sentence(comparison.created)
+    settings = comparison.settings
+    return settings, kept_sentence(comparison.created, settings["test"], settings["alpha"], settings["slices"])
 
 
-def _check(path: Path, taken: Iterable[Path]) -> None:
-    """Refuse a place that is a folder, that another file has, or that would damage a run."""
+def _check(path: Path, other_paths: Iterable[Path]) -> None:
+    """Refuse a path that is a folder, is used twice, or would replace a file of a run."""
     if path.is_dir():
         raise UsageError(f"{path} is a folder", hint="name a file, for example report.html")
-    if path in taken:
+    if path in other_paths:
         raise UsageError(f"two files can't both be {path}")
     if path.name in (MANIFEST, ROWS, SUMMARY) and (path.parent / MANIFEST).exists():
         raise UsageError(f"{path} is a file of the run, which it would replace", hint="choose another name")

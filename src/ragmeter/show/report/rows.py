@@ -1,6 +1,6 @@
-"""The rows of a page: which ones, and as columns of numbers and of places in one list of texts.
+"""The rows of a page: which are chosen, and their columns, as numbers and as indices into one list of texts.
 
-Texts that come again, a question in five runs or a passage in a hundred rows, are written once.
+Repeated texts, such as a question in five runs or a passage in a hundred rows, are written once.
 """
 
 from __future__ import annotations
@@ -20,55 +20,55 @@ from ragmeter.show.report.shapes import domain
 from ragmeter.show.report.slices import slice_columns
 from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, QID, Scores, outcome_column
 
-#: A text on the page is no longer than this, and shorter if all of them together would be more than a browser likes.
+#: The longest text on the page, and the most characters of all texts; if there are more, texts are cut shorter.
 LONGEST_TEXT = 4000
 _MOST_CHARACTERS = 60_000_000
-#: The parts of what a judge leaves beside a row, in the order of its columns.
+#: The names of a judge's columns, in their order.
 _JUDGED = ("value", "reason", "by", "probability")
 _WHOLE = re.compile(r"\d{1,9}(\.0+)?")
 
 
 class Texts:
-    """Every distinct text once, by its place."""
+    """Distinct texts with their indices."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
 
     def place(self, text: str | None) -> int:
-        """Where a text is; -1 for none."""
+        """The index of a text; -1 for None."""
         return -1 if text is None else self._places.setdefault(text, len(self._places))
 
     def places(self, texts: Sequence[str | None]) -> list[int]:
-        """Where some texts are."""
-        return [self.place(each) for each in texts]
+        """The indices of some texts."""
+        return [self.place(text) for text in texts]
 
     def cut(self) -> tuple[list[str], dict[int, int], int]:
-        """The texts, none too long; the whole length of each one that was cut, by its place; and the limit."""
-        held = list(self._places)
+        """The texts, cut to the limit; the full length of each one that was cut, by index; and the limit."""
+        texts = list(self._places)
         limit = LONGEST_TEXT
-        lengths = np.fromiter(map(len, held), np.int64, len(held))
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         while limit > 200 and np.minimum(lengths, limit).sum() > _MOST_CHARACTERS:
             limit //= 2
-        whole = {int(place): int(lengths[place]) for place in np.flatnonzero(lengths > limit)}
-        return [text[:limit] for text in held], whole, limit
+        full_lengths = {int(place): int(lengths[place]) for place in np.flatnonzero(lengths > limit)}
+        return [text[:limit] for text in texts], full_lengths, limit
 
 
 def choose(runs: Sequence[Run], most: int) -> list[Any]:
-    """Each run's rows that the page has room for, in the order of the run.
+    """Each run's rows for the page, in the order of the run.
 
-    If not all have room, the same questions are taken of every run: those first that failed somewhere, then those
-    that some run did worst on.
+    If not all fit, the same questions are chosen for every run: first those that failed in a run, then those with the
+    worst scores.
     """
     room = max(1, most // len(runs))
     if all(run.n_rows <= room for run in runs):
         return [np.arange(run.n_rows) for run in runs]
     worst: dict[Any, float] = {}
     keys = [_keys(run) for run in runs]
-    for run, held in zip(runs, keys, strict=True):
-        for key, value in zip(held, quality(run).tolist(), strict=True):
+    for run, run_keys in zip(runs, keys, strict=True):
+        for key, value in zip(run_keys, quality(run).tolist(), strict=True):
             worst[key] = min(value, worst.get(key, np.inf))
     chosen = set(sorted(worst, key=worst.__getitem__)[:room])
-    return [np.flatnonzero([key in chosen for key in held]) for held in keys]
+    return [np.flatnonzero([key in chosen for key in run_keys]) for run_keys in keys]
 
 
 def _keys(run: Run) -> list[Any]:
@@ -77,7 +77,7 @@ def _keys(run: Run) -> list[Any]:
 
 
 def quality(run: Run) -> Scores:
-    """How well each row did: the mean over the metrics, each between 0 and 1 on its axis; -1 where one is missing."""
+    """Each row's mean over the metrics, scaled to 0..1 by their axes; -1 where a score is missing."""
     scaled = []
     for name in run.row_metrics:
         direction = run.metrics()[name]["direction"]
@@ -94,65 +94,67 @@ def quality(run: Run) -> Scores:
 def columns(run: Run, rows: Any, texts: Texts) -> dict[str, Any]:
     """A run's rows for the page."""
     table = run.rows().take(rows)
-    held: dict[str, Any] = {"n": len(rows), "total": run.n_rows}
+    page_columns: dict[str, Any] = {"n": len(rows), "total": run.n_rows}
     present = set(table.column_names)
     for name in ("qid", "question", "answer", "error", "session_id"):
         if name in present:
-            held[name] = texts.places(table[name].to_pylist())
+            page_columns[name] = texts.places(table[name].to_pylist())
     for name in LIST_COLUMNS:
         if name in present:
-            held[name] = [None if cell is None else texts.places(cell) for cell in table[name].to_pylist()]
+            page_columns[name] = [None if cell is None else texts.places(cell) for cell in table[name].to_pylist()]
     if {"relevant", "retrieved"} <= present:
-        held["hits"], held["found"] = _hits(run, table)
-    held["judges"] = [
+        page_columns["hits"], page_columns["found"] = _hits(run, table)
+    page_columns["judges"] = [
         {
             "name": name,
             **{
-                part: texts.places([None if cell is None else str(cell) for cell in table[column].to_pylist()])
-                for part, column in zip(_JUDGED, filled, strict=False)
+                cell_name: texts.places([None if cell is None else str(cell) for cell in table[column].to_pylist()])
+                for cell_name, column in zip(_JUDGED, filled, strict=False)
                 if column in present
             },
         }
         for name, filled in run.judged_columns.items()
     ]
-    held["numbers"] = {name: _rounded(table[name].to_pylist()) for name in NUMBER_COLUMNS if name in present}
-    held["turn"] = [_turn(value) for value in table["turn_idx"].to_pylist()] if "turn_idx" in present else None
+    page_columns["numbers"] = {name: _rounded(table[name].to_pylist()) for name in NUMBER_COLUMNS if name in present}
+    page_columns["turn"] = [_turn(value) for value in table["turn_idx"].to_pylist()] if "turn_idx" in present else None
     dividing = set(slice_columns(run))
-    for kind in ("slices", "others"):
-        held[kind] = {
+    for group in ("slices", "others"):
+        page_columns[group] = {
             name: texts.places(table[name].to_pylist())
             for name in run.other_columns
-            if (name in dividing) == (kind == "slices")
+            if (name in dividing) == (group == "slices")
         }
-    found = evidence(run, rows, table)
-    if found is not None:
-        held["evidence"] = [
-            None if each is None else [[texts.place(about), texts.place(says), weight] for about, says, weight in each]
-            for each in found
+    explanations = evidence(run, rows, table)
+    if explanations is not None:
+        page_columns["evidence"] = [
+            None
+            if pieces is None
+            else [[texts.place(about), texts.place(says), weight] for about, says, weight in pieces]
+            for pieces in explanations
         ]
-    held["scores"] = {name: _rounded(run.scores(name)[rows].tolist()) for name in run.row_metrics}
-    held["outcomes"] = {
+    page_columns["scores"] = {name: _rounded(run.scores(name)[rows].tolist()) for name in run.row_metrics}
+    page_columns["outcomes"] = {
         name: texts.places(table[outcome_column(name)].to_pylist())
         for name in run.row_metrics
         if outcome_column(name) in present
     }
-    return held
+    return page_columns
 
 
 def _hits(run: Run, table: Any) -> tuple[list[list[int]], list[list[int]]]:
-    """Which retrieved ids stand for a gold document, and which gold ones were found: 1 or 0 for each id of each row."""
+    """Which retrieved ids are gold documents, and which gold ones were retrieved: 1 or 0 for each id of each row."""
     sides = [[cell or [] for cell in table[name].to_pylist()] for name in ("relevant", "retrieved")]
     names = [name for side in sides for cell in side for name in cell]
     numbers = iter(documents(text_array(names), _doc_id(run)).tolist() if names else [])
-    gold, found = ([[next(numbers) for _ in cell] for cell in side] for side in sides)
+    gold, retrieved = ([[next(numbers) for _ in cell] for cell in side] for side in sides)
     return (
-        [[int(each in wanted) for each in cell] for cell, wanted in zip(found, map(set, gold), strict=True)],
-        [[int(each in there) for each in cell] for cell, there in zip(gold, map(set, found), strict=True)],
+        [[int(number in golds) for number in cell] for cell, golds in zip(retrieved, map(set, gold), strict=True)],
+        [[int(number in hits) for number in cell] for cell, hits in zip(gold, map(set, retrieved), strict=True)],
     )
 
 
 def _doc_id(run: Run) -> Pattern | None:
-    """The pattern by which the run's own metrics knew the document of a chunk."""
+    """The pattern that the run's metrics used for the document of a chunk."""
     for metric in run.manifest().get("metrics") or []:
         pattern = (metric.get("settings") or {}).get("doc_id")
         if isinstance(pattern, str):
@@ -165,5 +167,5 @@ def _turn(value: str | None) -> int | None:
 
 
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
-    """Numbers as far as a page shows them; null for what is none."""
+    """Numbers with the precision of the page; None for NaN."""
     return [None if value is None or value != value else compact(value) for value in values]

@@ -1,4 +1,4 @@
-"""The shape of scores: histograms, and two metrics against each other."""
+"""Distributions of scores: histograms, and pairs of metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragmeter.table import Scores
 
 _BARS = 20
 _CELLS = 24
-#: Against each other only so many metrics are shown: the pairs of more are too many to look through.
+#: The most metrics that are shown in pairs.
 MOST_METRICS = 12
 
 
@@ -23,61 +23,61 @@ def is_rate(summary: Mapping[str, Any]) -> bool:
 
 
 def domain(run: Run, metric: str) -> tuple[float, float]:
-    """Where the axis of a metric begins and ends: its range, or what was seen where it has no end."""
-    held = run.metrics()[metric]
-    low, high = held["range"]
-    least = 0.0 if held["min"] is None else min(0.0, held["min"])
-    most = 1.0 if held["max"] is None else held["max"]
-    begin, end = least if low is None else low, most if high is None else high
+    """The ends of a metric's axis: its range, or the observed scores on a side without a limit."""
+    summary = run.metrics()[metric]
+    low, high = summary["range"]
+    least = 0.0 if summary["min"] is None else min(0.0, summary["min"])
+    greatest = 1.0 if summary["max"] is None else summary["max"]
+    begin, end = least if low is None else low, greatest if high is None else high
     return (begin, end) if end > begin else (begin, begin + 1.0)
 
 
 def axis_of_means(summaries: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Where the axis of a metric's means begins and ends: its range, or a little beyond the means where it has none."""
+    """The ends of the axis of a metric's means: its range, or a little beyond the means on a side without a limit."""
     low, high = summaries[0]["range"]
-    seen = [0.0]
-    for each in summaries:
-        seen += [] if each["mean"] is None else [each["mean"], *(each["interval"] or ())]
-    begin, end = min(seen) if low is None else low, max(seen) * 1.1 if high is None else high
+    values = [0.0]
+    for summary in summaries:
+        values += [] if summary["mean"] is None else [summary["mean"], *(summary["interval"] or ())]
+    begin, end = min(values) if low is None else low, max(values) * 1.1 if high is None else high
     return (begin, end) if end > begin else (begin, begin + 1.0)
 
 
 def histogram(run: Run, metric: str) -> dict[str, Any] | None:
-    """How many rows have which score, in bars of equal width. A score of 1 falls into the last bar."""
+    """The numbers of rows by score, in bars of equal width. A score of 1 belongs to the last bar."""
     values = _finite(run.scores(metric))
     if not len(values):
         return None
     low, high = domain(run, metric)
     counted = is_rate(run.metrics()[metric]) or high - low > 1
-    whole = bool(counted and high - low < _BARS and np.all(values == np.round(values)))
+    is_whole = bool(counted and high - low < _BARS and np.all(values == np.round(values)))
     bars = _BARS
-    if whole:  # each whole number has a bar of its own, around it
+    if is_whole:  # each whole number has a bar of its own, around it
         bars, low, high = int(high - low) + 1, low - 0.5, high + 0.5
     counts, _ = np.histogram(np.clip(values, low, high), bins=bars, range=(low, high))
-    return {"low": low, "high": high, "counts": counts.tolist(), "whole": whole, "n": len(values)}
+    return {"low": low, "high": high, "counts": counts.tolist(), "whole": is_whole, "n": len(values)}
 
 
 def relations(run: Run) -> list[dict[str, Any]]:
-    """Each pair of metrics: how many rows lie where, the correlations of values and of ranks, and n."""
-    shown = [name for name in run.row_metrics if len(np.unique(_finite(run.scores(name)))) > 1][:MOST_METRICS]
-    return [_relation(run, x, y) for x, y in combinations(shown, 2)]
+    """For each pair of metrics a two-dimensional histogram, the correlations of values and of ranks, and n."""
+    varying = [name for name in run.row_metrics if len(np.unique(_finite(run.scores(name)))) > 1][:MOST_METRICS]
+    return [_relation(run, x, y) for x, y in combinations(varying, 2)]
 
 
 def _relation(run: Run, x: str, y: str) -> dict[str, Any]:
     xs, ys = run.scores(x), run.scores(y)
-    both = ~np.isnan(xs) & ~np.isnan(ys)
-    xs, ys = xs[both], ys[both]
+    has_both = ~np.isnan(xs) & ~np.isnan(ys)
+    xs, ys = xs[has_both], ys[has_both]
     ranges = (domain(run, x), domain(run, y))
     counts, _, _ = np.histogram2d(
-        np.clip(xs, *ranges[0]), np.clip(ys, *ranges[1]), bins=_CELLS, range=[list(each) for each in ranges]
+        np.clip(xs, *ranges[0]), np.clip(ys, *ranges[1]), bins=_CELLS, range=[list(bounds) for bounds in ranges]
     )
-    where = np.argwhere(counts)
+    cells = np.argwhere(counts)
     return {
         "x": x,
         "y": y,
         "domains": ranges,
         "cells": _CELLS,
-        "counts": [[int(i), int(j), int(counts[i, j])] for i, j in where],
+        "counts": [[int(i), int(j), int(counts[i, j])] for i, j in cells],
         "pearson": correlation(xs, ys),
         "spearman": correlation(ranks(xs), ranks(ys)),
         "n": len(xs),
@@ -85,7 +85,7 @@ def _relation(run: Run, x: str, y: str) -> dict[str, Any]:
 
 
 def correlation(xs: Scores, ys: Scores) -> float | None:
-    """Pearson's; none where one side does not vary, or for fewer than three rows."""
+    """Pearson's correlation; None if a side does not vary, or for fewer than three rows."""
     if len(xs) < 3 or not np.ptp(xs) or not np.ptp(ys):
         return None
     return float(np.corrcoef(xs, ys)[0, 1])

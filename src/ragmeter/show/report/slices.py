@@ -1,4 +1,4 @@
-"""How a run does on parts of its rows: each value of a column by itself."""
+"""A run's metrics by slices: for each value of a column."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ragmeter.runs.run import NOTHING, Run
 from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import MetricSummary
 
-#: A column with more values than these is no division into parts but a text, or an id.
+#: A column with more values than this is not used for slices: it is a text or an id.
 MOST_VALUES = 30
 
 
 def slice_columns(run: Run) -> list[str]:
-    """The columns that divide the rows into a few parts, each with more than one row on average."""
-    most = min(MOST_VALUES, run.n_rows // 2)
-    return [name for name in run.slices() if len(run.column(name).unique()) <= most]
+    """The columns with few values, each with at least two rows on average."""
+    most_values = min(MOST_VALUES, run.n_rows // 2)
+    return [name for name in run.slices() if len(run.column(name).unique()) <= most_values]
 
 
 def slices(run: Run) -> list[dict[str, Any]]:
@@ -26,40 +26,47 @@ def slices(run: Run) -> list[dict[str, Any]]:
     columns = slice_columns(run)
     if not columns:
         return []
-    how = run.confidence
-    found = summarise_run(run, slices=columns, interval=how.method, cluster=how.cluster, level=how.level, seed=how.seed)
+    used = run.confidence
+    summary = summarise_run(
+        run,
+        slices=columns,
+        interval=used.method,
+        cluster=used.cluster,
+        level=used.level,
+        seed=used.seed,
+    )
     return [
         {
             "column": column,
             "values": [
                 {
-                    "value": each.value,
-                    "n": each.n_rows,
-                    "cells": {name: _cell(run.metrics()[name], each.metrics[name]) for name in run.row_metrics},
+                    "value": part.value,
+                    "n": part.n_rows,
+                    "cells": {name: _cell(run.metrics()[name], part.metrics[name]) for name in run.row_metrics},
                 }
-                for each in sorted((each for each in found.slices if each.column == column), key=_order)
+                for part in sorted((part for part in summary.slices if part.column == column), key=_order)
             ],
         }
         for column in columns
     ]
 
 
-def _cell(held: Mapping[str, Any], found: MetricSummary) -> dict[str, Any]:
-    """A metric on some rows, and how far from the mean of all, in standard deviations; above 0 is better."""
+def _cell(overall: Mapping[str, Any], on_slice: MetricSummary) -> dict[str, Any]:
+    """A metric on a slice, and its distance from the mean of all rows in standard deviations; above 0 is better."""
     apart = None
-    if found.mean is not None and held["mean"] is not None and held["sd"] and held["direction"] != "none":
-        apart = (found.mean - held["mean"]) / held["sd"] * (-1 if held["direction"] == "lower" else 1)
+    if on_slice.mean is not None and overall["mean"] is not None and overall["sd"] and overall["direction"] != "none":
+        apart = (on_slice.mean - overall["mean"]) / overall["sd"] * (-1 if overall["direction"] == "lower" else 1)
     return {
-        "mean": found.mean,
-        "interval": found.interval,
-        "n": found.n_scored,
+        "mean": on_slice.mean,
+        "interval": on_slice.interval,
+        "n": on_slice.n_scored,
         "apart": apart,
-        "few": found.n_scored < SMALL,
+        "few": on_slice.n_scored < SMALL,
     }
 
 
 def _order(part: Slice) -> tuple[int, float, str]:
-    """Numbers by their size, then texts, and what has no value last."""
+    """Sort key: numbers by value, then texts, and rows without a value last."""
     if part.value == NOTHING:
         return 2, 0.0, ""
     try:

@@ -1,6 +1,6 @@
-"""A judge's calibration in words: one sentence, and the warnings wherever the labels don't help.
+"""A judge's calibration in a sentence, and the warnings about it.
 
-The warnings are templates; which of them apply is decided by `analysis`.
+The warnings are templates; `analysis` decides which apply.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NOT_NARROWER = "the judge does not make the interval narrower: the labels alone 
 
 
 def corrected_sentence(metric: str, corrected: Estimate, raw: Estimate, level: float) -> str:
-    """What people would say of all answers, and whether the judge is off."""
+    """The share that people would call correct, and whether the judge is too strict or too lenient."""
     if corrected.value is None or corrected.interval is None or raw.value is None:
         return f"What people would say of all answers can't be told yet: {corrected.undefined}."
     low, high = corrected.interval
@@ -52,13 +52,13 @@ def corrected_sentence(metric: str, corrected: Estimate, raw: Estimate, level: f
 
 
 def unlabelled_strata(strata: Sequence[str]) -> str:
-    """Why nothing can be told of all rows while a stratum has no label."""
+    """Why there is no estimate for all rows while a stratum has no label."""
     named = ", ".join(strata[:_NAMED]) + (", …" if len(strata) > _NAMED else "")
     return f"no row of {len(strata):,} strata is labelled yet ({named})"
 
 
 def always_agrees(n: int) -> str:
-    """A judge that agrees with people on all labels: by the rule of three, 3 of n may still be wrong."""
+    """Warns of a judge that agrees with people on all labels: by the rule of three, 3 of n may still be wrong."""
     wrong = percent(min(1.0, 3 / n), decimals=1)
     return (
         f"judge and people agree on all {n:,} labels, so the interval takes the judge for perfect: up to {wrong} of "

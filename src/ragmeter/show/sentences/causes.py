@@ -22,7 +22,7 @@ _MOST = 5
 
 
 def cause_meaning(cause: str) -> str:
-    """A cause in words, or nothing where it speaks for itself."""
+    """A cause in words, or an empty text if its name is clear."""
     if cause.startswith("no_") and cause not in _MEANINGS:
         return f"the row has no {cause.removeprefix('no_').replace('_', ' ')}"
     return _MEANINGS.get(cause, "")
@@ -34,14 +34,14 @@ def counted_causes(causes: Mapping[str, int]) -> str:
 
 
 def because(causes: Mapping[str, int]) -> str:
-    """The most frequent causes, in brackets; nothing where there is none."""
+    """The most frequent causes, in brackets; an empty text without causes."""
     ordered = sorted(causes.items(), key=lambda item: -item[1])
     more = ", …" if len(ordered) > _MOST else ""
     return f" ({counted_causes(dict(ordered[:_MOST]))}{more})" if ordered else ""
 
 
 def failures(metrics: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each reason why rows were not scored, with how many and for which metrics; most first."""
+    """Each cause of rows without a score, with its count and its metrics; most frequent first."""
     by_cause: dict[tuple[str, int], list[str]] = {}
     for name, summary in metrics.items():
         for cause, count in summary["n_not_scored"].items():
@@ -65,6 +65,6 @@ def which_metrics(reason: Mapping[str, Any]) -> str:
 
 
 def first_ids(rows: Mapping[str, Any]) -> str:
-    """The first ids of rows that have no partner, of a mapping with `count` and `qids`."""
+    """The first ids of rows without a partner, from a mapping with `count` and `qids`."""
     more = ", …" if rows["count"] > len(rows["qids"][:_MOST]) else ""
     return f"qid {', '.join(map(str, rows['qids'][:_MOST]))}{more}"

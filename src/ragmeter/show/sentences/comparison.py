@@ -1,4 +1,4 @@
-"""A comparison in words: the terminal, the gate, Markdown, JUnit and the page all have these sentences."""
+"""Sentences about a comparison, for the terminal, the gate, Markdown, JUnit and the page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Protocol
 from ragmeter.show.numbers import about, equals, given, number, p_value, percent, signed, signed_interval
 from ragmeter.stats.intervals import Interval
 
-#: Up to so many metrics all have their sentence; of more, those that differ significantly, up to the second number.
+#: Up to the first number of metrics, all get a sentence; of more, only significant differences, up to the second.
 _ALL, _MOST = 3, 8
-#: So many metrics are listed by name alone; the others are counted.
+#: The most metrics that are listed by name alone; others are counted.
 _NAMED = 8
 _USUAL_ALPHA = 0.05
 
 
 class JudgedDifference(Protocol):
-    """What a sentence says of a metric's difference, and of the verdict on it."""
+    """A metric's difference with its verdict, as a sentence needs it."""
 
     @property
     def difference(self) -> float | None: ...
@@ -34,7 +34,7 @@ class JudgedDifference(Protocol):
 
 
 class JudgedPart(Protocol):
-    """The same of a slice."""
+    """The same for a slice."""
 
     @property
     def column(self) -> str: ...
@@ -54,18 +54,18 @@ class JudgedPart(Protocol):
 
 @dataclass(frozen=True)
 class Wording:
-    """How differences were tested: the intervals' level, alpha, and over how many tests p is corrected."""
+    """Sentences about differences. It has the intervals' level, alpha, and the number of tests for the correction."""
 
     level: float
     alpha: float
     tests: int
 
     def difference(self, metric: str, a: str, b: str, result: JudgedDifference) -> str:
-        """The judgement on one metric: the difference, its interval, whether it is significant, p and n."""
+        """The result of one metric: the difference, its interval, whether it is significant, p and n."""
         if result.difference is None:
             return f"{metric}: no question has a score in both {a} and {b}"
-        same = f"{b} and {a} have the same mean"
-        text = f"{metric}: {f'{b} is {signed(result.difference)} against {a}' if result.difference else same}"
+        same_mean = f"{b} and {a} have the same mean"
+        text = f"{metric}: {f'{b} is {signed(result.difference)} against {a}' if result.difference else same_mean}"
         text += self._between(result.interval)
         if result.p_holm is None:
             return f"{text}, too few questions for a test (n = {result.n:,})"
@@ -73,9 +73,9 @@ class Wording:
         return f"{text}, {verdict}{self._corrected(result.p_holm, counted(result.n, result.n_clusters))}"
 
     def turned(self, part: JudgedPart) -> str:
-        """A slice on which the difference is the other way round."""
-        where = f"the other way round where {part.column} is {part.value}: {part.metric}"
-        text = f"{where} {signed(part.difference)}{self._between(part.interval)}"
+        """A slice on which the difference has the opposite sign."""
+        context = f"the other way round where {part.column} is {part.value}: {part.metric}"
+        text = f"{context} {signed(part.difference)}{self._between(part.interval)}"
         return f"{text}, significant{self._corrected(part.p_adjusted, counted(part.n, None))}"
 
     def _between(self, interval: Interval | None) -> str:
@@ -89,14 +89,14 @@ class Wording:
 
 
 def counted(n: int, clusters: int | None) -> str:
-    """How many rows a figure rests on, and how many groups of them where rows belong together."""
+    """The number of rows, and of clusters if there are any."""
     return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} clusters"
 
 
 def overview(significant: Mapping[str, str], others: Mapping[str, str], nearest: str | None, more: str) -> str:
-    """What two runs' differences come to: of a few metrics all, of many those that differ significantly.
+    """The differences of two runs: of a few metrics all, of many the significant ones.
 
-    Both mappings have the metrics' sentences; `nearest` is the one of the others that is nearest to a difference.
+    Both mappings have the metrics' sentences; `nearest` is the one of the others with the smallest p-value.
     """
     names = list(significant)
     if len(significant) + len(others) <= _ALL:
@@ -114,24 +114,24 @@ def overview(significant: Mapping[str, str], others: Mapping[str, str], nearest:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    not_named = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + not_named
 
 
 def would_show(point: float, needed: int, smallest: float) -> str:
-    """What it would take to see a small difference, or what these rows would have shown."""
+    """The number of questions that shows a small difference, or the difference that these rows would show."""
     if smallest <= point:
         return f"A difference of {number(smallest)} would probably have been seen"
     return f"To see a difference of {given(point)}, about {about(needed)} questions are needed"
 
 
 def kept_sentence(created: str, test: str, alpha: float, slices: Sequence[str] | None) -> str:
-    """Which comparison a report shows, where one was kept."""
+    """Says that a report shows a kept comparison."""
     by = "" if slices is None else f", slices: {', '.join(slices) or 'none'}"
     return f"The comparison that was kept on {created}; test: {test}, alpha: {given(alpha)}{by}."
 
 
 def outdated_sentence(created: str) -> str:
-    """Why a report does not show the comparison that was kept."""
+    """Says why a report does not show the kept comparison."""
     changed = f"A comparison was kept on {created}, but the runs have changed since"
     return f"{changed}. This one is made anew, with the usual settings."

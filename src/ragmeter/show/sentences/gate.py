@@ -1,4 +1,4 @@
-"""The reasons of a gate: what was asked of a run, and what was found."""
+"""The reasons of a gate: the requirement and the result of each check."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragmeter.stats.summary import MetricSummary
 
 
 def bound_reason(metric: str, summary: MetricSummary, bound: float, *, under: bool, whole: bool, doubtful: bool) -> str:
-    """A mean against a bound. `whole`: the whole interval has to be there; `doubtful`: it is not, and need not be."""
+    """A mean against a bound. `whole`: the whole interval must meet it; `doubtful`: it does not, and need not."""
     if summary.mean is None:
         return f"{metric}: nothing was scored{because(summary.n_not_scored)}"
     asked = f"{'at least' if under else 'at most'} {given(bound, thousands=True)} is asked for"
@@ -21,7 +21,7 @@ def bound_reason(metric: str, summary: MetricSummary, bound: float, *, under: bo
 
 
 def unscored_reason(metrics: str, what: str, failed: int, total: int, causes: Mapping[str, int], most: float) -> str:
-    """How many rows have no score, against how many may have none."""
+    """The number of rows without a score, against the limit."""
     have = f"{metrics}: {failed:,} of {total:,} {what} have no score"
     return f"{have}{because(causes)}: at most {percent(most)} may have none"
 
@@ -29,10 +29,10 @@ def unscored_reason(metrics: str, what: str, failed: int, total: int, causes: Ma
 def margin_reason(
     sentence: str, margin: float, *, passed: bool, lost: bool, needed: float | None, few: str | None
 ) -> str:
-    """A comparison's own sentence, and what its interval says of a margin.
+    """A comparison's sentence, and whether its interval rules out a loss beyond the margin.
 
-    `lost`: the whole interval is beyond the margin. `needed` is the number of questions that would show two runs to be
-    alike, `few` says of what there are too few for the interval to be exact.
+    `lost`: the whole interval is beyond the margin. `needed` is the number of questions that would show that two runs
+    are equally good; `few` names the units (rows or clusters) if there are too few for an accurate interval.
     """
     loss = f"a loss of more than {given(margin)}"
     decision = f"the interval {'rules out' if passed else 'does not rule out'} {loss}"
@@ -45,10 +45,10 @@ def margin_reason(
 
 
 def no_interval(sentence: str) -> str:
-    """A comparison that can't be held against a margin."""
+    """A comparison without an interval, which can't be checked against a margin."""
     return f"{sentence}: there is no interval"
 
 
 def reworded(questions: int, baseline: str) -> str:
-    """What to add where the baseline has other questions under the same ids."""
+    """A note for a baseline that has other questions under the same ids."""
     return f" (and {questions:,} of the questions are worded otherwise in {baseline})"

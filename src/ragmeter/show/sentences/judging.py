@@ -1,4 +1,4 @@
-"""A judge in words: how it did on known cases, who decided, what failed, what it cost."""
+"""Lines about a judge: its result on known cases, who decided, what failed, what it cost."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.show.numbers import interval, money, number, whole
 
 _MOST_CAUSES = 5
-#: What kind of line it is: one to be worried about, one that stands out, a cause why there is no verdict, any other.
+#: The kinds of lines: a warning, an important line, a cause of missing verdicts, any other.
 WARNING, STRONG, CAUSE, PLAIN = "warning", "strong", "cause", ""
 #: A line, and its kind.
 Line = tuple[str, str]
 
 
 def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[Line]:
-    """All that a run's documents say of the columns that a judge has filled, and of what that took."""
+    """Everything about the columns that a judge has filled and their cost, from a run's summary and manifest."""
     judges = _judges(summary)
     if not judges:
         return
@@ -28,7 +28,7 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
             yield prefix + decided_by(column["judged_by"]), PLAIN
         if "cascade" in column:
             yield from ((prefix + line, kind) for line, kind in cascade_lines(column["cascade"]))
-        yield from cause_lines(column["causes"])
+        yield from ((f"  {prefix}{line.strip()}", kind) for line, kind in cause_lines(column["causes"]))
         if column["flip_rate"] is not None:
             yield f"{prefix}flip rate: {number(column['flip_rate'])}, n = {column['n_judged_repeatedly']:,}", PLAIN
         for warning in column["warnings"]:
@@ -43,18 +43,18 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
 
 
 def _judges(summary: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """What the summary says of each column that a judge has filled; conversations have one, and say it at the top."""
+    """The summary of each column that a judge has filled. Conversations have one, at the top level of the summary."""
     if "judges" in summary or "judged_by" not in summary:
         judges: Mapping[str, Mapping[str, Any]] = summary.get("judges") or {}
         return judges
-    own = {name: summary[name] for name in ("judged_by", "flip_rate", "n_judged_repeatedly")}
-    shared = {"cascade": summary["cascade"]} if "cascade" in summary else {}
+    counts = {name: summary[name] for name in ("judged_by", "flip_rate", "n_judged_repeatedly")}
+    cascade = {"cascade": summary["cascade"]} if "cascade" in summary else {}
     warnings = summary.get("judge_warnings") or []
-    return {"verdict": {**own, **shared, "causes": summary.get("causes") or {}, "warnings": warnings}}
+    return {"verdict": {**counts, **cascade, "causes": summary.get("causes") or {}, "warnings": warnings}}
 
 
 def judge_model(manifest: Mapping[str, Any]) -> str:
-    """The model that was asked, or nothing."""
+    """The judge's model, or an empty text."""
     asked = [*(manifest.get("asked") or {}).values(), manifest.get("judge") or {}]
     return next((str(entry["model"]) for entry in asked if entry.get("model")), "")
 
@@ -69,7 +69,7 @@ def judge_causes(summary: Mapping[str, Any]) -> dict[str, int]:
 
 
 def check_line(check: Mapping[str, Any]) -> str:
-    """How the judge did on the built-in cases."""
+    """The judge's result on the built-in cases."""
     if check["skipped"]:
         return f"this judge was not tried on built-in cases: {check['skipped']}"
     missed = f"; it missed: {'; '.join(check['missed'])}" if check["missed"] else ""
@@ -82,7 +82,7 @@ def decided_by(judged_by: Mapping[str, int]) -> str:
 
 
 def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
-    """What a cascade saved, and what the accuracy is without the offline judge's mistakes."""
+    """What a cascade saved, and the accuracy corrected for the offline judge's mistakes."""
     if cascade["calls_saved"]:
         saved = f", about {money(cascade['saved_usd'])}" if cascade["saved_usd"] is not None else ""
         yield f"calls saved: {cascade['calls_saved']:,}{saved}", PLAIN
@@ -90,14 +90,14 @@ def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
         threshold = cascade["threshold"]
         limit = "nothing is sure enough" if threshold is None else f"sure from {number(threshold)} on"
         yield f"threshold: {limit}, set by {cascade['basis']}", PLAIN
-    checked = cascade["audited"]
-    if checked["n"]:
-        agreement = f"{number(checked['agreement'])} ({interval(checked['interval'])}), n = {checked['n']:,}"
+    audited = cascade["audited"]
+    if audited["n"]:
+        agreement = f"{number(audited['agreement'])} ({interval(audited['interval'])}), n = {audited['n']:,}"
         yield f"agreement of the model with the offline judge where that was sure: {agreement}", PLAIN
     accuracy = cascade["accuracy"]
     if accuracy["mean"] is not None:
-        shown = f"{number(accuracy['mean'])} ({interval(accuracy['interval'])}), n = {accuracy['n']:,}"
-        yield f"accuracy as the model would find it: {shown}", STRONG
+        estimate = f"{number(accuracy['mean'])} ({interval(accuracy['interval'])}), n = {accuracy['n']:,}"
+        yield f"accuracy as the model would find it: {estimate}", STRONG
     for warning in cascade["warnings"]:
         yield warning, WARNING
 
@@ -111,7 +111,7 @@ def cause_lines(causes: Mapping[str, int]) -> Iterator[Line]:
 
 
 def effort_lines(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> Iterator[Line]:
-    """What asking took, if anything was asked, and what the server and the journal had to do with it."""
+    """Calls and cost, if anything was asked, and notices about the journal and the server."""
     if notice := effort.get("journal_notice"):
         yield notice, WARNING
     if effort["made"] or effort["from_journal"]:

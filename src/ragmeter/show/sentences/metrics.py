@@ -1,4 +1,4 @@
-"""A metric in words: what it is, which way is better, and its mean with interval and n."""
+"""Metrics in words: descriptions, directions, and means with interval and n."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ragmeter.show.sentences.causes import because
 from ragmeter.stats.intervals import Interval, is_few
 from ragmeter.stats.summary import MetricSummary
 
-#: Which way is better, beside a metric's name.
+#: The arrow beside a metric's name: which direction is better.
 ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
-#: Scores that a judge's run has, and no metric computes.
+#: Scores of conversations, which no metric computes.
 _OF_JUDGES = {
     "is_correct": "Share of turns that were answered correctly.",
     "is_exact_match": "Share of turns whose answer is the expected one, word for word.",
@@ -31,14 +31,14 @@ def titled(name: str, direction: str) -> str:
 
 
 def better(direction: str) -> str:
-    """Which way is up."""
+    """Which direction is better."""
     return _BETTER.get(direction, _BETTER["none"])
 
 
 def explained(metrics: Sequence[str]) -> dict[str, str]:
-    """The first sentence of each metric's description. Only known names are looked up: a run may come from anywhere."""
-    known = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
-    return {name: _OF_JUDGES.get(name) or known.get(_base(name), "") for name in metrics}
+    """The first sentence of each metric's description. Unknown names are not imported: a run may not be trusted."""
+    sentence_of = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
+    return {name: _OF_JUDGES.get(name) or sentence_of.get(_base(name), "") for name in metrics}
 
 
 def _base(name: str) -> str:
@@ -54,11 +54,11 @@ def level(summary: Mapping[str, Any]) -> str:
 
 
 def about_intervals(levels: Sequence[str]) -> str:
-    """What an interval means, in a sentence or two."""
-    which = " or ".join(dict.fromkeys(levels))
+    """Explains an interval in two sentences."""
+    stated = " or ".join(dict.fromkeys(levels))
     return (
-        f"The {which} interval says how far chance alone may have moved a mean: if questions like these were drawn "
-        f"again and again, {which} of the intervals made this way would hold the true mean. More questions make it "
+        f"The {stated} interval says how far chance alone may have moved a mean: if questions like these were drawn "
+        f"again and again, {stated} of the intervals made this way would hold the true mean. More questions make it "
         "narrower."
     )
 
@@ -71,7 +71,7 @@ def summary_sentence(name: str, summary: Mapping[str, Any]) -> str:
 
 
 def brief(summary: MetricSummary) -> str:
-    """A mean with its interval and its n; `few` where the interval rests on too few rows to keep its promise."""
+    """A mean with its interval and its n; with `few` where the interval has too few rows to be accurate."""
     if summary.mean is None:
         return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
     between = "no interval"
@@ -85,6 +85,6 @@ def brief(summary: MetricSummary) -> str:
 
 
 def bracketed(value: float, interval: Interval | None, n: str) -> str:
-    """An estimate in one line of a repr: `0.4308 [0.1479 to 0.7137], n = 7 of 8`."""
+    """An estimate for a repr: `0.4308 [0.1479 to 0.7137], n = 7 of 8`."""
     between = "" if interval is None else f" [{numbers.interval(interval)}]"
     return f"{numbers.number(value)}{between}, n = {n}"

@@ -1,4 +1,4 @@
-"""What a person sees: tables that fit the terminal, and a progress bar that keeps out of pipes."""
+"""Output on the terminal: tables that fit its width, and a progress bar that is not shown in pipes."""
 
 from ragmeter.show.terminal import summary
 from ragmeter.show.terminal.console import console, progress

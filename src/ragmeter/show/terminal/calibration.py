@@ -1,4 +1,4 @@
-"""What people's labels say of a judge, as a person reads it."""
+"""Shows a judge's calibration by people's labels on the terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragmeter.stats.agreement import Estimate
 
 
 def show_calibration(result: Calibration, written: Sequence[Path]) -> None:
-    """The judge against people, people among themselves, the accuracy behind it, and what to beware of."""
+    """The agreement of judge and people, and among people, the corrected accuracy, and warnings."""
     out = console()
     judge = result.judge
     out.print(_confusion(result))
@@ -51,7 +51,7 @@ def show_calibration(result: Calibration, written: Sequence[Path]) -> None:
 
 
 def _confusion(result: Calibration) -> Figures:
-    """How often judge and people said what."""
+    """The confusion table of judge and people."""
     judge = result.judge
     limit = "" if result.threshold is None else f", threshold {given(result.threshold)}"
     name = printable(f"{result.metric}{limit}")
@@ -70,7 +70,7 @@ def _estimates(title: str, estimates: dict[str, Estimate], level: float) -> Figu
 
 
 def _people(result: Calibration, between: BetweenPeople) -> Iterator[str]:
-    """How far people agree among themselves."""
+    """The agreement among people."""
     alpha, kappa = between.alpha, between.kappa
     yield f"people: {len(result.raters):,} ({', '.join(rater or 'unnamed' for rater in result.raters)})"
     undefined = f" ({alpha.undefined})" if alpha.undefined else ""
@@ -83,17 +83,17 @@ def _people(result: Calibration, between: BetweenPeople) -> Iterator[str]:
 
 
 def show_recalibration(result: Recalibration, output: Path) -> None:
-    """What adapting the offline judge to labels does to rows that it has not seen, and how to use it."""
+    """The effect of recalibrating the offline judge on held-out rows, and how to use the result."""
     gain, out = result.gain, console()
     out.sentence(
         f"labels: {gain.n:,} on {gain.n_groups:,} questions; on questions that had no part in it, by cross-validation:"
     )
-    for what, before, after in (
+    for title, before, after in (
         ("log loss", gain.log_loss_before, gain.log_loss_after),
         ("calibration error", gain.calibration_error_before, gain.calibration_error_after),
         ("agreement with people", gain.agreement_before, gain.agreement_after),
     ):
-        out.print(f"  {what}: {number(before)} as it is, {number(after)} adapted")
+        out.print(f"  {title}: {number(before)} as it is, {number(after)} adapted")
     out.print(f"  gain in log loss: {number(gain.gain)} ({interval(gain.interval)})")
     for warning in result.warnings:
         out.sentence(f"beware: {warning}", "red")

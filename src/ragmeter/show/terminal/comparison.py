@@ -1,4 +1,4 @@
-"""A comparison, as a person reads it."""
+"""Shows a comparison on the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST = 200
 
 
 def show_comparison(comparison: Comparison) -> None:
-    """Each pair of runs: what it comes to, a table, what to mind, and the rows that moved most."""
+    """For each pair of runs a sentence, a table, cautions, and the rows that changed most."""
     out = console()
     corrected = comparison.tests > 1
     for pair in comparison.pairs:
@@ -59,25 +59,25 @@ def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:
 
 
 def _cautions(pair: Pair) -> Iterator[str]:
-    """What keeps these figures from meaning what they seem to mean."""
+    """Cautions: rows without a partner, changed questions, missing scores, too few rows."""
     for run, alone in ((pair.a, pair.only_a), (pair.b, pair.only_b)):
         if alone["count"]:
             yield f"rows only in {run}: {alone['count']:,} ({first_ids(alone)})"
     if pair.questions_differ:
         yield f"another question under the same qid: {pair.questions_differ:,} of {pair.n_paired:,} pairs"
-    by_one: dict[tuple[int, int], list[str]] = {}
+    by_counts: dict[tuple[int, int], list[str]] = {}
     for name, result in pair.metrics.items():
-        by_one.setdefault((result.scored_only_a, result.scored_only_b), []).append(name)
-    for (in_a, in_b), names in by_one.items():
+        by_counts.setdefault((result.scored_only_a, result.scored_only_b), []).append(name)
+    for (in_a, in_b), names in by_counts.items():
         if in_a or in_b:
-            which = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
-            yield f"left out, scored by one run alone: {in_a:,} by {pair.a}, {in_b:,} by {pair.b} ({which})"
+            concerned = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
+            yield f"left out, scored by one run alone: {in_a:,} by {pair.a}, {in_b:,} by {pair.b} ({concerned})"
     few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < SMALL})
     if few:
-        what = "clusters" if any(result.n_clusters is not None for result in pair.metrics.values()) else "rows"
-        yield f"few {what}: {few[0]:,}; such an interval is rough"
-    for name, where in pair.left_out.items():
-        yield f"not compared: {name}, {where}"
+        unit = "clusters" if any(result.n_clusters is not None for result in pair.metrics.values()) else "rows"
+        yield f"few {unit}: {few[0]:,}; such an interval is rough"
+    for name, reason in pair.left_out.items():
+        yield f"not compared: {name}, {reason}"
 
 
 def _units(result: MetricDifference) -> int:
@@ -85,7 +85,7 @@ def _units(result: MetricDifference) -> int:
 
 
 def _movers(pair: Pair) -> Iterator[str]:
-    """The rows that moved most by any metric, each of them once."""
+    """The rows that changed most by any metric, each once."""
     moved: dict[str, list[tuple[str, Mover]]] = {}
     for name, result in pair.metrics.items():
         for mover in result.movers:

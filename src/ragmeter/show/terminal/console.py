@@ -1,4 +1,4 @@
-"""Standard output for a person: as wide as the terminal, with nothing cropped and no number torn apart."""
+"""Standard output for people: as wide as the terminal; nothing is cropped, and no number is split over lines."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ragmeter.show.progress import progress_bar
 from ragmeter.show.terminal.tables import wrapped
 from ragmeter.show.texts import printable
 
-#: The width of texts in a pipe, and the least that is taken for a terminal's width.
+#: The width of texts in a pipe, and the smallest width of a terminal.
 _IN_A_PIPE, _NARROWEST = 80, 20
 
 
 def console() -> _Console:
-    """Standard output: as wide as the terminal. In a pipe texts are wrapped at 80 columns, and tables are whole."""
+    """Standard output, as wide as the terminal. In a pipe texts are wrapped at 80 columns, and tables are complete."""
     person = sys.stdout.isatty()
     return _Console(person, shutil.get_terminal_size().columns if person else _IN_A_PIPE)
 
 
 class _Console(Console):
     def __init__(self, person: bool, width: int) -> None:
-        lines = shutil.get_terminal_size().lines  # rich takes a plain terminal for 80 columns unless it has both
+        lines = shutil.get_terminal_size().lines  # rich assumes 80 columns for a plain terminal unless both are given
         super().__init__(width=max(_NARROWEST, width), height=lines, highlight=False, markup=False, emoji=False)
         self.whole_tables = not person
 
@@ -34,14 +34,14 @@ class _Console(Console):
         """Print, and crop nothing.
 
         With `soft_wrap`, a text is one line in a pipe. In a terminal it is broken between words, so that no number is
-        torn apart; a word that is too long, a path for one, is left to the terminal.
+        split; a word that is too long, such as a path, is wrapped by the terminal.
         """
         if settings.get("soft_wrap") and not self.whole_tables:
             objects = tuple(wrapped(item, self.width) if isinstance(item, str) else item for item in objects)
         super().print(*objects, **{"crop": False, **settings})
 
     def sentence(self, text: str, style: str = "") -> None:
-        """Print a sentence that may hold anybody's words."""
+        """Print a sentence that may contain texts from data."""
         self.print(printable(text), style=style, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
@@ -49,6 +49,6 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def progress(what: str, unit: str = "rows", total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:
-    """A counter on standard error while work goes on, if a person is there to see it."""
-    return progress_bar(True, what, unit, total)
+def progress(title: str, unit: str = "rows", total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:
+    """A progress bar on standard error, if that is a terminal."""
+    return progress_bar(True, title, unit, total)

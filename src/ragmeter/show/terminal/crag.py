@@ -1,4 +1,4 @@
-"""What a person sees of answered and judged conversations."""
+"""Shows answered and judged conversations on the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragmeter.show.terminal import console, printable
 from ragmeter.show.terminal.judging import print_lines
 from ragmeter.show.terminal.tables import Figures
 
-#: Which of the summary's metrics has the interval of a score.
+#: The summary's metric that has the interval of a score.
 _INTERVALS = {
     "accuracy": "is_correct",
     "exact_match": "is_exact_match",
@@ -30,13 +30,13 @@ def judged(
     *,
     has_judge: bool,
 ) -> None:
-    """The scores with their intervals, what could not be scored, what it cost, and where it is."""
+    """The scores with their intervals, what could not be scored, the cost, and the folder."""
     out = console()
     table = Figures.of("score", "all", "95% interval", "ego")
     for name, value in scores["all"].items():
         is_count = name in ("total", "correct_exact", "correct", "miss", "hallucination")
-        found = summary["metrics"].get(_INTERVALS.get(name, ""))
-        between = interval(found["interval"]) if found else ""
+        metric_summary = summary["metrics"].get(_INTERVALS.get(name, ""))
+        between = interval(metric_summary["interval"]) if metric_summary else ""
         table.add(name, _shown(value, is_count), between, _shown(scores["ego"][name], is_count))
     out.print(table)
     total, failed = summary["n_rows"], sum(summary["metrics"]["is_correct"]["n_not_scored"].values())

@@ -1,4 +1,4 @@
-"""Why the offline judge holds an answer for right or wrong, as a person reads it."""
+"""Shows an explanation of the offline judge on the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
 from ragmeter.show.texts import printable
 
-#: Evidence of less weight than this is left out of the table; --json has it all.
+#: Evidence with a smaller weight is left out of the table; --json has all.
 _SLIGHT = 0.05
 
 

@@ -1,4 +1,4 @@
-"""What a gate says of a run, as a person reads it."""
+"""Shows a gate's verdict on the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragmeter.show.texts import printable
 
 
 def show_passed(verdict: Verdict) -> None:
-    """The checks that passed, and what the baselines say."""
+    """The checks that passed, and the comparisons with baselines."""
     out = console()
     for check in verdict.checks:
         if check.passed:

@@ -1,4 +1,4 @@
-"""What a person sees of a judge in the terminal: its lines, and what judging would take."""
+"""Shows a judge's lines and the estimated cost of judging on the terminal."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _STYLES = {WARNING: "red", CAUSE: "red", STRONG: "bold", PLAIN: ""}
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Each line in the style of its kind."""
+    """Print each line in the style of its kind."""
     out = console()
     for line, kind in lines:
         out.sentence(line, _STYLES[kind])
 
 
 def estimated(estimate: Mapping[str, Any], *, unit: str = "rows", note: str = "") -> None:
-    """What judging would take."""
+    """The estimated calls, tokens and cost of judging."""
     out = console()
     tokens = f"{estimate['prompt_tokens']:,} tokens in and {estimate['completion_tokens']:,} out"
     cost = estimate["cost_usd"]

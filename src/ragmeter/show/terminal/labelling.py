@@ -1,4 +1,4 @@
-"""What a person sees who labels: a row in frames, the keys, and in the end what was given."""
+"""The screen for labelling: a row in frames, the keys, and at the end the counts of labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_QID = 41
 
 
 def show_sheet(sheet: Sheet, *, begun: bool) -> None:
-    """A file that is to be filled in elsewhere: how much is done, or is to be done, and where it is."""
+    """A file to be filled in with another program: how many rows are labelled, and its path."""
     out = console()
     done, total = sum(bool(row["label"]) for row in sheet.rows), len(sheet.rows)
     labelled = f"there already, labelled: {done:,} of {total:,} rows"
@@ -42,21 +42,21 @@ class Screen:
         self._out = console()
 
     def keys(self) -> None:
-        """What may be pressed."""
+        """The keys."""
         self._out.print(_KEYS, style="dim")
 
     def label(self, label: str) -> None:
-        """What was pressed."""
+        """The label that was given."""
         self._out.print(label, style="bold")
 
     def row(self, place: int) -> None:
-        """A row: its question, reference and answer, and what else was asked for."""
+        """A row: its question, reference and answer, and optionally contexts and scores."""
         done = sum(bool(row["label"]) for row in self._sheet.rows)
         row = self._sheet.rows[place]
-        now = f", now {row['label']}" if row["label"] else ""
+        current_label = f", now {row['label']}" if row["label"] else ""
         qid = shortened(row["qid"], _LONGEST_QID)
         self._out.print()
-        self._out.rule(Text(printable(f"{done:,} of {len(self._sheet.rows):,} done; qid {qid}{now}")))
+        self._out.rule(Text(printable(f"{done:,} of {len(self._sheet.rows):,} done; qid {qid}{current_label}")))
         self._panel("question", self._columns["question"][place])
         references: Sequence[str] | None = self._columns["reference"][place]
         self._panel("reference", "\n".join(references) if references else None)
@@ -67,7 +67,7 @@ class Screen:
             self._out.sentence(", ".join(f"{name} {number(self._columns[name][place])}" for name in self._metrics))
 
     def contexts(self, place: int) -> None:
-        """What was retrieved for a row."""
+        """The retrieved texts of a row."""
         contexts: list[str] = self._columns["contexts"][place] or []
         for rank, text in enumerate(contexts, 1):
             cut = text if len(text) <= _LONGEST_CONTEXT else text[:_LONGEST_CONTEXT] + " …"
@@ -76,17 +76,17 @@ class Screen:
             self._out.print("the run holds no contexts of this row")
 
     def farewell(self) -> None:
-        """How many labels of each kind there are, and where."""
+        """The number of labels of each kind, and the file."""
         labels = [row["label"] for row in self._sheet.rows]
-        left = labels.count("")
+        n_left = labels.count("")
         counts = {"correct": labels.count(CORRECT), "wrong": labels.count(WRONG), "skipped": labels.count(SKIPPED)}
         self._out.print()
-        self._out.sentence(", ".join(f"{kind}: {count:,}" for kind, count in {**counts, "left": left}.items()))
+        self._out.sentence(", ".join(f"{kind}: {count:,}" for kind, count in {**counts, "left": n_left}.items()))
         self._out.sentence(f"written: {self._sheet.path}")
-        if left:
+        if n_left:
             self._out.print("run the same command again to go on")
 
     def _panel(self, title: str, text: Any) -> None:
-        """A text in a frame of its own, which nothing in it can leave."""
-        shown = Text("(none)", style="dim") if text is None else Text(printable(str(text)))
-        self._out.print(Panel(shown, title=title, title_align="left", box=ROUNDED))
+        """A text in a frame, escaped so that it can't break out."""
+        content = Text("(none)", style="dim") if text is None else Text(printable(str(text)))
+        self._out.print(Panel(content, title=title, title_align="left", box=ROUNDED))

@@ -1,4 +1,4 @@
-"""The metrics that there are, as a person reads them."""
+"""Shows the available metrics on the terminal."""
 
 from __future__ import annotations
 

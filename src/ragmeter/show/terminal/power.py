@@ -1,4 +1,4 @@
-"""A plan, as a person reads it."""
+"""Shows a power analysis on the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragmeter.show.texts import printable
 
 
 def show_plan(plan: Plan) -> None:
-    """The two questions with their answers, and where the variance comes from."""
+    """The questions needed, the differences shown, and the source of the variance."""
     out = console()
     of_metric = f" in {plan.metric}" if plan.metric else ""
     if plan.needed:

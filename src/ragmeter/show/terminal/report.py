@@ -1,4 +1,4 @@
-"""Where a report was written, and what it leaves out."""
+"""Shows which files a report wrote, and what the page leaves out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ragmeter.show.terminal.console import console
 
 
 def show_report(report: Report, figures: Path | None, texts: tuple[Path | None, ...]) -> None:
-    """The files, with the figures in their folder counted; `texts` are the other files that were asked for."""
+    """The files; figures in their folder are only counted. `texts` are the other files that were requested."""
     out = console()
     if report.rows_shown < report.rows:
         out.sentence(

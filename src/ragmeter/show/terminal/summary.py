@@ -1,4 +1,4 @@
-"""The figures of a run: tables of means, and lines for what could not be scored, joined or asked."""
+"""Shows the figures of a run: tables of means, and lines about what could not be scored, joined or asked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def show_summary(summary: RunSummary) -> None:
-    """A run's figures on all rows and by slices, and what to mind."""
+    """A run's metrics on all rows and by slices, with cautions."""
     out = console()
     metrics = {name: figures.as_dict() for name, figures in summary.metrics.items()}
     out.print(summary_table(metrics))
@@ -39,7 +39,7 @@ def show_summary(summary: RunSummary) -> None:
 
 
 def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Figures:
-    """Each metric's mean with its interval, its median, and how many rows it was scored on."""
+    """Each metric's mean with its interval, its median, and its number of scored rows."""
     level = next((summary.get("level", 0.95) for summary in metrics.values()), 0.95)
     table = Figures.of("metric", "mean", f"{percent(level)} interval", "median", "n", optional=["median"])
     for name, summary in metrics.items():
@@ -55,7 +55,7 @@ def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Figures:
 
 
 def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
-    """Each metric's mean in each slice, and how many rows it was scored on; few are too few for much trust."""
+    """Each metric's mean in each slice, and its number of scored rows, marked `few` if they are too few."""
     level = next((summary.level for part in slices for summary in part.metrics.values()), 0.95)
     table = Figures.of(printable(column), "metric", "mean", f"{percent(level)} interval", "n", names=2)
     for part in slices:
@@ -67,15 +67,15 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
 
 
 def percentiles(columns: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """A line for each column of numbers that the table has itself: latency and the like."""
+    """A line for each column of numbers in the table, such as latency."""
     return [
         f"{name}: median {number(of['p50'])}, p95 {number(of['p95'])}, p99 {number(of['p99'])}, n = {of['n']:,}"
         for name, of in columns.items()
     ]
 
 
-def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Path | None) -> None:
-    """The scores of a live system, how it was reached, and what it could not answer."""
+def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], output: Path | None) -> None:
+    """The scores of a live system, its calls, and the questions that it could not answer."""
     out = console()
     summary = evaluation.summary
     out.print(summary_table(summary["metrics"]))
@@ -87,16 +87,16 @@ def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Pa
         out.sentence("the same command with --retry-failed asks again for these alone")
     for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.sentence(line, "red")
-    for path in never:
+    for path in missing_paths:
         out.sentence(f"no reply had {path}", "red")
     if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
         out.print("no answer says what was retrieved (retrieved or events): that counts as nothing", style="red")
     effort, usage = asked.effort, asked.usage
-    again = f", {effort['retried']:,} of them again" if effort["retried"] else ""
+    repeated = f", {effort['retried']:,} of them again" if effort["retried"] else ""
     cost = f"; cost: {money(usage['cost_usd'])}" if usage.get("prompt_tokens") and usage["cost_usd"] is not None else ""
     out.sentence(
         f"questions: {len(asked.replies):,} ({effort['from_journal']:,} answered before); "
-        f"calls made now: {effort['made']:,}{again}{cost}"
+        f"calls made now: {effort['made']:,}{repeated}{cost}"
     )
     if output is not None:
         out.sentence(f"written: {output}")
@@ -105,7 +105,7 @@ def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Pa
 
 
 def needs_retrieved(metrics: Iterable[str]) -> bool:
-    """Whether one of the metrics counts what was retrieved, and takes an answer that does not say for one without."""
+    """Whether one of the metrics counts retrieved documents, and treats an answer without that list as empty."""
     return any(name.startswith(("response_coverage_rate", "satisfaction_score")) for name in metrics)
 
 
@@ -122,7 +122,7 @@ def evaluation_table(result: EvaluationResult) -> Figures:
 
 
 def causes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """A line for each reason why rows were not scored, with the metrics that it concerns."""
+    """A line for each cause of rows without a score, with its metrics."""
     return [
         printable(f"not scored, {reason['cause']}: {reason['count']:,} ({which_metrics(reason)})")
         for reason in failures(metrics)
@@ -133,14 +133,14 @@ def unmatched(join: Mapping[str, Any]) -> list[str]:
     """A line for each side of a join that has rows without a partner, with their first ids."""
     sides = {"results_only": "results without a reference", "reference_only": "references without a result"}
     return [
-        printable(f"{what}: {join[side]['count']:,} ({first_ids(join[side])})")
-        for side, what in sides.items()
+        printable(f"{title}: {join[side]['count']:,} ({first_ids(join[side])})")
+        for side, title in sides.items()
         if join.get(side, {"count": 0})["count"]
     ]
 
 
 def truncated(embeddings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line for each embedding model that got texts longer than it takes."""
+    """A line for each embedding model that got texts which are too long for it."""
     return [
         printable(
             f"compared by their beginning alone, too long for {model['model']}: "

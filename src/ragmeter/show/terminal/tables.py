@@ -1,7 +1,7 @@
-"""Tables of figures that fit whatever they are shown in, without ever cutting a number.
+"""Tables of figures that fit the terminal, without cutting a number.
 
-In a terminal a table that is too wide first stands closer, then breaks its names, then leaves out the columns that
-matter least and says which; where that is not enough, each row becomes a few lines. A pipe gets the whole table.
+A table that is too wide first gets narrower gaps, then broken names, then leaves out its optional columns and says
+which; if that is not enough, each row becomes a few lines. A pipe gets the whole table.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-#: A column of names is made no narrower than this, unless its names are shorter.
+#: The smallest width of a column of names, unless its names are shorter.
 _NARROWEST_NAME = 12
-#: Between two columns, wide or close; and the table's own two edges.
+#: The gap between two columns, wide or narrow; and the width of the table's edges.
 _WIDE, _CLOSE, _EDGES = 3, 2, 2
 #: Where a name may be broken: before its settings, and after a space or punctuation; but never inside a number.
 _BREAKS = re.compile(r"(?=\[)|(?<=\s)(?=\S)|(?<=[,/_=@:-])(?![\s\d])")
@@ -27,9 +27,9 @@ _BREAKS = re.compile(r"(?=\[)|(?<=\s)(?=\S)|(?<=[,/_=@:-])(?![\s\d])")
 
 @dataclass(frozen=True)
 class Column:
-    """A column: of names or prose, which may be broken, or of figures, which may not. `optional`: may be left out.
+    """A column of names or prose, which may be broken, or of figures, which may not. `optional`: may be left out.
 
-    A line break in the title is used in terminals alone.
+    A line break in the title is used only in terminals.
     """
 
     title: str
@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Figures:
-    """A table whose first column, or first columns, say what the figures of a row are of."""
+    """A table whose first column, or first columns, name the figures of a row."""
 
     columns: Sequence[Column]
     title: str = ""
@@ -47,7 +47,7 @@ class Figures:
 
     @classmethod
     def of(cls, *titles: str, names: int = 1, optional: Sequence[str] = (), title: str = "") -> Figures:
-        """A table whose first so many columns are of names, and the others of figures."""
+        """A table with `names` columns of names, and then columns of figures."""
         return cls([Column(text, place >= names, text in optional) for place, text in enumerate(titles)], title)
 
     def add(self, *cells: str | Text) -> None:
@@ -57,11 +57,11 @@ class Figures:
         self.rows.append([cell if isinstance(cell, Text) else Text(cell) for cell in cells])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        whole = getattr(console, "whole_tables", False)
-        yield from self.laid_out(None if whole else options.max_width)
+        whole_tables = getattr(console, "whole_tables", False)
+        yield from self.laid_out(None if whole_tables else options.max_width)
 
     def laid_out(self, room: int | None) -> Iterator[Table | Text | Padding]:
-        """The table for so many columns of text; None: for as many as it takes."""
+        """The table in a width of `room` characters; None: any width."""
         if self.title:
             yield Text(self.title, style="bold")
         optional = [column for column in self.columns if column.optional]
@@ -86,7 +86,7 @@ class Figures:
         return replace(self, columns=columns, rows=[[row[place] for place in places] for row in self.rows])
 
     def _widths(self, room: int | None) -> tuple[int, list[int]]:
-        """The columns' widths and what stands between them; no widths where the table does not fit."""
+        """The gap and the columns' widths; no widths if the table does not fit."""
         natural = [
             max([_width(column.title), *(cell_len(row[place].plain) for row in self.rows)])
             for place, column in enumerate(self.columns)
@@ -94,7 +94,7 @@ class Figures:
         for gap in (_WIDE, _CLOSE):
             if room is None or _EDGES + sum(natural) + gap * (len(natural) - 1) <= room:
                 return gap, natural
-        assert room is not None  # noqa: S101 - without a limit everything has fitted
+        assert room is not None  # noqa: S101 - without a limit everything fits
         least = [
             max(_longest_word(column.title), *(cell_len(row[place].plain) for row in self.rows), 1)
             if column.figures
@@ -104,7 +104,7 @@ class Figures:
         spare = room - _EDGES - sum(least) - _CLOSE * (len(least) - 1)
         if spare < 0:
             return _CLOSE, []
-        for _ in range(spare):  # to the names first, and of these always to the narrowest that wants more
+        for _ in range(spare):  # first to names, and always to the narrowest column that needs more
             wanting = [place for place, full in enumerate(natural) if full > least[place]]
             if wanting:
                 least[min(wanting, key=lambda place: (self.columns[place].figures, least[place]))] += 1
@@ -120,13 +120,13 @@ class Figures:
             table.columns[-1].header = Text(broken(column.title, width, indent=""), no_wrap=False)
         above: list[Text] = []
         for row in self.rows:
-            shown = [
+            cells = [
                 cell if column.figures else Text(broken(cell.plain, width), style=cell.style)
                 for cell, column, width in zip(row, self.columns, widths, strict=True)
             ]
             if above and len(row) > 1 and not self.columns[1].figures and row[0].plain == above[0].plain:
-                shown[0] = Text("")  # the same name again
-            table.add_row(*shown)
+                cells[0] = Text("")  # the same name again
+            table.add_row(*cells)
             above = row
         return table
 
@@ -144,26 +144,26 @@ class Figures:
 
 
 def broken(text: str, width: int, indent: str = "  ") -> str:
-    """A name on lines of at most this width, broken where it may be; further lines are indented."""
+    """A name on lines of at most this width, broken at punctuation if possible; further lines are indented."""
     lines: list[str] = []
     for line in text.split("\n"):
         current = ""
         for piece in _BREAKS.split(line):
-            rest = piece
-            if current.strip() and cell_len((current + rest).rstrip()) > width:
+            remaining = piece
+            if current.strip() and cell_len((current + remaining).rstrip()) > width:
                 lines.append(current.rstrip())
                 current = indent
-            while cell_len((current + rest).rstrip()) > width and len(rest) > 1:
-                fits = max(1, len(set_cell_size(rest, max(1, width - cell_len(current))).rstrip()))
-                lines.append(current + rest[:fits])
-                current, rest = indent, rest[fits:]
-            current += rest
+            while cell_len((current + remaining).rstrip()) > width and len(remaining) > 1:
+                fits = max(1, len(set_cell_size(remaining, max(1, width - cell_len(current))).rstrip()))
+                lines.append(current + remaining[:fits])
+                current, remaining = indent, remaining[fits:]
+            current += remaining
         lines.append(current.rstrip())
     return "\n".join(lines)
 
 
 def wrapped(text: str, width: int) -> str:
-    """A text on lines of at most this width, broken between words alone: a longer word has a line of its own."""
+    """A text on lines of at most this width, broken only between words: a longer word has its own line."""
     lines: list[str] = []
     for line in text.split("\n"):
         current = ""
