@@ -83,7 +83,7 @@ FEATURES = (
     Feature("gold_names", 0, "gold answer"),
     *(Feature(f"asks_{kind}", 0, "question") for kind in QUESTIONS[:-1]),
 )
-NAMES = tuple(each.name for each in FEATURES)
+NAMES = tuple(feature.name for feature in FEATURES)
 
 _REACH = 4  # words between a negation and what it negates
 _GAP = 3  # places between gold words that still belong together

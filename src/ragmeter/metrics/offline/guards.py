@@ -59,7 +59,7 @@ GUARDS = {
     "heap": Guard(_HEAPED, 0.8),
 }
 NO_CAP = 1.0
-_CAPS = np.array([NO_CAP, *(each.cap for each in GUARDS.values())])
+_CAPS = np.array([NO_CAP, *(guard.cap for guard in GUARDS.values())])
 _PLACES = {name: place for place, name in enumerate(GUARDS, 1)}
 
 _LONGEST = 700  # words
