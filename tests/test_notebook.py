@@ -56,7 +56,7 @@ def test_it_shows_every_part(executed: Any) -> None:
         assert call in code
     for part in ("scoring done: 8 rows, some s", "asking done: 17 of 17 questions, some s", "token_f1 ↑"):
         assert part in pages
-    assert pages.count("<table") == 7
+    assert pages.count("<table") == 8
 
 
 def test_it_names_no_place_on_a_machine() -> None:

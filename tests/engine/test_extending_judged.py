@@ -271,3 +271,18 @@ def test_a_missing_column_of_a_run_is_named(tmp_path: Path) -> None:
     )
     with pytest.raises(ColumnError, match="verdict needs the column 'reference'"):
         add_metrics("r", "llm_correct", judge=judge(fake()), output_dir=tmp_path)
+
+
+def test_a_run_that_is_named_by_its_path_has_its_replies_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    provider = fake()
+    found = evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path / "runs")
+    for run in (found, tmp_path / "runs" / "r"):
+        estimate = estimate_adding(run, get_all("llm_correct[judge=cascade]"), judge=judge(provider), output_dir="runs")
+        assert (estimate["calls"], estimate["recorded"]) == (0, 2)
+    add_metrics(tmp_path / "runs" / "r", "llm_correct[judge=cascade]", judge=judge(provider))
+    assert len(provider.prompts) == 2
+    assert list(Path.cwd().iterdir()) == []

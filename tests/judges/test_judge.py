@@ -12,7 +12,8 @@ import pytest
 
 from ragmeter.effects.pace import LONGEST_PAUSE, Pace, Retries
 from ragmeter.errors import EndpointError, InputError, UsageError
-from ragmeter.judges.judge import Judgement, LLMJudge
+from ragmeter.judges.judge import LLMJudge
+from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.prices import Price, price_of, read_prices
 from ragmeter.judges.verdict import verdict
 from tests.command import PATIENCE

@@ -102,7 +102,7 @@ def _parser() -> Parser:
     parser = command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
-    add("--target", metavar="TARGET", required=True, help="mypkg.rag:pipeline, http://..., openai:MODEL and the like")
+    add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
     column_option(parser)
     add("--language", help="the language for stemming, for metrics that stem")

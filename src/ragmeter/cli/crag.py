@@ -19,6 +19,7 @@ from ragmeter.cli.options import (
     formula_option,
     json_option,
     max_calls_option,
+    print_estimate,
     read_random_labels,
     reuse_options,
     unscored_option,
@@ -166,14 +167,8 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     judged = evaluator.read_turns(chosen.turns)
     evaluator.cascade = _cascade(chosen, judged)
     if chosen.dry_run:
-        estimate = evaluator.estimate(judged)
-        if chosen.json:
-            print(dumps(estimate, indent=2))
-        else:
-            from ragmeter.show.terminal.judging import estimated
-
-            estimated(estimate, unit="turns", note="fewer where conversations end early, ")
-        return 0
+        words = {"unit": "turns", "note": "fewer where conversations end early, "}
+        return print_estimate(evaluator.estimate(judged), json=chosen.json, **words)
     with terminal.progress("judging", "turns", len(judged)) as advance:
         evaluator.progress = advance
         rows, scores = evaluator.evaluate_agent_responses(judged)

@@ -22,10 +22,12 @@ from ragmeter.cli.judge_options import (
 from ragmeter.cli.options import (
     Parser,
     class_options,
+    command_parser,
     embedding_options,
     formula_option,
     input_options,
     json_option,
+    print_estimate,
     read_input,
     read_random_labels,
     read_statistics,
@@ -79,13 +81,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _parser(*, add_help: bool) -> Parser:
-    parser = Parser(
-        prog="ragmeter evaluate",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        add_help=add_help,
-        allow_abbrev=False,
-    )
+    parser = command_parser("ragmeter evaluate", _DESCRIPTION, add_help=add_help)
     group = parser.add_argument_group("what to compute")
     group.add_argument(
         "--evaluator",
@@ -188,20 +184,16 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         guard=chosen.guard,
     )
     if chosen.json:
-        print(
-            dumps(
-                [
-                    {
-                        **outcome.result.aggregated(),
-                        "not_scored": outcome.result.not_scored,
-                        "join": outcome.join,
-                        "files": [str(path) for path in outcome.files],
-                    }
-                    for outcome in written
-                ],
-                indent=2,
-            )
-        )
+        records = [
+            {
+                **outcome.result.aggregated(),
+                "not_scored": outcome.result.not_scored,
+                "join": outcome.join,
+                "files": [str(path) for path in outcome.files],
+            }
+            for outcome in written
+        ]
+        print(dumps(records, indent=2))
         return 0
     out = terminal.console()
     for outcome in written:
@@ -228,28 +220,18 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     gate = read_gate(chosen, folder, metrics, folder / name)
     inputs = {"reference": chosen.reference, **read_input(chosen)}
     judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
+    judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
     if chosen.dry_run:
-        return _estimate(
-            chosen,
-            estimate_judging(
-                chosen.results,
-                metrics=metrics,
-                judge=judge,
-                output_dir=folder,
-                retry_failed=chosen.retry_failed,
-                **inputs,
-            ),
-        )
+        estimate = estimate_judging(chosen.results, metrics=metrics, **judging, **inputs)
+        return print_estimate(estimate, json=chosen.json)
     evaluation = evaluate(
         chosen.results,
         metrics=metrics,
         **inputs,
         **read_statistics(chosen),
-        judge=judge,
-        retry_failed=chosen.retry_failed,
+        **judging,
         executor=chosen.executor or "threads",
         run=name,
-        output_dir=folder,
         progress=True,
     )
     return _show(chosen, evaluation, gate, replaced=replaced)
@@ -301,16 +283,6 @@ def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[
     return read_judge(chosen, cascade=read_cascade(chosen, read_random_labels(chosen.labels, rows)))
 
 
-def _estimate(chosen: argparse.Namespace, estimate: dict[str, Any]) -> int:
-    from ragmeter.show.terminal.judging import estimated
-
-    if chosen.json:
-        print(dumps(estimate, indent=2))
-    else:
-        estimated(estimate)
-    return 0
-
-
 def _add_metrics(chosen: argparse.Namespace) -> int:
     """Add metrics to an existing run; what it has is not computed again."""
     from ragmeter.engine.evaluation import add_metrics, choose_metrics
@@ -331,18 +303,11 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     existing = find_run(path, folder).measures.values() if asks_for_gate(chosen) else ()
     gate = read_gate(chosen, folder, [*metrics, *existing], path)
     judge = _judge(chosen, lambda: rows_of_run(path))
+    judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
     if chosen.dry_run:
-        estimate = estimate_adding(path, metrics, judge=judge, output_dir=folder, retry_failed=chosen.retry_failed)
-        return _estimate(chosen, estimate)
-    evaluation = add_metrics(
-        path,
-        metrics,
-        judge=judge,
-        retry_failed=chosen.retry_failed,
-        executor=chosen.executor or "threads",
-        output_dir=folder,
-        progress=judge is not None,
-    )
+        return print_estimate(estimate_adding(path, metrics, **judging), json=chosen.json)
+    executor = chosen.executor or "threads"
+    evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
     return _show(chosen, evaluation, gate)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: The exit code when a check has failed.
 FAILED = 1
-#: Where GitHub shows what is appended to the file that this names.
+#: The environment variable with the path of GitHub's step summary, a file to append to.
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 _OPTIONS = ("fail_under", "fail_over", "no_worse_than", "max_failed", "gate_on", "junit", "markdown")
 

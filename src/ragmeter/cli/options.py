@@ -6,12 +6,12 @@ import argparse
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ragmeter.errors import UsageError, did_you_mean
-from ragmeter.io.write import RUNS
+from ragmeter.io.write import RUNS, dumps
 from ragmeter.show.numbers import given
 from ragmeter.stats.confidence import AUTO, METHODS
 
@@ -35,12 +35,13 @@ class Parser(argparse.ArgumentParser):
         return self.error(f"unknown option {option}{did_you_mean(option, names)}")
 
 
-def command_parser(prog: str, description: str) -> Parser:
+def command_parser(prog: str, description: str, *, add_help: bool = True) -> Parser:
     """The parser of a command; its description keeps its line breaks."""
     return Parser(
         prog=prog,
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=add_help,
         allow_abbrev=False,
     )
 
@@ -277,6 +278,14 @@ def read_random_labels(
     if not labels:
         raise UsageError("--labels: nobody has labelled a row yet", hint="`ragmeter label` asks for them")
     return labels
+
+
+def print_estimate(estimate: Mapping[str, Any], *, json: bool, **words: str) -> int:
+    """Print what judging would cost; return the exit code."""
+    from ragmeter.show.terminal.judging import estimated
+
+    print(dumps(estimate, indent=2)) if json else estimated(estimate, **words)
+    return 0
 
 
 #: Options of the command that mean the same as an evaluator's keyword of that name.

@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="R",
         type=float,
         default=0.0,
-        help="with one run: how the other system's scores go with its own; default: 0, which is cautious",
+        help="with one run: the correlation with the other system's scores; default: 0, which is cautious",
     )
     runs_option(pilot)
     variances = parser.add_argument_group("from variances")
@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="X",
         type=float,
         default=1.0,
-        help="of clusters: so many rows are worth one; default: 1",
+        help="how many clustered rows count as one independent row; default: 1",
     )
     json_option(parser)
     return parser

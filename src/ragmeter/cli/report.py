@@ -11,10 +11,10 @@ from ragmeter.io.write import dumps
 from ragmeter.show.report import MAX_ROWS
 
 _DESCRIPTION = """\
-Show a run, or several beside each other, on one page: a file of its own that needs no network and no server.
+Show a run, or several side by side, on one page: a single file that needs no network and no server.
 
-A run is a folder, or the name of one in the folder of runs. Open the page in any browser; it can be sent to somebody,
-kept beside a release, or printed.
+A run is a folder, or the name of one in the folder of runs. Open the page in any browser; it can be sent, archived with
+a release, or printed.
 """
 
 
@@ -50,7 +50,7 @@ def _parser() -> Parser:
     add("runs", metavar="RUN", nargs="+", help="a run's folder, or its name")
     add("--output", metavar="FILE", type=Path, default=Path("report.html"), help="default: report.html")
     runs_option(parser)
-    add("--title", help="what stands above the page; default: the runs' names")
+    add("--title", help="the title of the page; default: the runs' names")
     add(
         "--max-rows",
         metavar="N",

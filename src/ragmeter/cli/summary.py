@@ -1,4 +1,4 @@
-"""`ragmeter summary`: a kept run's figures, with other intervals, and by slices."""
+"""`ragmeter summary`: a stored_run run's figures, with other intervals, and by slices."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.summary import show_summary
 
-    kept = find_run(chosen.run, chosen.output_dir)
+    stored_run = find_run(chosen.run, chosen.output_dir)
     summary = summarise_run(
-        kept,
+        stored_run,
         metrics=chosen.metrics,
         slices=chosen.slice,
         **read_statistics(chosen),
@@ -48,5 +48,5 @@ def run(argv: Sequence[str]) -> int:
         print(dumps(summary.as_dict(), indent=2))
     else:
         show_summary(summary)
-        print_judge(kept.summary(), kept.manifest())
+        print_judge(stored_run.summary(), stored_run.manifest())
     return 0

@@ -73,9 +73,9 @@ class Embedder:
                 known.update(new)
                 self._embedded += len(part)
             self._cut.update((key, known[key][0]) for key in keys)
-        found = [known[key][1] for key in keys]
-        self._dimensions = len(found[0]) if found else self._dimensions
-        return np.stack(found) if found else np.zeros((0, 1), dtype=np.float32)
+        rows = [known[key][1] for key in keys]
+        self._dimensions = len(rows[0]) if rows else self._dimensions
+        return np.stack(rows) if rows else np.zeros((0, 1), dtype=np.float32)
 
     def _unit(self, vectors: Vectors) -> Vectors:
         """The same directions at length 1."""
@@ -131,14 +131,14 @@ class Embedders:
 
     def used(self) -> list[dict[str, Any]]:
         """What each one did."""
-        return [each.used() for each in self._embedders.values()]
+        return [embedder.used() for embedder in self._embedders.values()]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        for each in self._embedders.values():
-            each.close()
+        for embedder in self._embedders.values():
+            embedder.close()
 
 
 def embed(

@@ -212,9 +212,11 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
     score_batch(fill_embedded(batch, pure, None), pure)
 
 
-def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:
+def _answered(
+    batches: Iterable[Batch], replies: Iterator[Answer | Failure], needed: Collection[str]
+) -> Iterator[Batch]:
     """The dataset's rows with what the target answered. A column that a metric needs is there, if need be empty."""
-    everything = list(found)
+    everything = list(replies)
     names = [
         name
         for name in _ANSWERED
@@ -223,10 +225,10 @@ def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], neede
     left = iter(everything)
     for batch in batches:
         rows = [next(left) for _ in range(len(batch))]
-        kept = {name: [getattr(row, name, None) for row in rows] for name in names}
+        answered = {name: [getattr(row, name, None) for row in rows] for name in names}
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
-        yield Batch({**batch.columns, **kept, "error": errors}, batch.lines, causes)
+        yield Batch({**batch.columns, **answered, "error": errors}, batch.lines, causes)
 
 
 def write_results(path: Path, evaluation: Evaluation) -> None:
@@ -297,7 +299,7 @@ def read_fallback(path: str | Path) -> str:
         text = Path(path).read_text(encoding="utf-8-sig")
         if Path(path).suffix.lower() == ".toml":
             table = tomllib.loads(text)
-            phrases = [phrase for held in table.values() for phrase in ([held] if isinstance(held, str) else held)]
+            phrases = [phrase for value in table.values() for phrase in ([value] if isinstance(value, str) else value)]
         else:
             phrases = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     except OSError as error:

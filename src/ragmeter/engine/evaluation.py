@@ -19,7 +19,7 @@ from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
-from ragmeter.engine.extending import extend
+from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled
 from ragmeter.engine.scoring import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError
@@ -260,13 +260,13 @@ def add_metrics(
             known = sorted({setting for metric in chosen for setting in metric.defaults})
             raise UnknownNameError("keyword", name, known, hint="it is no setting of any of these metrics")
     folder = find_run(run, output_dir)
-    kept = not isinstance(folder, TemporaryRun)
-    if not kept:
+    is_kept = not isinstance(folder, TemporaryRun)
+    if not is_kept:
         folder = TemporaryRun.copy(folder)
     with Embedders() as embedders:
-        asking = Asking(judge, Path(output_dir), retry_failed, progress)
+        asking = Asking(judge, journal_folder(folder, output_dir), retry_failed, progress)
         extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
-    return Evaluation(extended if kept else TemporaryRun.copy(extended), embedders.used())
+    return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
 
 
 def choose_metrics(
@@ -294,7 +294,7 @@ def keep_run(
     with NewRun(path) as new:
         with Embedders() as embedders:
             scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
-        more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
+        more = [dict(details() if callable(details) else details) for details in (manifest, summary)]
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
             more[0]["embeddings"] = used
@@ -314,13 +314,13 @@ def _score(
     with RowsWriter(path, metrics) as writer, rare_collections():
         for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
             writer.write(scored)
-    how, found = writer.summaries(confidence)
-    rows = next(iter(found.values())).n_total
+    how, summaries = writer.summaries(confidence)
+    rows = next(iter(summaries.values())).n_total
     return {
         "ragmeter": ragmeter.__version__,
         "n_rows": rows,
         "statistics": how.as_dict(),
-        "metrics": {name: each.as_dict() for name, each in found.items()},
+        "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
         "numbers": writer.numbers(),
         "columns_left_out": writer.left_out,
     }

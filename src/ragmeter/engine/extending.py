@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -49,8 +50,8 @@ def extend(
     columns = columns_to_fill(run, metrics, asking)
     metrics = [*metrics, *_others_over(columns, summary["metrics"], metrics)]
     stale = {metric.name for metric in metrics if {column.name for column in metric.asks} & set(columns)}
-    held = [name for name in summary["metrics"] if name not in stale]
-    missing = [metric for metric in metrics if metric.name not in held]
+    unchanged = [name for name in summary["metrics"] if name not in stale]
+    missing = [metric for metric in metrics if metric.name not in unchanged]
     if not missing:
         return run
     filled = Filled()
@@ -64,7 +65,7 @@ def extend(
     waiting: deque[dict[str, Any]] = deque()
     with NewRun(run.path) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
-            batches = filled.joined(_batches(run, held, missing, waiting, dropped=stale), replaced)
+            batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
             for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
                 writer.write(scored, waiting.popleft())
         new.keep(run)
@@ -72,7 +73,7 @@ def extend(
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
         how = Confidence(**manifest.get("statistics", {}))
-        found = {name: each.as_dict() for name, each in writer.summaries(how)[1].items()}
+        computed = {name: metric.as_dict() for name, metric in writer.summaries(how)[1].items()}
         entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
         models = [*manifest.get("embeddings", []), *embedders.used()]
         more: dict[str, Any] = {"embeddings": models} if models else {}
@@ -81,10 +82,19 @@ def extend(
         judges = {**summary.get("judges", {}), **filled.summary.pop("judges", {})}
         run.close()  # some systems move no folder with an open file in it
         return new.finish(
-            {**manifest, "metrics": [entries[name] for name in entries if name in found or name in held], **more},
-            {**summary, "metrics": {**summary["metrics"], **found}, **({"judges": judges} if judges else {})}
+            {
+                **manifest,
+                "metrics": [entries[name] for name in entries if name in computed or name in unchanged],
+                **more,
+            },
+            {**summary, "metrics": {**summary["metrics"], **computed}, **({"judges": judges} if judges else {})}
             | filled.summary,
         )
+
+
+def journal_folder(run: Run, output_dir: str | Path) -> Path:
+    """Where the replies of a run's judge are kept: beside the run, or in `output_dir` if the run was not kept."""
+    return Path(output_dir) if isinstance(run, TemporaryRun) else run.path.parent
 
 
 def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict[str, AskedColumn]:
@@ -140,7 +150,7 @@ def _first_rows(run: Run) -> Iterator[Batch]:
 
 def _batches(
     run: Run,
-    held: Sequence[str],
+    computed: Sequence[str],
     missing: Sequence[Metric],
     waiting: deque[dict[str, Any]],
     dropped: Collection[str] = (),
@@ -149,14 +159,14 @@ def _batches(
 
     The scores of the metrics that are `dropped` are left out: they are computed anew.
     """
-    scores = {column for name in held for column in (name, outcome_column(name))}
+    scores = {column for name in computed for column in (name, outcome_column(name))}
     left_out = {column for name in dropped for column in (name, outcome_column(name))}
     for batch in run.batches(ROWS_AT_ONCE):
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         _check(columns, missing, run)
         waiting.append({name: column for name, column in columns.items() if name in scores})
         rows = {name: column.to_pylist() for name, column in columns.items() if name not in scores | left_out}
-        outcomes = [columns[name] for name in map(outcome_column, [*held, *dropped]) if name in columns]
+        outcomes = [columns[name] for name in map(outcome_column, [*computed, *dropped]) if name in columns]
         causes = _causes(outcomes, rows.get("answer") or [None] * batch.num_rows)
         numbers = [name for name in rows if pa.types.is_floating(columns[name].type)]
         yield Batch(rows, causes=causes, numbers=numbers)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.definition import Metric
-from ragmeter.engine.extending import columns_to_fill, run_batches
+from ragmeter.engine.extending import columns_to_fill, journal_folder, run_batches
 from ragmeter.engine.filling import Asking
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.data import Data
 from ragmeter.io.source import Reading
-from ragmeter.judges.judge import Judge
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.table import QID, Batch
+
+if TYPE_CHECKING:
+    from ragmeter.judges.judge import Judge
 
 
 def rows_to_judge(
@@ -64,7 +66,7 @@ def estimate_adding(
 ) -> dict[str, Any]:
     """The same for metrics that are to be added to a run; nothing for columns that it has."""
     folder = find_run(run, output_dir)
-    asking = _asking(judge, output_dir, retry_failed)
+    asking = _asking(judge, journal_folder(folder, output_dir), retry_failed)
     columns = columns_to_fill(folder, metrics, asking)
     estimate = asking.filling(list(columns.values()), reuse=retry_failed).estimate(lambda: run_batches(folder))
     return {**estimate, "rows": folder.n_rows}

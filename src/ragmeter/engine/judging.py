@@ -13,7 +13,8 @@ from ragmeter.effects.loop import for_each
 from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
 from ragmeter.io.columns import missing_column
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge, Judgement, shown_texts
+from ragmeter.judges.judge import Judge, shown_texts
+from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
 from ragmeter.show.progress import Advance

@@ -92,8 +92,8 @@ def score_batch(batch: Batch, metrics: Sequence[Metric]) -> Scored:
     blocks = _Blocks(batch)
     scored: ScoreColumns = {}
     for metric in metrics:
-        found, block = blocks.of(metric)
-        scores = _spread(metric.score(block), found)
+        row_outcomes, block = blocks.of(metric)
+        scores = _spread(metric.score(block), row_outcomes)
         scored[metric.name] = (
             scores if metric.failed_score is None else _count_failed(scores, blocks.causes, metric.failed_score)
         )
@@ -127,15 +127,15 @@ class _Blocks:
         return self._blocks[key]
 
 
-def _spread(result: tuple[Scores, dict[int, str]], found: list[str]) -> tuple[Scores, list[str]]:
+def _spread(result: tuple[Scores, dict[int, str]], row_outcomes: list[str]) -> tuple[Scores, list[str]]:
     """The block's scores at their rows' places in the batch."""
     values, failures = result
-    if len(values) == len(found) and not failures:
-        return values, found
-    places = np.flatnonzero([outcome == SCORED for outcome in found])
-    scores = np.full(len(found), np.nan)
+    if len(values) == len(row_outcomes) and not failures:
+        return values, row_outcomes
+    places = np.flatnonzero([outcome == SCORED for outcome in row_outcomes])
+    scores = np.full(len(row_outcomes), np.nan)
     scores[places] = values
-    outcomes_of_rows = list(found)
+    outcomes_of_rows = list(row_outcomes)
     for row, cause in failures.items():
         outcomes_of_rows[int(places[row])] = cause
     return scores, outcomes_of_rows

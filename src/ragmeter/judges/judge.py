@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -20,12 +20,13 @@ from ragmeter.effects.pace import Retries
 from ragmeter.errors import UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.prices import Price, price_of, read_prices
 from ragmeter.judges.prompt import messages, prompt_hash, prompt_size, read_words
 from ragmeter.judges.providers.port import ChatProvider, ChatReply
 from ragmeter.judges.providers.registry import endpoint_of, open_provider
-from ragmeter.judges.verdict import CORRECT, OWN_FORM, verdict
-from ragmeter.table import REFUSED, SCORED, TIED, UNPARSABLE
+from ragmeter.judges.verdict import OWN_FORM, verdict
+from ragmeter.table import REFUSED, SCORED, UNPARSABLE
 
 DEFAULT_EVAL_MODEL = "gpt-4o"
 MAX_EVAL_TOKENS = 1024
@@ -36,47 +37,6 @@ _FRAME = 50
 _SHORT_REPLY, _REPLY_WITH_REASON = 2, 40
 #: How many likely first tokens a server is asked for.
 _TOP_TOKENS = 5
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What the judge made of one answer. Only a `scored` one has a verdict.
-
-    `verdicts` holds one for each repeat, None where it could not be read; `replies` are the model's own words;
-    `probability` is that of the higher value, where the server gives log-probabilities.
-    """
-
-    outcome: str
-    verdict: str | None = None
-    reason: str = ""
-    verdicts: tuple[str | None, ...] = ()
-    replies: tuple[str, ...] = ()
-    cause: str = ""
-    probability: float | None = None
-
-    @property
-    def accuracy(self) -> bool | None:
-        """Whether the answer is right; None if that is not known."""
-        return None if self.verdict is None else self.verdict == CORRECT
-
-    @property
-    def flipped(self) -> bool:
-        """Whether the repeats disagree."""
-        return len({verdict for verdict in self.verdicts if verdict}) > 1
-
-    @property
-    def is_repeated(self) -> bool:
-        """Whether more than one repeat gave a verdict."""
-        return sum(verdict is not None for verdict in self.verdicts) > 1
-
-    def as_dict(self) -> dict[str, Any]:
-        """For the `api_response` column: what was said, and nothing that differs from run to run."""
-        record: dict[str, Any] = {"outcome": self.outcome, "verdict": self.verdict, "reason": self.reason}
-        if len(self.verdicts) > 1:
-            record["verdicts"] = list(self.verdicts)
-        if self.cause:
-            record["cause"] = self.cause
-        return {**record, "replies": list(self.replies)}
 
 
 class Judge:
@@ -235,7 +195,7 @@ class ColumnJudge:
         if self.judge.repeats == 1:
             return await self._repeat(caller, client, values, 0, retry)
         repeats = (self._repeat(caller, client, values, number, retry) for number in range(self.judge.repeats))
-        return _majority(await asyncio.gather(*repeats))
+        return majority(await asyncio.gather(*repeats))
 
     async def _repeat(
         self, caller: Caller, client: ChatProvider, values: Mapping[str, str], repeat: int, retry: bool
@@ -394,19 +354,3 @@ def _as_text(name: str, value: Any) -> str:
             return "\nor: ".join(str(text) for text in value)
         return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(value, 1))
     return str(value)
-
-
-def _majority(judgements: Sequence[Judgement]) -> Judgement:
-    """One judgement from several: what more than half of them say."""
-    verdicts = tuple(judgement.verdict for judgement in judgements)
-    replies = tuple(reply for judgement in judgements for reply in judgement.replies)
-    counts = Counter(verdict for verdict in verdicts if verdict)
-    winner = next((verdict for verdict, count in counts.items() if 2 * count > len(judgements)), None)
-    if winner is not None:
-        chances = [judgement.probability for judgement in judgements if judgement.probability is not None]
-        chance = sum(chances) / len(chances) if chances else None
-        reason = next(judgement.reason for judgement in judgements if judgement.verdict == winner)
-        return Judgement(SCORED, winner, reason, verdicts, replies, "", chance)
-    failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
-    outcome, cause = (TIED, "as many for as against") if failed is None else (failed.outcome, failed.cause)
-    return Judgement(outcome, None, "", verdicts, replies, cause)

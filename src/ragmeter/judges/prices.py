@@ -76,7 +76,7 @@ def read_prices(path: str | Path) -> dict[str, Price]:
 
 
 def _price(model: str, entry: Any, name: str) -> Price:
-    found = [entry.get(side) for side in ("input", "output")] if isinstance(entry, dict) else [None]
-    if not all(isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x < math.inf for x in found):
+    prices = [entry.get(side) for side in ("input", "output")] if isinstance(entry, dict) else [None]
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x < math.inf for x in prices):
         raise InputError(f"the price of {model!r} is not a pair of numbers", file=name, hint=f"for example {_FORM}")
     return Price(float(entry["input"]), float(entry["output"]))

@@ -52,7 +52,7 @@ class RowsFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         with reading(path):
-            # Arrow's own file, which threads may share; ParquetFile would take a path with a colon for an address.
+            # Arrow's file is thread-safe; ParquetFile would read a path with a colon as a URL.
             self._file = pq.ParquetFile(pa.OSFile(str(path)))
         self.schema: pa.Schema = self._file.schema_arrow
         self.n_rows: int = self._file.metadata.num_rows
@@ -64,7 +64,7 @@ class RowsFile:
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns, without caching."""
-        with reading(self._path):  # Arrow's threads now and then abort a short process when it ends
+        with reading(self._path):  # Arrow's threads sometimes abort a short process at exit
             return self._file.read(columns=columns, use_threads=False)
 
     def table(self, columns: Iterable[str] | None = None) -> pa.Table:

@@ -213,7 +213,7 @@ class Run:
 
     @property
     def measures(self) -> dict[str, Measure]:
-        """The columns of numbers: metrics in the order of the summary, then latency and the like."""
+        """The columns of numbers: metrics in the order of the summary, then others such as latency."""
         return self._cached("measures", self._read_measures)
 
     def _read_measures(self) -> dict[str, Measure]:

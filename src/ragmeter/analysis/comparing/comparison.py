@@ -170,16 +170,9 @@ class Comparison(Tabular):
 
 
 def _cells(name: str, result: MetricDifference) -> tuple[str, ...]:
-    return (
-        titled(name, result.direction),
-        number(result.mean_a),
-        number(result.mean_b),
-        signed(result.difference),
-        signed_interval(result.interval),
-        p_value(result.p_holm),
-        f"{result.n:,}",
-        result.verdict,
-    )
+    means = (number(result.mean_a), number(result.mean_b))
+    difference = (signed(result.difference), signed_interval(result.interval), p_value(result.p_holm))
+    return titled(name, result.direction), *means, *difference, f"{result.n:,}", result.verdict
 
 
 def _metric_records(pair: Pair) -> Iterator[dict[str, Any]]:

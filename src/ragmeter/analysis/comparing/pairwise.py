@@ -136,17 +136,10 @@ def _compare_two(
         if names is None and name not in other.measures
     }
     columns = slices if slices is not None else [name for name in a.slices() if _same_values(a, b, pairing, name)]
-    return Pair(
-        a.name,
-        b.name,
-        len(pairing),
-        pairing.only_a,
-        pairing.only_b,
-        pairing.questions_differ,
-        metrics,
-        others,
-        slice_differences(a, pairing.a, differences, limits, codes, columns, settings.confidence, settings.alpha),
-    )
+    confidence, alpha = settings.confidence, settings.alpha
+    parts = slice_differences(a, pairing.a, differences, limits, codes, columns, confidence, alpha)
+    unpaired = (pairing.only_a, pairing.only_b, pairing.questions_differ)
+    return Pair(a.name, b.name, len(pairing), *unpaired, metrics, others, parts)
 
 
 def _clusters(a: Run, b: Run, pairing: Pairing, confidence: Confidence) -> Codes | None:

@@ -1,1 +1,1 @@
-"""People beside the judge: which rows to label, the file of labels, and what it says of the judge."""
+"""People and the judge: which rows to label, the file of labels, and calibration of the judge with them."""

@@ -143,18 +143,11 @@ class Calibration(Tabular):
         return html_lines(f"{self.run}: {self.sentence}") + table + html_lines(*self.warnings)
 
     def _table(self, name: str) -> Any:
-        return arrow_table(
-            [
-                {
-                    "estimate": name,
-                    "value": estimate.value,
-                    **ends(estimate.interval),
-                    "n": estimate.n,
-                    "method": estimate.method,
-                }
-                for name, estimate in self.estimates().items()
-            ]
-        )
+        records = []
+        for title, estimate in self.estimates().items():
+            details = {"n": estimate.n, "method": estimate.method}
+            records.append({"estimate": title, "value": estimate.value, **ends(estimate.interval), **details})
+        return arrow_table(records)
 
 
 def _short(estimate: Estimate) -> str:
@@ -223,7 +216,7 @@ def calibrate(
 
 def _estimates(matched: Matched, judge: Scores, level: float) -> dict[str, Any]:
     """The estimates that depend on how the labelled rows were sampled."""
-    labelled = judge[matched.places]
+    labelled, scored = judge[matched.places], judge[~np.isnan(judge)]
     judged = ~np.isnan(labelled)
     people, by_judge = matched.people[judged], labelled[judged]
     if matched.design.empty:
@@ -241,9 +234,7 @@ def _estimates(matched: Matched, judge: Scores, level: float) -> dict[str, Any]:
         powered, worth = _from_random(matched, judge, level), (sensitivity.n, specificity.n)
     else:
         drawn = _drawn(matched.design, len(judge))
-        powered = (
-            ppi_weighted(drawn, matched.people, labelled, judge[~np.isnan(judge)], level) if np.ptp(people) else None
-        )
+        powered = ppi_weighted(drawn, matched.people, labelled, scored, level) if np.ptp(people) else None
         part = drawn.part(judged)
         sensitivity, specificity = (
             part.share(by_judge == verdict, people == verdict, level, of=f"answers that people call {word}")
@@ -254,7 +245,6 @@ def _estimates(matched: Matched, judge: Scores, level: float) -> dict[str, Any]:
         against = _against(people, by_judge, agreement, kappa, (sensitivity, specificity))
         by_labels = labels_alone(part, people, level)
         worth = part.worth_of(sensitivity, people == 1), part.worth_of(specificity, people == 0)
-    scored = judge[~np.isnan(judge)]
     mean = float(scored.mean())
     return {
         "judge": against,

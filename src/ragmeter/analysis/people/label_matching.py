@@ -86,14 +86,10 @@ def _unknown(label: Label, qids: Sequence[str]) -> InputError:
     padded = next((qid for qid in qids if label.qid and qid.lstrip("0") == label.qid), None)
     if padded is not None:
         hint = f"the run has {padded!r}: a spreadsheet has dropped the zeros; have it read the column qid as text"
-        return InputError(f"the run has no row with qid {label.qid!r}", file=label.file, line=label.line, hint=hint)
+        return label.error(f"the run has no row with qid {label.qid!r}", hint)
     close = did_you_mean(label.qid, qids) if len(qids) < 10_000 else ""
-    return InputError(
-        f"the run has no row with qid {label.qid!r}{close}",
-        file=label.file,
-        line=label.line,
-        hint="the labels may belong to another run, or a spreadsheet has rewritten the qid",
-    )
+    hint = "the labels may belong to another run, or a spreadsheet has rewritten the qid"
+    return label.error(f"the run has no row with qid {label.qid!r}{close}", hint)
 
 
 def _majority(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: int) -> Matched:
@@ -159,9 +155,7 @@ def _design(used: Sequence[Label], listed: Sequence[Label]) -> Design:
         return Design(RANDOM if np.ptp(values) < 1e-9 * values.max() else WEIGHTED, weights=values)
     mixed = next((label for label in used if (label.weight is None) == (label.stratum_rows is None)), None)
     if mixed is not None and any(label.weight is not None or label.stratum_rows is not None for label in used):
-        raise InputError(
-            "this row has no weight, and others have one", file=mixed.file, line=mixed.line, hint="give all of them one"
-        )
+        raise mixed.error("this row has no weight, and others have one", "give all of them one")
     return Design(UNKNOWN)
 
 
@@ -173,12 +167,8 @@ def _stratum_rows(listed: Iterable[Label]) -> dict[str, int]:
             continue
         before = sizes.setdefault(label.stratum or "", label.stratum_rows)
         if before != label.stratum_rows:
-            raise InputError(
-                f"stratum {label.stratum!r} has {label.stratum_rows:,} rows here and {before:,} before",
-                file=label.file,
-                line=label.line,
-                hint=_ONE_SAMPLE,
-            )
+            counts = f"{label.stratum_rows:,} rows here and {before:,} before"
+            raise label.error(f"stratum {label.stratum!r} has {counts}", _ONE_SAMPLE)
     return sizes
 
 
@@ -188,9 +178,5 @@ def _check_agreement(listed: Iterable[Label]) -> None:
     for label in listed:
         first = first_lines.setdefault(label.qid, label)
         if (first.stratum, first.stratum_rows, first.weight) != (label.stratum, label.stratum_rows, label.weight):
-            raise InputError(
-                f"qid {label.qid!r} has another stratum or weight here than in {first.file}, line {first.line}",
-                file=label.file,
-                line=label.line,
-                hint=_ONE_SAMPLE,
-            )
+            place = f"{first.file}, line {first.line}"
+            raise label.error(f"qid {label.qid!r} has another stratum or weight here than in {place}", _ONE_SAMPLE)

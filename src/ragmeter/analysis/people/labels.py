@@ -51,6 +51,10 @@ class Label:
         """1 for correct, 0 for wrong, None for neither."""
         return {CORRECT: 1.0, WRONG: 0.0}.get(self.label or "")
 
+    def error(self, message: str, hint: str) -> InputError:
+        """An error about this line."""
+        return InputError(message, file=self.file, line=self.line, hint=hint)
+
 
 def answer_hash(answer: str | None) -> str:
     """The hash that identifies an answer. It begins with letters, so that spreadsheets don't read it as a number."""
@@ -67,11 +71,9 @@ def read_labels(data: Any, reading: Reading = Reading()) -> list[Label]:  # noqa
         first = first_labels.setdefault((label.qid, label.rater), label)
         if first is not label:
             rater = f" by {label.rater!r}" if label.rater else ""
-            raise InputError(
+            raise label.error(
                 f"qid {label.qid!r} is labelled twice{rater}, first in {first.file}, line {first.line}",
-                file=label.file,
-                line=label.line,
-                hint="several people's labels need a column `rater`, or a file for each of them",
+                "several people's labels need a column `rater`, or a file for each of them",
             )
     return labels
 

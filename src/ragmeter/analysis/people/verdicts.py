@@ -15,7 +15,7 @@ from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.table import OTHER_NAMES, Scores
 
-#: The metrics that hold a judge's verdict, where a run has others of 0 and 1 beside them; the first one counts.
+#: The metrics of a judge's verdict: if a run has several metrics of 0 and 1, the first of these is the default.
 _VERDICTS = ("is_correct", "llm_correct", "llm_correct[judge=cascade]")
 
 

@@ -28,7 +28,7 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
             yield prefix + decided_by(column["judged_by"]), PLAIN
         if "cascade" in column:
             yield from ((prefix + line, kind) for line, kind in cascade_lines(column["cascade"]))
-        yield from cause_lines(column["causes"])
+        yield from ((f"  {prefix}{line.strip()}", kind) for line, kind in cause_lines(column["causes"]))
         if column["flip_rate"] is not None:
             yield f"{prefix}flip rate: {number(column['flip_rate'])}, n = {column['n_judged_repeatedly']:,}", PLAIN
         for warning in column["warnings"]:

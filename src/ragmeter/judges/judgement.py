@@ -1,0 +1,68 @@
+"""What a judge made of one row, and one judgement from several."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragmeter.judges.verdict import CORRECT
+from ragmeter.table import SCORED, TIED
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the judge made of one answer. Only a `scored` one has a verdict.
+
+    `verdicts` holds one for each repeat, None where it could not be read; `replies` are the model's own words;
+    `probability` is that of the higher value, where the server gives log-probabilities.
+    """
+
+    outcome: str
+    verdict: str | None = None
+    reason: str = ""
+    verdicts: tuple[str | None, ...] = ()
+    replies: tuple[str, ...] = ()
+    cause: str = ""
+    probability: float | None = None
+
+    @property
+    def accuracy(self) -> bool | None:
+        """Whether the answer is right; None if that is not known."""
+        return None if self.verdict is None else self.verdict == CORRECT
+
+    @property
+    def flipped(self) -> bool:
+        """Whether the repeats disagree."""
+        return len({verdict for verdict in self.verdicts if verdict}) > 1
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether more than one repeat gave a verdict."""
+        return sum(verdict is not None for verdict in self.verdicts) > 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the `api_response` column: what was said, and nothing that differs from run to run."""
+        record: dict[str, Any] = {"outcome": self.outcome, "verdict": self.verdict, "reason": self.reason}
+        if len(self.verdicts) > 1:
+            record["verdicts"] = list(self.verdicts)
+        if self.cause:
+            record["cause"] = self.cause
+        return {**record, "replies": list(self.replies)}
+
+
+def majority(judgements: Sequence[Judgement]) -> Judgement:
+    """One judgement from several: what more than half of them say."""
+    verdicts = tuple(judgement.verdict for judgement in judgements)
+    replies = tuple(reply for judgement in judgements for reply in judgement.replies)
+    counts = Counter(verdict for verdict in verdicts if verdict)
+    winner = next((verdict for verdict, count in counts.items() if 2 * count > len(judgements)), None)
+    if winner is not None:
+        chances = [judgement.probability for judgement in judgements if judgement.probability is not None]
+        chance = sum(chances) / len(chances) if chances else None
+        reason = next(judgement.reason for judgement in judgements if judgement.verdict == winner)
+        return Judgement(SCORED, winner, reason, verdicts, replies, "", chance)
+    failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
+    outcome, cause = (TIED, "as many for as against") if failed is None else (failed.outcome, failed.cause)
+    return Judgement(outcome, None, "", verdicts, replies, cause)
