@@ -92,7 +92,9 @@ def test_frames_of_an_evaluation() -> None:
     assert metrics.loc["exact_match", ["mean", "low", "high"]].tolist() == [summary.mean, *(summary.interval or ())]
     assert metrics.loc["exact_match", ["n_scored", "n_total"]].tolist() == [40, 41]
     assert found.to_polars("metrics").height == 2
-    with pytest.raises(UnknownNameError, match=r"unknown table 'row': did you mean rows\?\n  there are rows, metrics"):
+    with pytest.raises(
+        UnknownNameError, match=r"unknown table 'row': did you mean rows\?\n  choose from rows, metrics"
+    ):
         found.to_pandas("row")
 
 

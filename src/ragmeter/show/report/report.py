@@ -84,14 +84,14 @@ def _compared(runs: Sequence[Run]) -> tuple[dict[str, Any] | None, str]:
         return None, ""
     from ragmeter.analysis.comparing import compare
 
-    settings, about = _kept(runs)
+    settings, about = _kept_settings(runs)
     try:
         return {**compare(runs, **settings).as_dict(), "kept": about}, ""
     except UsageError as error:
         return None, error.message
 
 
-def _kept(runs: Sequence[Run]) -> tuple[dict[str, Any], str]:
+def _kept_settings(runs: Sequence[Run]) -> tuple[dict[str, Any], str]:
     """The settings of the comparison that was kept of these runs, if they have not changed, and a sentence about it."""
     comparison = kept_comparison(runs)
     if comparison is None:
