@@ -312,6 +312,8 @@ def test_a_judge_is_shown_with_its_check_and_its_reasons(browser: Any, tmp_path:
     block = page.locator("#detail .block", has=page.locator("h3:text-is('Judge')")).inner_text()
     assert block.split("\n\n") == ["Judge", "judged by llm", "CORRECT", "it says gold-answer-7!"]
     page.keyboard.press("Escape")
+    page.fill("#search", "")
+    opened.wait_for_status("30 rows")
     page.fill("#search", "nonsense")
     opened.wait_for_status("1 of 30 rows")
     page.locator(".open").click()
