@@ -58,7 +58,8 @@ def _tests(rows: int) -> None:
 def _run(path: Path, rows: int, seed: int) -> None:
     """A run as ragmeter writes it, in batches: scores of six metrics, questions, references and answers."""
     from ragmeter.io.write import dumps
-    from ragmeter.runs.folder import MANIFEST, ROWS, SUMMARY, RowsWriter, Scored
+    from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY
+    from ragmeter.runs.writer import RowsWriter, Scored
     from ragmeter.stats.confidence import Confidence
     from ragmeter.table import SCORED, Batch, Measure
 

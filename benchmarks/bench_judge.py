@@ -144,14 +144,14 @@ def _starts(engine: Engine, child: Child) -> bool:
 
 def _cases(count: int) -> dict[str, list[dict[str, Any]]]:
     """The turns, and what ragmeter would ask about each of them: the peers' prompts are made for them beforehand."""
-    from ragmeter.judges.verdict import FIELDS, RESPONSE_FORMAT, Prompt
+    from ragmeter.judges.prompt import messages
+    from ragmeter.judges.verdict import verdict
 
-    turns, prompt = make_turns(count), Prompt()
-    given = {"model": MODEL, "temperature": 0.0, "seed": 0, "max_tokens": 1024, "response_format": RESPONSE_FORMAT}
-    return {
-        "turns": turns,
-        "requests": [{"messages": prompt.messages({name: turn[name] for name in FIELDS}), **given} for turn in turns],
-    }
+    turns = make_turns(count)
+    given = {"model": MODEL, "temperature": 0.0, "seed": 0, "max_tokens": 1024}
+    names = {"question": "query", "reference": "ground_truth", "answer": "agent_response"}
+    requests = [messages(verdict, {name: turn[own] for name, own in names.items()}) for turn in turns]
+    return {"turns": turns, "requests": [{"messages": request, **given} for request in requests]}
 
 
 def _round(engine: Engine, server: Child, count: int, folder: Path) -> None:

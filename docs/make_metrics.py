@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragmeter import registry
-from ragmeter.cli.metrics import page
 from ragmeter.definition import Metric
+from ragmeter.show.markdown import metric_page
 
 TARGET = Path(__file__).with_name("metrics.md")
 INTRODUCTION = """\
@@ -55,7 +55,7 @@ def render() -> str:
     for title in (*SECTIONS.values(), THE_REST):
         metrics = [metric for metric in builtin() if SECTIONS.get(metric.needs, THE_REST) == title]
         parts.append(f"## {title}\n")
-        parts += [f"### `{heading(metric)}`\n\n{page(metric)}\n" for metric in metrics]
+        parts += [f"### `{heading(metric)}`\n\n{metric_page(metric)}\n" for metric in metrics]
     return "\n".join(parts)
 
 

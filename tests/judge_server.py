@@ -74,7 +74,7 @@ def completion(content: Any, finish_reason: str = "stop", **message: Any) -> dic
 def verdict(request: dict[str, Any]) -> dict[str, Any]:
     """The rule: right if the expected answer is in the given one."""
     given = texts(request)
-    right = given["ground_truth"].casefold() in given["agent_response"].casefold()
+    right = given["reference"].casefold() in given["answer"].casefold()
     return completion(json.dumps({"reason": "by rule", "verdict": "CORRECT" if right else "WRONG"}))
 
 

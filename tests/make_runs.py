@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ragmeter.io.write import dumps
-from ragmeter.runs.folder import MANIFEST, ROWS, SUMMARY, RowsWriter, RunFolder, Scored
+from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY
+from ragmeter.runs.run import RunFolder
+from ragmeter.runs.writer import RowsWriter, Scored
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import SCORED, Batch, Measure
 

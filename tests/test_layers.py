@@ -12,11 +12,12 @@ import ragmeter
 PACKAGE = Path(ragmeter.__file__).parent
 
 #: The rooms, from the top down. A module may import from its own room and from those below. `show` is at the top, since
-#: it shows what the others found; three of its modules know nothing of runs, and results of any kind may use them.
+#: it shows what the others found. Some of its parts know nothing of runs and results: they write numbers and anybody's
+#: texts, sentences about figures, tables and frames, and a progress bar; so a result of any room can say what it is.
 LAYERS = [
     "__main__", "pytest_plugin", "cli", "show", "analysis", "evaluators", "compat", "engine", "runs", "show.tabular",
-    "stats", "targets", "judges", "metrics", "embedders", "effects", "io", "registry", "definition", "naming", "table",
-    "show.progress", "show.numbers", "errors", "hints",
+    "show.sentences", "targets", "judges", "stats", "metrics", "embedders", "effects", "io", "registry", "definition",
+    "asked", "naming", "table", "show.progress", "show.texts", "show.numbers", "errors", "hints",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"

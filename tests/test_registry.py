@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from ragmeter import BaseScorer, Failed, column, evaluate, get_metric, metric, registry
-from ragmeter.cli.metrics import describe, page
+from ragmeter.analysis.listing import MetricInfo
 from ragmeter.errors import ColumnError, UnknownNameError, UsageError
+from ragmeter.show.markdown import metric_page
 from ragmeter.table import Scores
 
 
@@ -168,8 +169,8 @@ def test_a_metric_without_bounds_is_written_as_json(tmp_path: Path) -> None:
     found = evaluate([{"answer": "5", "reference": "3"}], metrics=[difference], run="r", output_dir=tmp_path)
     assert found["difference"].mean == -2
     assert found["difference"].range == (None, None)
-    assert describe(difference)["range"] == (None, None)
-    assert "−∞ to ∞" in page(difference)
+    assert MetricInfo.of(difference).as_dict()["range"] == (None, None)
+    assert "−∞ to ∞" in metric_page(difference)
 
 
 def test_a_direction_is_one_of_three() -> None:

@@ -11,6 +11,7 @@ __all__ = [
     "CRAGEvaluator",
     "Calibration",
     "Cascade",
+    "ChatReply",
     "Comparison",
     "ContextRecall",
     "CosineScorer",
@@ -22,6 +23,8 @@ __all__ = [
     "ExactMatchScorer",
     "F1Scorer",
     "Failed",
+    "FakeProvider",
+    "Judge",
     "LLMJudge",
     "MeteorScorer",
     "Metric",
@@ -57,7 +60,8 @@ _HOMES = {
     "BaseScorer": "ragmeter.registry",
     "CRAGEvaluator": "ragmeter.compat.crag.evaluator",
     "Calibration": "ragmeter.analysis.people.calibration",
-    "Cascade": "ragmeter.compat.crag.cascade",
+    "Cascade": "ragmeter.judges.cascade",
+    "ChatReply": "ragmeter.judges.providers.port",
     "Comparison": "ragmeter.analysis.comparing",
     "ContextRecall": "ragmeter.compat.context_recall",
     "CosineScorer": "ragmeter.compat.web",
@@ -69,6 +73,8 @@ _HOMES = {
     "ExactMatchScorer": "ragmeter.compat.web",
     "F1Scorer": "ragmeter.compat.web",
     "Failed": "ragmeter.table",
+    "FakeProvider": "ragmeter.judges.providers.fake",
+    "Judge": "ragmeter.judges.judge",
     "LLMJudge": "ragmeter.judges.judge",
     "MeteorScorer": "ragmeter.compat.web",
     "Metric": "ragmeter.definition",
@@ -77,7 +83,7 @@ _HOMES = {
     "ResponseEvaluator": "ragmeter.compat.response",
     "RougeLScorer": "ragmeter.compat.web",
     "RougeScorer": "ragmeter.compat.web",
-    "RunFolder": "ragmeter.runs.folder",
+    "RunFolder": "ragmeter.runs.run",
     "TokenF1Scorer": "ragmeter.compat.web",
     "WebInterface": "ragmeter.compat.web",
     "add_metrics": "ragmeter.engine.evaluation",
@@ -107,7 +113,6 @@ if TYPE_CHECKING:
     from ragmeter.analysis.people.calibration import Calibration, calibrate
     from ragmeter.analysis.people.sampling import choose_sample
     from ragmeter.compat.context_recall import ContextRecall
-    from ragmeter.compat.crag.cascade import Cascade
     from ragmeter.compat.crag.dataset_utils import (
         clean_text,
         convert_domain_indices_to_names,
@@ -132,10 +137,13 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric, column, metric
     from ragmeter.engine.asking import ask_and_score as ask
     from ragmeter.engine.evaluation import Evaluation, add_metrics, evaluate
-    from ragmeter.judges.judge import LLMJudge
+    from ragmeter.judges.cascade import Cascade
+    from ragmeter.judges.judge import Judge, LLMJudge
+    from ragmeter.judges.providers.fake import FakeProvider
+    from ragmeter.judges.providers.port import ChatReply
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.runs.run import RunFolder
     from ragmeter.show.report.report import report
     from ragmeter.table import Failed
     from ragmeter.targets.opening import open_target

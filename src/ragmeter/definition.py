@@ -9,23 +9,27 @@
     @metric(direction="higher")
     def ndcg(ranked: Ranked, *, k: int | None = None) -> Scores: ...  # keyword-only = its settings, shown in its name
 
-A positional parameter names a column: one of the table's, a derived one, or another metric. A setting goes down to
-every column that has one of the same name, so `rouge_l_score[language=es]` gets Spanish stems.
+A positional parameter names a column: one of the table's, a derived one, one that a judge fills (`asked.py`), or
+another metric. A setting goes down to every column that has one of the same name, so `rouge_l_score[language=es]` gets
+Spanish stems.
+
+A column declared with `@embedded` is filled by an embedding model before any metric runs (`Metric.fill`).
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
-import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints, overload
+from typing import Any, Literal, cast, get_args, get_type_hints, overload
 
 import numpy as np
 
 from ragmeter import naming
+from ragmeter.asked import ASKED, Asked, AskedColumn
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes
 
@@ -44,6 +48,18 @@ class Derived:
     function: Callable[..., Any]
     inputs: tuple[str, ...]
     settings: tuple[str, ...]
+
+    def own(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of a metric's settings that this column has too."""
+        return {key: settings[key] for key in self.settings}
+
+
+class Embedded(Derived):
+    """A column of vectors, which an embedding model gives. It is filled before a metric runs, not by the metric."""
+
+    def key(self, settings: Mapping[str, Any]) -> str:
+        """Its name with its settings, such as `embeddings[model=wordllama]`."""
+        return naming.render(self.name, {key: value for key, value in self.own(settings).items() if value is not None})
 
 
 class Metric:
@@ -94,13 +110,30 @@ class Metric:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A metric travels by its name; whoever receives it imports the module that declares it."""
+        return _arrived, (self.name, self.function.__module__, self.source)
+
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The table's columns that it needs in the end, in the order in which it names them."""
-        names = tuple(dict.fromkeys(_needs(self)))
+        leaves = [leaf for leaf, _ in _leaves(self, self.settings) if not isinstance(leaf, Embedded)]
+        names = tuple(dict.fromkeys(leaf if isinstance(leaf, str) else leaf.name for leaf in leaves))
         if unknown := self.optional.difference(names):
             raise UsageError(f"{self.base} has no column {', '.join(sorted(unknown))} that could be optional")
         return names
+
+    @cached_property
+    def asks(self) -> tuple[AskedColumn, ...]:
+        """The columns that a judge has to fill for it."""
+        leaves = _leaves(self, self.settings)
+        return tuple({leaf.name: leaf for leaf, _ in leaves if isinstance(leaf, AskedColumn)}.values())
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that the table must have before a judge fills others."""
+        shown = {column.name: column.asked.required for column in self.asks}
+        return tuple(dict.fromkeys(read for name in self.needs for read in shown.get(name, [name])))
 
     def with_settings(self, **settings: Any) -> Metric:
         """The same metric with other settings, given as values or as text."""
@@ -113,7 +146,7 @@ class Metric:
                     hint=f"it has: {', '.join(self.defaults)}" if self.defaults else "it has none",
                 )
             kind = kinds.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
-            read[key] = _read_setting(f"{self.base}: {key}", value, kind)
+            read[key] = naming.read_setting(f"{self.base}: {key}", value, kind)
         return Metric(
             self.base,
             self.function,
@@ -126,6 +159,19 @@ class Metric:
             source=self.source,
             owner=self.owner,
         )
+
+    @cached_property
+    def embedded(self) -> dict[str, tuple[Embedded, Mapping[str, Any]]]:
+        """The columns behind it that an embedding model fills, with the settings in force there."""
+        leaves = _leaves(self, self.settings)
+        return {leaf.key(settings): (leaf, settings) for leaf, settings in leaves if isinstance(leaf, Embedded)}
+
+    def fill(self, block: Block, models: Any = None) -> None:
+        """Fill the block's embedded columns. `models` are the run's; without them, models are opened for this alone."""
+        for key, (node, settings) in self.embedded.items():
+            if key not in block.memo:
+                columns = (_resolve(name, settings, block) for name in node.inputs)
+                block.memo[key] = node.function(models, *columns, **node.own(settings))
 
     def score(self, block: Block) -> tuple[Scores, dict[int, str]]:
         """One score per row of the block, NaN where there is none, and the cause of each NaN."""
@@ -173,8 +219,10 @@ class Metric:
         if any(len(column) != rows for column in columns):
             raise ValueError(f"columns differ in length: {', '.join(str(len(column)) for column in columns)}")
         found = outcomes(table, self.needs, rows, self.optional)
+        block = Block.of(table, self.needs, found)
+        self.fill(block)
         scores = np.full(rows, np.nan)
-        scores[[outcome == SCORED for outcome in found]] = self.score(Block.of(table, self.needs, found))[0]
+        scores[[outcome == SCORED for outcome in found]] = self.score(block)[0]
         return scores
 
 
@@ -192,6 +240,14 @@ def column(function: Callable[..., Any] | None = None) -> Any:
         return derived
 
     return declare if function is None else declare(function)
+
+
+def embedded(function: Callable[..., Any]) -> Embedded:
+    """Declare a column that an embedding model fills. The function takes the run's models first, then columns."""
+    (_models, *inputs), settings = _signature(function)
+    node = Embedded(function.__name__, function, tuple(inputs), tuple(settings))
+    COLUMNS[node.name] = node
+    return node
 
 
 @overload
@@ -255,6 +311,36 @@ def add(metric: Metric) -> Metric:
     return metric
 
 
+def _arrived(name: str, module: str, source: str) -> Metric:
+    """The metric that another process has sent by its name."""
+    parsed = naming.parse(name)
+    declared = METRICS.get(parsed.base)
+    if declared is None or _of_script(declared.source) != _of_script(source):
+        try:
+            declared = getattr(importlib.import_module(module), source.rpartition(".")[2], None)
+        except Exception as error:
+            raise not_importable("metric", parsed.base, module, error) from error
+        declared = declared if isinstance(declared, Metric) else METRICS.get(parsed.base)
+    if declared is None or _of_script(declared.source) != _of_script(source):
+        raise not_importable("metric", parsed.base, module)
+    return declared.with_settings(**parsed.settings) if parsed.settings else declared
+
+
+def _of_script(source: str) -> str:
+    """Where a metric was declared; a worker process imports the script under another name."""
+    return source.replace("__mp_main__.", "__main__.", 1)
+
+
+def not_importable(kind: str, name: str, module: str, error: Exception | None = None) -> UsageError:
+    """The error for a metric or a scorer that the receiving process can't import."""
+    place = "a script or a notebook (__main__)" if module in ("__main__", "__mp_main__") else f"the module {module}"
+    reason = f" ({type(error).__name__}: {error})" if error else ""
+    return UsageError(
+        f"the {kind} {name} was declared in {place}, and another process can't import it from there{reason}",
+        hint="declare it at the top level of a module, a .py file of its own, and import it from there",
+    )
+
+
 def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The columns a function takes, and its settings with their defaults."""
     parameters = inspect.signature(function).parameters.values()
@@ -263,24 +349,43 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str,
     return inputs, settings
 
 
-def _needs(node: Metric | Derived) -> Iterable[str]:
+def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Any, Mapping[str, Any]]]:
+    """What a metric needs that is not computed from columns: names of the table's, asked and embedded columns.
+
+    Each with the settings that go down to it.
+    """
     for name in node.inputs:
-        inner = None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
-        if inner is None:
-            yield name  # the table's own, or a column of the user's
-        else:
-            yield from _needs(inner)
+        inner = ASKED.get(name) or (None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name))
+        if inner is None or isinstance(inner, Embedded):
+            yield inner or name, settings  # a name is the table's own, or a column of the user's
+        if isinstance(inner, Asked):
+            yield AskedColumn.of(inner, settings), settings
+        elif isinstance(inner, Metric):
+            yield from _leaves(inner, _with_shared(inner, settings).settings)
+        elif isinstance(inner, Derived):
+            yield from _leaves(inner, settings)
+
+
+def _with_shared(metric: Metric, settings: Mapping[str, Any]) -> Metric:
+    """A metric that another one is made from, with the settings that both have."""
+    shared = {key: settings[key] for key in metric.settings if key in settings}
+    return metric.with_settings(**shared) if shared else metric
 
 
 def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
     """A column by its name: given, or computed now, or computed before."""
+    if name in ASKED:
+        return block.columns[AskedColumn.of(ASKED[name], settings).name]
     if name in block.columns:
         return block.columns[name]
     node = COLUMNS.get(name) or METRICS[name]
     if isinstance(node, Metric):
-        shared = {key: settings[key] for key in node.settings if key in settings}
-        return (node.with_settings(**shared) if shared else node).score(block)[0]
-    own = {key: settings[key] for key in node.settings}
+        return _with_shared(node, settings).score(block)[0]
+    if isinstance(node, Embedded):
+        if (key := node.key(settings)) not in block.memo:
+            raise UsageError(f"the column {name} is filled by an embedding model, and is empty: call fill() first")
+        return block.memo[key]
+    own = node.own(settings)
     memo_key = (name, tuple(own.items()))
     if memo_key not in block.memo:
         block.memo[memo_key] = node.function(*(_resolve(each, settings, block) for each in node.inputs), **own)
@@ -292,30 +397,3 @@ def _type_hints(function: Callable[..., Any]) -> dict[str, Any]:
         return get_type_hints(function)
     except NameError:  # an annotation that is only there for the type checker
         return {}
-
-
-def _read_setting(what: str, value: Any, kind: Any) -> Any:
-    """A setting's value from its text, by the type that the metric declares for it."""
-    if get_origin(kind) in (Union, types.UnionType):
-        if value is None or (isinstance(value, str) and value.casefold() == "none"):
-            return None
-        kind = next(each for each in get_args(kind) if each is not type(None))
-    if hasattr(kind, "parse"):
-        return kind.parse(value)
-    if get_origin(kind) is Literal:
-        for choice in get_args(kind):
-            if str(value) == str(choice):
-                return choice
-        raise UsageError(f"{what} is one of {', '.join(map(str, get_args(kind)))}, not {value!r}")
-    if kind is bool and isinstance(value, str):
-        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if value.casefold() in words:
-            return words[value.casefold()]
-        raise UsageError(f"{what} is yes or no, not {value!r}")
-    try:
-        read = kind(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} should be {kind.__name__}, not {value!r}") from None
-    if what.endswith(": k") and read < 1:
-        raise UsageError(f"{what} should be at least 1, not {read}")
-    return read

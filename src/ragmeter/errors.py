@@ -8,6 +8,7 @@
     ├── OutputError           a file or a folder can't be written
     ├── BusyError             another process is at work on the same run
     ├── EndpointError         a server can't be used as it was named: a wrong key, model or address
+    ├── WorkerError           a worker process was killed or crashed; nothing was written
     ├── Interrupted           Ctrl-C; what was paid for is kept
     └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
 
@@ -25,6 +26,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ragmeter.hints import by_caller, for_command_line, for_python
 
@@ -46,6 +48,16 @@ class RagmeterError(Exception):
     def for_command_line(self) -> str:
         """The same, with flags in place of keywords."""
         return for_command_line(self._written)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An error of a worker process arrives as it was raised, whatever its class is made from."""
+        return _arrived, (type(self), self.args, vars(self))
+
+
+def _arrived(kind: type[RagmeterError], args: tuple[Any, ...], state: dict[str, Any]) -> RagmeterError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(state)
+    return error
 
 
 class InputError(RagmeterError):
@@ -87,6 +99,10 @@ class EndpointError(RagmeterError):
     """A server can't be used as it was named."""
 
 
+class WorkerError(RagmeterError):
+    """A worker process was killed or crashed."""
+
+
 class Interrupted(RagmeterError):
     """Ctrl-C. What was paid for is kept."""
 
@@ -125,10 +141,10 @@ def errors_of(what: str) -> Iterator[None]:
     except RagmeterError:
         raise
     except Exception as error:
-        raise UsageError(f"{what} failed with {told(error)}") from error
+        raise UsageError(f"{what} failed with {describe(error)}") from error
 
 
-def told(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """An exception of the user's own code in one line: what it is, what it says, and where it was raised."""
     try:
         words = str(error)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Union, get_args, get_origin
 
 from ragmeter.errors import UsageError
 
@@ -64,6 +65,33 @@ def render(base: str, settings: Mapping[str, Any]) -> str:
 def _value(value: Any) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def read_setting(what: str, value: Any, kind: Any) -> Any:
+    """A setting's value from its text, by the type that the metric declares for it."""
+    if get_origin(kind) in (Union, types.UnionType):
+        if value is None or (isinstance(value, str) and value.casefold() == "none"):
+            return None
+        kind = next(choice for choice in get_args(kind) if choice is not type(None))
+    if hasattr(kind, "parse"):
+        return kind.parse(value)
+    if get_origin(kind) is Literal:
+        for choice in get_args(kind):
+            if str(value) == str(choice):
+                return choice
+        raise UsageError(f"{what} is one of {', '.join(map(str, get_args(kind)))}, not {value!r}")
+    if kind is bool and isinstance(value, str):
+        words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if value.casefold() in words:
+            return words[value.casefold()]
+        raise UsageError(f"{what} is yes or no, not {value!r}")
+    try:
+        read = kind(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{what} should be {kind.__name__}, not {value!r}") from None
+    if what.endswith(": k") and read < 1:
+        raise UsageError(f"{what} should be at least 1, not {read}")
+    return read
 
 
 def split(text: str) -> list[str]:

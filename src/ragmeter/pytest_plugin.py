@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate, Verdict
     from ragmeter.engine.asking import Service
     from ragmeter.engine.evaluation import Evaluation
-    from ragmeter.runs.stored import RunLike
+    from ragmeter.runs.finding import RunLike
 
 _MARK = (
     "ragmeter(fail_under={'token_f1': 0.6}, fail_over={'latency_ms': 2000}, "
@@ -64,7 +64,7 @@ class Ragmeter:
         return verdict
 
     def _note(self, evaluation: Evaluation) -> Evaluation:
-        from ragmeter.analysis.gating.words import brief
+        from ragmeter.show.sentences.metrics import brief
 
         self._evaluated.append(evaluation)
         number = f"{len(self._evaluated)}." if len(self._evaluated) > 1 else ""
@@ -133,7 +133,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if found:
             lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in found)]
     if lines:
-        from ragmeter.show.terminal import printable
+        from ragmeter.show.texts import printable
 
         terminalreporter.section("ragmeter")
         for line in lines:

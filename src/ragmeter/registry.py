@@ -1,4 +1,4 @@
-"""Metrics by their names: built in, from a plugin, or a class of the user's.
+"""Metrics by their names: built in, from a plugin, or a class of the user's; and kinds of targets and embedding models.
 
 A registry that loads late: the metrics of ragmeter itself are imported when the first name is looked up, plugins when a
 name is not among them.
@@ -11,26 +11,28 @@ import importlib
 import inspect
 import logging
 import math
+import pickle
 import sys
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ragmeter import naming
-from ragmeter.definition import METRICS, Metric, add
+from ragmeter.definition import METRICS, Metric, add, not_importable
 from ragmeter.errors import UnknownNameError, UsageError, errors_of
 from ragmeter.hints import by_caller
 from ragmeter.table import NAMED_COLUMNS, Failed
 
-_BUILTIN = "ragmeter.metrics"
+_BUILTIN = ("ragmeter.metrics", "ragmeter.judges")
 _ENTRY_POINTS = "ragmeter.metrics"
 
 _LISTED = f"{by_caller('`ragmeter metrics`', 'ragmeter.list_metrics()')} says what they are"
 
 _log = logging.getLogger("ragmeter")
+Opened = TypeVar("Opened")
 
 
 class BaseScorer(ABC):
@@ -169,23 +171,83 @@ def _from_scorer(scorer: Any, owner: object) -> Metric:
 
     score.__doc__ = inspect.getdoc(type(scorer))
     kind = type(scorer)
-    return Metric(name, score, source=f"{kind.__module__}.{kind.__qualname__}", owner=owner)
+    return ScorerMetric(name, score, source=f"{kind.__module__}.{kind.__qualname__}", owner=owner)
+
+
+class ScorerMetric(Metric):
+    """A scorer as a metric. The scorer itself travels: its class by its import path, an object with what it holds."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind = self.owner if isinstance(self.owner, type) else type(self.owner)
+        try:
+            scorer = pickle.dumps(self.owner)
+        except Exception as error:  # whatever a user's own class raises
+            raise not_importable("scorer", kind.__qualname__, kind.__module__, error) from error
+        return _scorer_arrived, (kind.__qualname__, kind.__module__, scorer)
+
+
+def _scorer_arrived(name: str, module: str, scorer: bytes) -> Metric:
+    """The metric of a scorer that another process has sent."""
+    try:
+        owner = pickle.loads(scorer)  # noqa: S301 - the user's own class, inside a pickle that is being read already
+    except Exception as error:
+        raise not_importable("scorer", name, module, error) from error
+    return _from_object(owner, name)
+
+
+class Kind(ABC, Generic[Opened]):
+    """A kind of target or embedding model, found by what the user names.
+
+    `prefix` begins the names that it opens (`openai:`); `options` are the settings that it takes. A package brings one
+    as an entry point, in the group `ragmeter.targets` or `ragmeter.embedders`.
+    """
+
+    prefix: str = ""
+    options: tuple[str, ...] = ()
+
+    def opens(self, given: Any) -> bool:
+        """Whether this kind opens what the user named."""
+        return isinstance(given, str) and bool(self.prefix) and given.startswith(self.prefix)
+
+    @abstractmethod
+    def open(self, given: Any, settings: Mapping[str, Any]) -> Opened:
+        """Open it. `settings` has those of `options` that were given, and what every kind is given."""
+
+
+def find_kind(given: Any, kinds: Sequence[Kind[Opened]], group: str) -> Kind[Opened]:
+    """The kind that opens `given`: one of `kinds`, then one of the plugins, else the last of `kinds`."""
+    plugins = (_as_kind(loaded, path) for path, loaded in _plugins(group))
+    return next((kind for kind in chain(kinds[:-1], plugins) if kind.opens(given)), kinds[-1])
+
+
+def _as_kind(loaded: Any, path: str) -> Kind[Any]:
+    with errors_of(path):
+        kind = loaded() if isinstance(loaded, type) else loaded
+    if not isinstance(kind, Kind):
+        raise UsageError(f"the plugin {path} is not a kind", hint="it should be a ragmeter.registry.Kind")
+    return kind
 
 
 def _load_builtin() -> None:
-    importlib.import_module(_BUILTIN)
+    for module in _BUILTIN:
+        importlib.import_module(module)
 
 
 def _load_plugins() -> None:
+    for path, loaded in _plugins(_ENTRY_POINTS):
+        if not isinstance(loaded, types.ModuleType):  # a module has registered its metrics by being imported
+            _from_object(loaded, path)
+
+
+def _plugins(group: str) -> Iterator[tuple[str, Any]]:
+    """What installed packages bring in a group of entry points: the path of each, and what is there."""
     from importlib.metadata import entry_points
 
-    for point in entry_points(group=_ENTRY_POINTS):
+    for point in entry_points(group=group):
         try:
-            loaded = point.load()
+            yield point.value, point.load()
         except Exception as error:
             raise UsageError(
                 f"the plugin {point.name!r} ({point.value}) does not load: {type(error).__name__}: {error}",
-                hint="mend or uninstall the package that brings it",
+                hint="fix or uninstall the package that brings it",
             ) from error
-        if not isinstance(loaded, types.ModuleType):  # a module has registered its metrics by being imported
-            _from_object(loaded, point.value)

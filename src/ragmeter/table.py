@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 Scores = npt.NDArray[np.float64]
 Column = list[Any]
+#: For each metric its scores, and for each row `scored` or why there is none.
+ScoreColumns = dict[str, tuple[Scores, list[str]]]
 
 QID = "qid"
 TEXT_COLUMNS = ("qid", "question", "answer", "error", "session_id", "system_name")
@@ -31,7 +33,7 @@ OTHER_NAMES = {
     "mean_multi_turn_conversation_score": "multi_turn_conversation_score",
 }
 #: What a judge leaves beside a row.
-JUDGE_COLUMNS = ("verdict", "reason", "judged_by")
+JUDGE_COLUMNS = ("verdict", "reason", "judged_by", "verdict_probability")
 NAMED_COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS, *NUMBER_COLUMNS)
 
 #: Empty means missing here: without a gold answer or a gold document there is nothing to compare with.
@@ -53,18 +55,36 @@ SKIPPED_BUDGET = "skipped_budget"
 NOT_ASKED = frozenset({SKIPPED_BUDGET})
 
 
+@dataclass(frozen=True)
+class Embeddings:
+    """The vectors of a block's distinct texts, and which of them each side of each pair has.
+
+    Vectors have length 1. All empty texts share one that is zero.
+    """
+
+    vectors: npt.NDArray[np.float32]
+    reference: npt.NDArray[np.int64]
+    answer: npt.NDArray[np.int64]
+
+
+#: Which block an embedded column is for (the columns that it needs, those that are optional), and the column's name.
+EmbeddedKey = tuple[tuple[str, ...], tuple[str, ...], str]
+
+
 @dataclass(slots=True)
 class Batch:
     """Some consecutive rows.
 
     `lines` says where each row begins in its file, where there is a file; `causes` why a row as a whole has failed,
     where some have. `plain`: every cell is a text that can be written as it stands, and need not be looked at.
+    `embedded` are the columns of vectors that the engine has filled; they are no part of the run's table.
     """
 
     columns: dict[str, Column]
     lines: Sequence[int] = field(default_factory=tuple)
     causes: Sequence[str | None] = field(default_factory=tuple)
     plain: bool = False
+    embedded: Mapping[EmbeddedKey, Embeddings] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -87,6 +107,11 @@ class Failed:
     cause: str
 
 
+def outcome_column(name: str) -> str:
+    """The column that says beside a column of scores, or one that a judge filled, how each value came about."""
+    return f"{name}.outcome"
+
+
 def outcomes(
     columns: Mapping[str, Column], needs: Sequence[str], rows: int, optional: Collection[str] = ()
 ) -> list[str]:
@@ -102,7 +127,8 @@ def outcomes(
             if not all(column):
                 found = [was if value else f"no_{name}" for value, was in zip(column, found, strict=True)]
         elif None in column:
-            found = [f"no_{name}" if value is None else was for value, was in zip(column, found, strict=True)]
+            causes = columns.get(outcome_column(name)) or [f"no_{name}"] * rows
+            found = [cause if value is None else was for value, was, cause in zip(column, found, causes, strict=True)]
     return found
 
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as Xml
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 import ragmeter
-from ragmeter.analysis.gating import Check, Gate, Rule, Verdict, gate
-from ragmeter.analysis.gating.junit import junit
-from ragmeter.analysis.gating.markdown import escaped, markdown
+from ragmeter.analysis.gating import Gate, Rule, gate
 from ragmeter.errors import UnknownNameError, UsageError
-from ragmeter.stats.summary import MetricSummary
 
 
 def rows(right: int, wrong: int, failed: int = 0, first: int = 0) -> list[dict[str, Any]]:
@@ -390,77 +384,3 @@ def test_a_verdict_for_scripts_and_for_a_notebook(tmp_path: Path) -> None:
     assert [check["passed"] for check in found["checks"]] == [False, True]
     assert found["metrics"]["exact_match"]["n_scored"] == 4
     assert repr(verdict).startswith("<Verdict on r: failed>\nFAILED: exact_match is 0.7500")
-
-
-# Files
-
-
-def verdict_of(text: str) -> Verdict:
-    """A verdict with the same text in every place that data or a user can reach."""
-    check = Check(text, "fail_under", text, False, text, 0.5, 0.4, None, None, 1)
-    fine = Check("rule", "max_failed", "m", True, text, 0.5, 0.4, (0.1, 0.2), 0.95, 1)
-    summary = MetricSummary(0.4, None, 0.4, 0.4, 0.4, None, "t", "higher", (0, 1), 3, 1, {text: 2})
-    return Verdict(text, [check, fine], {text: summary}, [text])
-
-
-_HOSTILE = st.text(st.characters(codec=None) | st.sampled_from("|`<>&*_[]()!#~\\@\n\r\t\0\x1b\ufffe\ud800$:/"))
-
-
-@given(_HOSTILE)
-def test_junit_is_xml_whatever_the_texts(text: str) -> None:
-    suites = Xml.fromstring(junit(verdict_of(text)))  # noqa: S314 - our own document
-    suite = suites[0]
-    expected = "".join(
-        char
-        if char in "\t\n\r" or (char >= " " and char not in "\ufffe\uffff" and not "\ud800" <= char <= "\udfff")
-        else "\ufffd"
-        for char in text
-    )
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
-    assert suite.get("name") == f"ragmeter gate {expected}"
-    failed, passed = suite
-    assert failed.get("name") == expected
-    failure = failed[0]
-    assert (failure.tag, failure.get("message"), failure.get("type")) == ("failure", expected, "fail_under")
-    assert len(failed) == len(passed) == 1
-    assert (passed[0].tag, passed[0].text or "") == ("system-out", expected.replace("\r\n", "\n").replace("\r", "\n"))
-
-
-def shown(text: str) -> str:
-    """What a reader of Markdown sees, space left aside."""
-    rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
-    return re.sub(r"\s+", "", html.unescape(re.sub(r"<[^>]+>", "", rendered)))
-
-
-@given(_HOSTILE)
-def test_markdown_shows_every_text_as_it_stands(text: str) -> None:
-    table = f"| a | b |\n| --- | --- |\n| {escaped(text)} | end |\n"
-    rendered = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(table)
-    assert set(re.findall(r"<(\w+)", rendered)) == {"table", "thead", "tbody", "tr", "th", "td"}
-    assert rendered.count("<td>") == 2
-    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", " ", text)
-    assert shown(table).replace("\u200b", "") == re.sub(r"\s+", "", f"ab{plain}end").replace("\u200b", "")
-
-
-def test_markdown_calls_nobody_and_links_nowhere() -> None:
-    quiet = escaped("@everyone ndcg@10 see https://evil.example or www.evil.example")
-    assert quiet == "@\u200beveryone ndcg@10 see https:\u200b//evil.example or www.\u200bevil.example"
-
-
-def test_markdown_as_a_whole(tmp_path: Path) -> None:
-    keep(tmp_path, "r_1", rows(3, 0, failed=1))
-    text = markdown(gate("r_1", fail_under={"exact_match": 0.9}, output_dir=tmp_path))
-    assert text.splitlines() == [
-        "## ❌ Gate failed: r\\_1",
-        "",
-        "|  | asked | found |",
-        "| :-: | --- | --- |",
-        "| ✅ | --fail-under exact\\_match=0.9 | exact\\_match is 1.0000 \\(95%: 0.4385 to 1.0000\\), "
-        "n = 3 of 4 \\(few\\): at least 0.9 is asked for; a true mean below that can't be ruled out |",
-        "| ❌ | --max-failed 0.05 for exact\\_match | exact\\_match: 1 of 4 rows have no score \\(1 no\\_answer\\): "
-        "at most 5% may have none |",
-        "",
-        "| metric | mean | interval | n | not scored |",
-        "| --- | --: | --: | --: | --- |",
-        "| exact\\_match ↑ | 1.0000 | 0.4385 to 1.0000 (95%) | 3 of 4 | 1 no\\_answer |",
-    ]

@@ -13,12 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from ragmeter.effects.journal import Journal
 from tests.command import PATIENCE, interrupt, wait_for
 from tests.conftest import Run
 from tests.judge_server import Action, JudgeServer, completion
+from tests.provider_servers import AnthropicServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 QUESTIONS = EXAMPLES / "agenda_qa.jsonl"
@@ -170,6 +172,25 @@ def test_a_model_as_a_baseline(ragmeter: Run, tmp_path: Path) -> None:
     assert results(tmp_path)["metrics"]["response_coverage_rate"] == 0.0  # it retrieves nothing
 
 
+def test_no_key_is_in_any_file_of_a_run(ragmeter: Run, tmp_path: Path) -> None:
+    """A server that says its keys back, in answers and in errors: run folder, journal and output have none of them."""
+    keys = {"ANTHROPIC_API_KEY": "sk-ant-canary-01234567", "TRACE": "trace-canary-01234567"}
+    echo = " ".join(keys.values())
+    trouble = AnthropicServer.error(400, f"bad {echo}")
+    with AnthropicServer(f"You sent {echo}.", trouble) as server:
+        done = ragmeter(
+            *asking("anthropic:m-1", "--base-url", server.root, "--header", "X-Trace: id $TRACE", "--retries", "0"),
+            env=keys,
+        )
+    assert done.returncode == 3, done.stderr  # one question failed
+    assert "X-Trace: id trace-canary-01234567" in server.headers[0]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    rows = [str(pq.read_table(path).to_pylist()) for path in files if path.suffix == ".parquet"]
+    assert any("You sent *** ***." in text and "bad *** ***" in text for text in rows)
+    for text in (*rows, *(path.read_text("latin-1") for path in files), done.stdout, done.stderr):
+        assert "canary" not in text
+
+
 def test_failures_are_counted_and_not_scored(ragmeter: Run, tmp_path: Path) -> None:
     def behave(request: dict[str, Any], number: int) -> Action:
         if "lantern" in request["question"].lower():
@@ -206,9 +227,10 @@ def test_phrases_of_ones_own(ragmeter: Run, tmp_path: Path, app: str) -> None:
     [
         (["--target", "nothing:at_all"], "no module 'nothing'"),
         (["--target", "json:nothing"], "unknown name in json"),
-        (["--target", "ftp://x"], "not an address"),
+        (["--target", "ftp://x"], "unknown kind of target 'ftp:'"),
+        (["--target", "opnai:gpt-4o", "--base-url", "http://x"], "did you mean openai:"),
         (["--target", "http://127.0.0.1:9/", "--request", "{question}"], "not JSON"),
-        (["--target", "http://127.0.0.1:9/", "--request", "{}"], "never shows {question}"),
+        (["--target", "http://127.0.0.1:9/", "--request", "{}"], "has no {question}"),
         (["--target", "http://127.0.0.1:9/", "--answer-path", "a["], "can't read the path"),
         (["--target", "http://127.0.0.1:9/", "--header", "X-Key: $NOT_SET"], "$NOT_SET, which is not set"),
         (["--target", "http://127.0.0.1:9/", "--base-url", "http://x"], "--base-url has no effect"),

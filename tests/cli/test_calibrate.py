@@ -99,7 +99,7 @@ def test_judged_conversations(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer() as server:
         done = ragmeter(
             "crag", "evaluate", "--turns", "turns.jsonl", "--judge-model", "m", "--base-url", server.url,
-            "--output-dir", "runs/judged",
+            "--no-judge-check", "--output-dir", "runs/judged",
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     done = ragmeter("label", "judged", "--n", "30", "--by", "stratified", "--strata", "is_correct", "--blank")

@@ -69,6 +69,7 @@ def evaluate(server: JudgeServer, *more: str | Path) -> list[str | Path]:
         "m",
         "--base-url",
         server.url,
+        "--no-judge-check",
         *more,
     ]
 
@@ -243,9 +244,9 @@ def test_a_prompt_of_ones_own(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer() as server:
         assert ragmeter("crag", *evaluate(server, "--judge-prompt", "prompt.txt")).returncode == 0
         assert all(request["messages"][1]["content"].startswith("Be strict.") for request in server.requests)
-        (tmp_path / "prompt.txt").write_text("{grund_truth}")
+        (tmp_path / "prompt.txt").write_text("{grund_truth} {agent_response}")
         done = ragmeter("crag", *evaluate(server, "--judge-prompt", "prompt.txt"))
-    assert "prompt.txt, line 1: there is no field {grund_truth}: did you mean ground_truth?" in done.stderr
+    assert "prompt.txt, line 1: there is no column {grund_truth}: did you mean ground_truth?" in done.stderr
 
 
 def test_a_second_process_fails_at_once(ragmeter: Run, tmp_path: Path) -> None:
@@ -256,7 +257,7 @@ def test_a_second_process_fails_at_once(ragmeter: Run, tmp_path: Path) -> None:
         wait_for(lambda: server.count, first)  # it is at work, and stays so
         done = ragmeter("crag", *evaluate(server))
         assert done.returncode == 2
-        assert "another process is at work on this run" in done.stderr
+        assert "another process is working on this run" in done.stderr
         server.release()
         out, _ = first.communicate(timeout=PATIENCE)
     assert first.returncode == 0, out

@@ -14,6 +14,7 @@ import pytest
 
 from ragmeter import LLMJudge
 from ragmeter.effects.journal import Journal
+from ragmeter.judges.verdict import verdict
 from tests.cli.test_ask import reached
 from tests.cli.test_crag import AGENT, CANARY, contents, evaluate, many, start, write
 from tests.command import PATIENCE, wait_for
@@ -54,11 +55,9 @@ def test_killed_while_it_judges(tmp_path: Path, kills: int) -> None:
     write(tmp_path / "turns.jsonl", turns)
     chance = random.Random(3)
     with JudgeServer(latency=0.02) as server:
-        judge = LLMJudge(CANARY, "m", server.url)
-        keys = {
-            judge._key({name: row[name] for name in ("query", "ground_truth", "agent_response")}, 0, 0): row["query"]
-            for row in turns
-        }
+        judge = LLMJudge(CANARY, "m", server.url).on(verdict)
+        names = {"question": "query", "reference": "ground_truth", "answer": "agent_response"}
+        keys = {judge.key({name: row[own] for name, own in names.items()}, 0, 0): row["query"] for row in turns}
         command = evaluate(server, "--workers", "4", "--timeout", "3600")
         recorded: set[str] = set()
         for _ in range(kills):
@@ -71,7 +70,7 @@ def test_killed_while_it_judges(tmp_path: Path, kills: int) -> None:
                 kill(process, chance.uniform(0, 0.05))
             else:
                 kill(process, chance.uniform(0, 0.5))  # while it starts, perhaps
-            asked_now = {texts(request)["query"] for request in server.requests[before:]}
+            asked_now = {texts(request)["question"] for request in server.requests[before:]}
             assert not asked_now & recorded, "what was recorded was asked again"
             if (tmp_path / "out" / "journal.sqlite").exists():
                 with Journal(tmp_path / "out" / "journal.sqlite") as journal:
@@ -86,7 +85,7 @@ def test_killed_while_it_judges(tmp_path: Path, kills: int) -> None:
         process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert server.count - before == len(turns) - len(recorded)
-        asked = Counter(texts(request)["query"] for request in server.requests)
+        asked = Counter(texts(request)["question"] for request in server.requests)
         assert set(asked) == set(keys.values())
         # what was under way at a kill is all that was ever asked twice
         assert sum(asked.values()) - len(asked) <= 5 * kills

@@ -18,7 +18,7 @@ import pytest
 from ragmeter import choose_sample, evaluate
 from ragmeter.analysis.people.labels import Sheet
 from ragmeter.cli.label_session import Session
-from ragmeter.runs.folder import RunFolder
+from ragmeter.runs.run import RunFolder
 from tests.analysis.people.helpers import make_run
 from tests.command import PATIENCE
 from tests.conftest import Run

@@ -42,10 +42,10 @@ def test_the_list_of_metrics(ragmeter: Run) -> None:
 
 @pytest.mark.parametrize("name", [metric.base for metric in known()])
 def test_every_metric_says_what_a_reader_needs(name: str) -> None:
-    from ragmeter.cli.metrics import page
     from ragmeter.registry import get
+    from ragmeter.show.markdown import metric_page
 
-    text = page(get(name))
+    text = metric_page(get(name))
     for part in ("**Range.**", "**Needs**", "**Formula.**", "**Edge cases.**", "**Use it**", "**Not**"):
         assert part in text
 
@@ -89,6 +89,19 @@ def test_arrow_leaves_pandas_alone_and_scorers_have_it(tmp_path: Path) -> None:
         code = f"import sys; from ragmeter.cli.main import main; print(main({command}), 'pandas' in sys.modules)"
         done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
         assert done.stdout.splitlines()[-1] == f"0 {there}", done.stderr
+
+
+def test_arrow_makes_frames_for_whoever_wants_them(tmp_path: Path) -> None:
+    code = (
+        "import sys; from ragmeter.cli.main import main; main(['metrics', 'ndcg'])\n"
+        "import pyarrow as pa; table = pa.table({'a': [1, 2]}); print('pandas' in sys.modules, len(sys.meta_path))\n"
+        "frame = table.to_pandas(); print(type(frame).__module__, pa.array(frame['a']) == table['a'].chunk(0))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    before = subprocess.run(
+        [sys.executable, "-c", "import sys; print(len(sys.meta_path))"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-2:] == [f"False {before.stdout.strip()}", "pandas True"], done.stderr
 
 
 def test_a_warning_stands_on_standard_error(

@@ -203,5 +203,5 @@ def test_references_that_differ_for_one_question(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the qid '1' has two references that differ"):
         run_evaluators([EditDistanceEvaluator()], tmp_path / "both.tsv", output_dir=tmp_path)
     (tmp_path / "g.tsv").write_text("qid\tanswer\n1\ta\n1\tb\n")
-    with pytest.raises(InputError, match="the qid '1' stands here for the second time"):
+    with pytest.raises(InputError, match="the qid '1' appears here for the second time"):
         run_evaluators([EditDistanceEvaluator()], tmp_path / "both.tsv", tmp_path / "g.tsv", output_dir=tmp_path)

@@ -41,7 +41,7 @@ def test_it_is_never_overrun() -> None:
         budget = Budget(dollars=5.0)
         done = 0
 
-        async def one() -> None:
+        async def call() -> None:
             nonlocal done
             worst = chance.uniform(0.01, 0.5)
             if await budget.reserve(worst):
@@ -49,7 +49,7 @@ def test_it_is_never_overrun() -> None:
                 budget.settle(worst, worst * chance.random())
                 done += 1
 
-        await asyncio.gather(*(one() for _ in range(400)))
+        await asyncio.gather(*(call() for _ in range(400)))
         assert 4.4 < budget.spent <= 5.0
         assert done == budget.made
 

@@ -12,7 +12,7 @@ import pytest
 from ragmeter.effects.budget import Budget
 from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Journal, Reply
-from ragmeter.effects.loop import each as each_of
+from ragmeter.effects.loop import for_each
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.errors import EndpointError
 from ragmeter.table import SKIPPED_BUDGET
@@ -51,9 +51,9 @@ def again(**keywords: Any) -> TryAgain:
 def test_it_tries_again_until_it_works() -> None:
     async def scenario(caller: Caller) -> None:
         send = Script(again(), again(), again())
-        found = await caller.ask("k", send)
-        assert isinstance(found, Reply)
-        assert found.attempts == send.calls == 4
+        reply = await caller.ask("k", send)
+        assert isinstance(reply, Reply)
+        assert reply.attempts == send.calls == 4
         assert caller.effort.retried == 3
 
     run(scenario)
@@ -108,9 +108,9 @@ def test_the_journal_answers_first(tmp_path: Path) -> None:
 
     async def second(caller: Caller) -> None:
         send = Script()
-        found = await caller.ask("k", send)
-        assert isinstance(found, Reply)
-        assert (found.body, found.cost, send.calls, caller.effort.from_journal) == ('"good"', 0.01, 0, 1)
+        reply = await caller.ask("k", send)
+        assert isinstance(reply, Reply)
+        assert (reply.body, reply.cost, send.calls, caller.effort.from_journal) == ('"good"', 0.01, 0, 1)
 
     run(first, path=path)
     run(second, path=path)
@@ -119,9 +119,9 @@ def test_the_journal_answers_first(tmp_path: Path) -> None:
 def test_the_same_key_is_asked_once_at_a_time() -> None:
     async def scenario(caller: Caller) -> None:
         send = Script(again())
-        found = await asyncio.gather(*(caller.ask("k", send) for _ in range(10)))
+        replies = await asyncio.gather(*(caller.ask("k", send) for _ in range(10)))
         assert send.calls == 2
-        assert len({reply.body for reply in found if isinstance(reply, Reply)}) == 1
+        assert len({reply.body for reply in replies if isinstance(reply, Reply)}) == 1
         assert caller.usage.as_dict()["calls"] == 1
 
     run(scenario)
@@ -151,10 +151,10 @@ def test_no_more_than_the_workers_at_once() -> None:
 
 def test_the_budget_stops_it() -> None:
     async def scenario(caller: Caller) -> None:
-        found = await asyncio.gather(*(caller.ask(str(i), Script(), worst=0.05) for i in range(100)))
-        asked = [each for each in found if isinstance(each, Reply)]
-        skipped = [each for each in found if isinstance(each, Failure)]
-        assert {each.outcome for each in skipped} == {SKIPPED_BUDGET}
+        results = await asyncio.gather(*(caller.ask(str(i), Script(), worst=0.05) for i in range(100)))
+        asked = [result for result in results if isinstance(result, Reply)]
+        skipped = [result for result in results if isinstance(result, Failure)]
+        assert {result.outcome for result in skipped} == {SKIPPED_BUDGET}
         assert caller.budget.spent == pytest.approx(0.01 * len(asked))
         assert 0.05 <= caller.budget.spent <= 0.1
 
@@ -173,15 +173,15 @@ def test_every_attempt_is_a_call_for_the_limit() -> None:
 def test_an_outage_stops_it() -> None:
     async def scenario(caller: Caller) -> None:
         sends = [Script(*(again() for _ in range(9))) for _ in range(200)]
-        found: list[Reply | Failure] = []
+        results: list[Reply | Failure] = []
 
-        async def one(send: Script) -> None:
-            found.append(await caller.ask(str(id(send)), send))
+        async def call(send: Script) -> None:
+            results.append(await caller.ask(str(id(send)), send))
 
-        await each_of(sends, one, 8)
-        assert all(isinstance(each, Failure) and each.outcome == "judge_error" for each in found)
+        await for_each(sends, call, 8)
+        assert all(isinstance(result, Failure) and result.outcome == "judge_error" for result in results)
         assert sum(send.calls for send in sends) < 150  # not 800
-        causes = {each.cause for each in found if isinstance(each, Failure) and "not asked: " in each.cause}
+        causes = {result.cause for result in results if isinstance(result, Failure) and "not asked: " in result.cause}
         assert causes == {"not asked: 10 calls in a row have failed, the last: it broke"}  # also if more fail later
 
     run(scenario)
@@ -222,9 +222,9 @@ def test_a_stop_lets_what_is_under_way_finish() -> None:
             await asyncio.sleep(0.001)
         caller.stop()
         release.set()
-        found = await asyncio.gather(*tasks)
-        assert [isinstance(each, Reply) for each in found].count(True) == 4
-        assert {each.outcome for each in found if isinstance(each, Failure)} == {STOPPED}
+        results = await asyncio.gather(*tasks)
+        assert [isinstance(result, Reply) for result in results].count(True) == 4
+        assert {result.outcome for result in results if isinstance(result, Failure)} == {STOPPED}
         assert len(caller.journal) == 4
 
     run(scenario)
@@ -298,8 +298,8 @@ def test_who_waits_for_money_holds_no_place_and_hears_a_stop() -> None:
         assert caller.pace.inside == 1
         caller.stop()
         release.set()
-        found = await asyncio.gather(*tasks)
-        assert [each.outcome for each in found if isinstance(each, Failure)] == [STOPPED] * 3
+        results = await asyncio.gather(*tasks)
+        assert [result.outcome for result in results if isinstance(result, Failure)] == [STOPPED] * 3
 
     run(scenario, budget=Budget(dollars=0.1))
 

@@ -91,9 +91,9 @@ def test_what_was_answered_is_written_also_when_it_is_stopped(tmp_path: Path) ->
 def test_what_is_not_known_stays_unknown() -> None:
     with Journal(None) as journal:
         keep(journal, "a", reply=Reply("{}"))
-        found = journal.get("a")
-        assert found is not None
-        assert found.cost is found.prompt_tokens is found.completion_tokens is None
+        reply = journal.get("a")
+        assert reply is not None
+        assert reply.cost is reply.prompt_tokens is reply.completion_tokens is None
 
 
 def test_a_second_process_fails_at_once(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_second_process_fails_at_once(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False
         )
-        assert "BusyError: another process is at work on this run" in done.stderr
+        assert "BusyError: another process is working on this run" in done.stderr
         with pytest.raises(BusyError):
             Journal(path)
     Journal(path).close()
@@ -139,7 +139,7 @@ def test_another_programs_database(tmp_path: Path) -> None:
     database = sqlite3.connect(path)
     database.execute("CREATE TABLE mine (x)")
     database.close()
-    with pytest.raises(InputError, match="not a journal of ragmeter's"):
+    with pytest.raises(InputError, match="not a ragmeter journal"):
         Journal(path)
 
 

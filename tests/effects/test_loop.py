@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from ragmeter.effects.loop import Stoppable, each, run
+from ragmeter.effects.loop import Stoppable, for_each, run
 from ragmeter.errors import Interrupted
 from tests.command import PATIENCE
 
@@ -77,7 +77,7 @@ def test_each_item_once_and_so_many_at_a_time() -> None:
         inside -= 1
         seen.append(item)
 
-    asyncio.run(each(range(30), work, 4))
+    asyncio.run(for_each(range(30), work, 4))
     assert sorted(seen) == list(range(30))
     assert peak == 4
 
@@ -88,4 +88,4 @@ def test_the_first_error_comes_out_as_itself() -> None:
         raise ValueError(item)
 
     with pytest.raises(ValueError, match="0"):
-        asyncio.run(each(range(5), work, 2))
+        asyncio.run(for_each(range(5), work, 2))

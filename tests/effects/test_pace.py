@@ -40,8 +40,8 @@ def test_retry_after(value: str | None, seconds: float | None) -> None:
 
 @given(st.text(max_size=40))
 def test_no_header_breaks_it(value: str) -> None:
-    found = retry_after(value, NOON)
-    assert found is None or 0 <= found <= LONGEST_PAUSE
+    seconds = retry_after(value, NOON)
+    assert seconds is None or 0 <= seconds <= LONGEST_PAUSE
 
 
 def test_waits_have_full_jitter_and_an_end() -> None:
@@ -84,7 +84,7 @@ def test_no_more_than_the_limit_get_in() -> None:
         peak = 0
         full = asyncio.Event()
 
-        async def one() -> None:
+        async def call() -> None:
             nonlocal peak
             assert await pace.enter()
             peak = max(peak, pace.inside)
@@ -94,7 +94,7 @@ def test_no_more_than_the_limit_get_in() -> None:
             await asyncio.sleep(0)
             pace.leave()
 
-        await asyncio.gather(*(one() for _ in range(100)))
+        await asyncio.gather(*(call() for _ in range(100)))
         assert peak == 5
         assert pace.inside == 0
 
@@ -143,14 +143,14 @@ def test_who_comes_first_gets_in_first() -> None:
         pace = Pace(2)
         order: list[int] = []
 
-        async def one(number: int) -> None:
+        async def call(number: int) -> None:
             for _ in range(3):
                 await pace.enter()
                 order.append(number)
                 await asyncio.sleep(0)
                 pace.leave()
 
-        await asyncio.gather(*(one(number) for number in range(6)))
+        await asyncio.gather(*(call(number) for number in range(6)))
         assert sorted(order[:6]) == list(range(6))
 
     asyncio.run(work())

@@ -81,10 +81,10 @@ def test_what_is_said() -> None:
         assert line.startswith("2 of 3 answers are from 20")
         assert "can't be known" not in line
         changed = begin(journal, OTHER)
-        said = changed.reused(journal, 0, 3, "the target")
-        assert said is not None
-        assert said.startswith("2 answers of an interrupted run of 20")
-        assert said.endswith("not used: the target has changed since then (source)")
+        notice = changed.reused(journal, 0, 3, "the target")
+        assert notice is not None
+        assert notice.startswith("2 answers of an interrupted run of 20")
+        assert notice.endswith("not used: the target has changed since then (source)")
         unknown = Identity("http://x", {"url": "http://x"}, certain=False)
         service = begin_round(journal, "service", unknown, Reuse())
         answer(journal, service, "x")

@@ -55,7 +55,7 @@ def export(source: Path, folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    found = packaged()
-    if found is None:
+    source = packaged()
+    if source is None:
         sys.exit("the model is not installed: make test-slow installs it")
-    export(found, Path(sys.argv[1]))
+    export(source, Path(sys.argv[1]))

@@ -27,14 +27,14 @@ CLS = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
 def texts() -> list[str]:
     """Real texts, short and long, each once."""
     pairs = (load_pairs("evouna.jsonl"), load_pairs("ragchecker.jsonl"), load_pairs("xquad.jsonl"))
-    found = [text.strip() for sides in pairs for side in sides for text in side[:60]]
-    return [text for text in dict.fromkeys(found) if text]
+    stripped = [text.strip() for sides in pairs for side in sides for text in side[:60]]
+    return [text for text in dict.fromkeys(stripped) if text]
 
 
 def weights() -> npt.NDArray[np.float32]:
     """The vectors of the tokens."""
-    found: npt.NDArray[Any] = load_file(PACKAGE / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
-    return found.astype(np.float32)
+    vectors: npt.NDArray[Any] = load_file(PACKAGE / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
+    return vectors.astype(np.float32)
 
 
 def write_model(
@@ -85,4 +85,4 @@ def expected(many: list[str], *, longest: int = 512, first: bool = False) -> npt
     tokenizer.no_truncation()
     table = weights()
     ids = [tokenizer.encode(text).ids[:longest] for text in many]
-    return np.stack([table[each[0]] if first else table[each].mean(axis=0) for each in ids])
+    return np.stack([table[tokens[0]] if first else table[tokens].mean(axis=0) for tokens in ids])

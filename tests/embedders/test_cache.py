@@ -25,10 +25,10 @@ FILE = "embeddings.sqlite"
 def embed_all(many: list[str]) -> dict[str, int]:
     """One run's worth; says what was done."""
     with Embedders() as run:
-        found = run.of("wordllama", None, None).embed(many)
+        vectors = run.of("wordllama", None, None).embed(many)
         (used,) = run.used()
     oracle, _ = WordLlama("").embed(many)
-    np.testing.assert_allclose(found, oracle / np.linalg.norm(oracle, axis=1, keepdims=True), atol=1e-6)
+    np.testing.assert_allclose(vectors, oracle / np.linalg.norm(oracle, axis=1, keepdims=True), atol=1e-6)
     return {name: used[name] for name in ("texts", "embedded", "from_cache", "truncated")}
 
 
@@ -58,7 +58,7 @@ def test_keys_depend_on_all_that_vectors_depend_on() -> None:
         Identity("static", "m", "r", "query: "),
         Identity("static", "m", "r", "", "http://127.0.0.1/v1"),
     ]
-    keys = {key for each in others for key in keys_of(each, ["a", "b"])}
+    keys = {key for identity in others for key in keys_of(identity, ["a", "b"])}
     assert len(keys) == 2 * len(others)
     assert keys_of(IDENTITY, ["a"]) == keys_of(IDENTITY, ["a"])
 
@@ -70,11 +70,11 @@ def test_what_was_put_in_comes_out(tmp_path: Path) -> None:
     cache.put({key: (bool(i % 2), vectors[i]) for i, key in enumerate(keys)})
     cache.close()
     cache = Cache(tmp_path)
-    found = cache.get([*keys, b"another"])
+    cached = cache.get([*keys, b"another"])
     cache.close()
-    assert [found[key][0] for key in keys] == [bool(i % 2) for i in range(1200)]
-    np.testing.assert_array_equal(np.stack([found[key][1] for key in keys]), vectors)
-    assert len(found) == 1200
+    assert [cached[key][0] for key in keys] == [bool(i % 2) for i in range(1200)]
+    np.testing.assert_array_equal(np.stack([cached[key][1] for key in keys]), vectors)
+    assert len(cached) == 1200
 
 
 def test_a_second_run_embeds_nothing_and_loads_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,11 +180,11 @@ def test_several_processes_at_once(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stderr=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
-    for each in running:
-        _, said = each.communicate(timeout=PATIENCE)
-        assert (each.returncode, said) == (0, "")
+    for process in running:
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, errors) == (0, "")
     cache = Cache(tmp_path)
     keys = keys_of(Identity("b", "m", "r", ""), [f"{part} {i}" for part in range(40) for i in range(50)])
-    found = cache.get(keys)
+    cached = cache.get(keys)
     cache.close()
-    assert [int(found[key][1][0]) for key in keys] == [part for part in range(40) for _ in range(50)]
+    assert [int(cached[key][1][0]) for key in keys] == [part for part in range(40) for _ in range(50)]

@@ -64,10 +64,10 @@ def test_threads_take_turns_and_embed_each_text_once(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(WordLlama, "embed", watched)
     with Embedders() as run, ThreadPoolExecutor(4) as pool:
         embedder = run.of("wordllama", None, None)
-        found = list(pool.map(lambda start: embedder.embed(many[start:]), range(8)))
+        results = list(pool.map(lambda start: embedder.embed(many[start:]), range(8)))
     assert sorted(seen) == sorted(many)
-    for start, vectors in enumerate(found):
-        np.testing.assert_array_equal(vectors, found[0][start:])
+    for start, vectors in enumerate(results):
+        np.testing.assert_array_equal(vectors, results[0][start:])
 
 
 def test_a_run_that_is_over_embeds_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,5 +101,5 @@ def test_a_model_that_fails_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_outside_a_run() -> None:
-    found = embed(["a cat", "a dog"], "wordllama", None, None)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+    vectors = embed(["a cat", "a dog"], "wordllama", None, None)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)

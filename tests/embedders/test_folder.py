@@ -66,8 +66,8 @@ def test_the_default_prompt(tmp_path: Path) -> None:
 
 
 def test_what_onnx_leaves_out(tmp_path: Path) -> None:
-    found = folder(tmp_path, tokenizer={})
-    assert "no ONNX file" in found.unfit_for_onnx()
+    model = folder(tmp_path, tokenizer={})
+    assert "no ONNX file" in model.unfit_for_onnx()
     (tmp_path / "model.onnx").touch()
     assert ModelFolder("m", tmp_path).unfit_for_onnx() == ""
     (tmp_path / "tokenizer.json").unlink()
@@ -94,7 +94,7 @@ def test_a_file_that_can_not_be_read_names_itself(tmp_path: Path, content: str) 
 
 def test_the_revision_is_a_hash_of_the_files_and_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = tmp_path / "model"
-    found = folder(model, config={"a": 1}, tokenizer={})
+    files = folder(model, config={"a": 1}, tokenizer={})
     (model / "model.onnx").write_bytes(b"one")
     cache = Cache(tmp_path / "cache")
     hashed = []
@@ -105,16 +105,16 @@ def test_the_revision_is_a_hash_of_the_files_and_is_remembered(tmp_path: Path, m
         return digest(*given)
 
     monkeypatch.setattr(hashlib, "file_digest", counted)
-    first = found.revision(cache, onnx=True)
+    first = files.revision(cache, onnx=True)
     count = len(hashed)
     assert first.startswith("sha256:")
-    assert found.revision(cache, onnx=True) == first
+    assert files.revision(cache, onnx=True) == first
     assert len(hashed) == count > 0
     (model / "model.onnx_data").write_bytes(b"more weights")
-    second = found.revision(cache, onnx=True)
+    second = files.revision(cache, onnx=True)
     (model / "model.onnx").write_bytes(b"two")
     os.utime(model / "model.onnx", ns=(1, 1))
-    third = found.revision(cache, onnx=True)
+    third = files.revision(cache, onnx=True)
     assert len({first, second, third}) == 3
     copy = folder(tmp_path / "copy", config={"a": 1}, tokenizer={})
     (tmp_path / "copy" / "model.onnx").write_bytes(b"one")

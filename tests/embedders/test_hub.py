@@ -41,8 +41,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.calls += 1
         path = self.path.partition("?")[0]
         if path.startswith(f"/api/models/{NAME}"):
-            files = [each for each in sorted(self.server.folder.rglob("*")) if each.is_file()]
-            names = [each.relative_to(self.server.folder).as_posix() for each in files]
+            files = [path for path in sorted(self.server.folder.rglob("*")) if path.is_file()]
+            names = [path.relative_to(self.server.folder).as_posix() for path in files]
             tree = [{"type": "file", "path": name, "size": 1, "oid": COMMIT} for name in names]
             about = {"id": NAME, "sha": COMMIT, "siblings": [{"rfilename": name} for name in names]}
             self._send(json.dumps(tree if "/tree/" in path else about).encode())

@@ -32,8 +32,8 @@ def plain_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_mean_over_tokens_without_padding(plain_folder: Path) -> None:
     many = texts()
-    found, truncated = model(plain_folder).embed(many)
-    np.testing.assert_allclose(found, expected(many, longest=64), atol=1e-5)
+    vectors, truncated = model(plain_folder).embed(many)
+    np.testing.assert_allclose(vectors, expected(many, longest=64), atol=1e-5)
     uncut = expected(many, longest=10_000)
     changed = np.abs(uncut - expected(many, longest=64)).max(axis=1) > 0
     np.testing.assert_array_equal(truncated, changed)
@@ -41,15 +41,15 @@ def test_the_mean_over_tokens_without_padding(plain_folder: Path) -> None:
 
 
 def test_the_prefix_counts(plain_folder: Path) -> None:
-    found, _ = model(plain_folder, "query: ").embed(["a cat"])
-    np.testing.assert_allclose(found, expected(["query: a cat"]), atol=1e-6)
+    vectors, _ = model(plain_folder, "query: ").embed(["a cat"])
+    np.testing.assert_allclose(vectors, expected(["query: a cat"]), atol=1e-6)
 
 
 def test_the_first_token_and_length_one(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "m", pooling=CLS, normalize=True, inputs=("input_ids",))
-    found, _ = model(folder).embed(["a cat", "two dogs and a cat"])
+    vectors, _ = model(folder).embed(["a cat", "two dogs and a cat"])
     first = expected(["a cat", "two dogs and a cat"], first=True)
-    np.testing.assert_allclose(found, first / np.linalg.norm(first, axis=1, keepdims=True), atol=1e-6)
+    np.testing.assert_allclose(vectors, first / np.linalg.norm(first, axis=1, keepdims=True), atol=1e-6)
 
 
 def test_other_inputs_and_types(tmp_path: Path) -> None:
@@ -70,8 +70,8 @@ def test_lower_case_where_the_model_says_so(tmp_path: Path) -> None:
 
 
 def test_no_texts(plain_folder: Path) -> None:
-    found, truncated = model(plain_folder).embed([])
-    assert len(found) == len(truncated) == 0
+    vectors, truncated = model(plain_folder).embed([])
+    assert len(vectors) == len(truncated) == 0
 
 
 def test_a_broken_file_names_itself(tmp_path: Path) -> None:

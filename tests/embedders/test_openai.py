@@ -20,7 +20,7 @@ QUICK = Retries(failures=2, base=0.001)
 def answer(request: dict[str, Any], number: int = 1) -> Action:
     """A good reply, with its items from the last to the first."""
     vectors, _ = WordLlama("").embed(request["input"])
-    items = [{"object": "embedding", "index": i, "embedding": each.tolist()} for i, each in enumerate(vectors)]
+    items = [{"object": "embedding", "index": i, "embedding": vector.tolist()} for i, vector in enumerate(vectors)]
     return Action(body={"object": "list", "data": items[::-1], "model": request["model"]})
 
 
@@ -28,8 +28,8 @@ def test_vectors_come_in_the_order_of_the_texts() -> None:
     many = texts()
     with JudgeServer(answer) as server:
         model = Server("openai:some-model", server.url, "query: ", QUICK)
-        found, truncated = model.embed(many)
-    np.testing.assert_allclose(found, WordLlama("query: ").embed(many)[0], atol=1e-6)
+        vectors, truncated = model.embed(many)
+    np.testing.assert_allclose(vectors, WordLlama("query: ").embed(many)[0], atol=1e-6)
     assert not truncated.any()
     assert max(len(request["input"]) for request in server.requests) == 64
     assert {request["model"] for request in server.requests} == {"some-model"}
@@ -52,8 +52,8 @@ def test_vectors_come_in_the_order_of_the_texts() -> None:
 )
 def test_what_may_pass_is_tried_again(bad: Action) -> None:
     with JudgeServer(lambda request, number: bad if number == 1 else answer(request)) as server:
-        found, _ = Server("openai:m", server.url, "", QUICK).embed(["a cat"])
-    np.testing.assert_allclose(found, WordLlama("").embed(["a cat"])[0], atol=1e-6)
+        vectors, _ = Server("openai:m", server.url, "", QUICK).embed(["a cat"])
+    np.testing.assert_allclose(vectors, WordLlama("").embed(["a cat"])[0], atol=1e-6)
     assert server.count == 2
 
 

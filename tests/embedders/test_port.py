@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from ragmeter.embedders import hub, port, sentence
 from ragmeter.embedders.cache import Cache
 from ragmeter.embedders.folder import ModelFolder
-from ragmeter.errors import MissingExtraError, UsageError
+from ragmeter.errors import MissingExtraError, UnknownNameError, UsageError
+from ragmeter.registry import Kind
 from tests.conftest import Run
 from tests.embedders.helpers import write_folder
 
@@ -49,6 +54,35 @@ def test_a_prefix_that_is_given_wins(tmp_path: Path, cache: Cache) -> None:
 def test_an_endpoint_for_a_model_that_needs_none(cache: Cache) -> None:
     with pytest.raises(UsageError, match="openai:NAME"):
         port.choose("wordllama", "http://127.0.0.1:1/v1", None, cache)
+
+
+class Letters:
+    """A backend from a plugin: a text's vector is its length."""
+
+    identity = port.Identity("letters", "letters:1", None, "")
+
+    def embed(self, texts: list[str]) -> tuple[port.Vectors, port.Flags]:
+        return np.asarray([[len(text), 1] for text in texts], dtype=np.float32), np.zeros(len(texts), dtype=np.bool_)
+
+
+class LettersKind(Kind[port.Backend]):
+    prefix = "letters:"
+
+    def open(self, given: Any, settings: Mapping[str, Any]) -> port.Backend:
+        return Letters()
+
+
+def test_a_kind_from_a_plugin(monkeypatch: pytest.MonkeyPatch, cache: Cache) -> None:
+    point = EntryPoint("letters", f"{__name__}:LettersKind", "ragmeter.embedders")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] if group == point.group else [])
+    assert port.choose("letters:1", None, None, cache).embed(["abc"])[0].tolist() == [[3, 1]]
+    with pytest.raises(UsageError, match="does not run behind one"):
+        port.choose("letters:1", "http://127.0.0.1:1/v1", None, cache)
+
+
+def test_an_unknown_prefix(cache: Cache) -> None:
+    with pytest.raises(UnknownNameError, match="unknown kind of embedding model 'opnai:': did you mean openai:"):
+        port.choose("opnai:text-embedding-3-small", None, None, cache)
 
 
 def test_a_folder_without_onnx(tmp_path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:

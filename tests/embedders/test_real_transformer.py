@@ -22,10 +22,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 @pytest.fixture(scope="module")
 def source() -> Path:
-    found = exported.packaged()
-    if found is None or find_spec("sentence_transformers") is None:
+    folder = exported.packaged()
+    if folder is None or find_spec("sentence_transformers") is None:
         pytest.skip("the model and PyTorch are not installed: make test-slow installs them")
-    return found
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def test_onnx_gives_the_vectors_of_sentence_transformers(
     cache = Cache(tmp_path)
     model = port.choose(str(folder), None, None, cache)
     assert model.identity.backend == "onnx"
-    found, truncated = model.embed(many)
-    np.testing.assert_allclose(found, oracle, atol=1e-4)
+    vectors, truncated = model.embed(many)
+    np.testing.assert_allclose(vectors, oracle, atol=1e-4)
     assert truncated[-1]
     assert 1 < truncated.sum() < len(many)
     cache.close()
@@ -67,8 +67,8 @@ def test_without_an_onnx_file_sentence_transformers_runs_it(
     cache = Cache(tmp_path)
     model = port.choose(str(source), None, None, cache)
     assert model.identity.backend == "sentence-transformers"
-    found, truncated = model.embed(many)
-    np.testing.assert_allclose(found, oracle, atol=1e-5)
+    vectors, truncated = model.embed(many)
+    np.testing.assert_allclose(vectors, oracle, atol=1e-5)
     np.testing.assert_array_equal(truncated, port.choose(str(folder), None, None, cache).embed(many)[1])
     cache.close()
 
@@ -76,8 +76,8 @@ def test_without_an_onnx_file_sentence_transformers_runs_it(
 def test_a_prefix_is_the_same_for_both(source: Path, folder: Path, tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     given = ["a cat", "two dogs"]
-    one, other = (port.choose(str(each), None, "query: ", cache).embed(given)[0] for each in (source, folder))
-    np.testing.assert_allclose(one, other, atol=1e-4)
+    original, converted = (port.choose(str(path), None, "query: ", cache).embed(given)[0] for path in (source, folder))
+    np.testing.assert_allclose(original, converted, atol=1e-4)
     cache.close()
 
 

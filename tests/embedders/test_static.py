@@ -20,9 +20,9 @@ def test_vectors_are_the_packages_own(tmp_path: Path) -> None:
     shutil.copy(TOKENIZER, tmp_path / "tokenizers")
     oracle = WordLlama.load(cache_dir=tmp_path, disable_download=True)
     many = [*texts(), "x", "北京大学", "🙂", "word " * 70_000]
-    found, truncated = static.WordLlama("").embed(many)
-    np.testing.assert_allclose(found[:-1], oracle.embed(many[:-1], batch_size=1), atol=1e-4)
-    np.testing.assert_allclose(found[-1], oracle.embed(many[-1])[0], atol=1e-3)  # the oracle adds up 70,000 in a row
+    vectors, truncated = static.WordLlama("").embed(many)
+    np.testing.assert_allclose(vectors[:-1], oracle.embed(many[:-1], batch_size=1), atol=1e-4)
+    np.testing.assert_allclose(vectors[-1], oracle.embed(many[-1])[0], atol=1e-3)  # the oracle adds up 70,000 in a row
     assert not truncated.any()
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ragmeter import RunFolder, evaluate
+from ragmeter.engine.executors import Threads
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import InputError
 from ragmeter.registry import get_all
@@ -103,11 +104,11 @@ def test_batches_and_threads_change_nothing() -> None:
     rows = load_rows("evouna.jsonl")
     columns = {name: [row[name] for row in rows] for name in ("reference", "answer")}
     metrics = get_all("edit_distance,exact_match,token_f1,rouge_l_score,meteor_score,cosine_similarity", language="en")
-    whole = list(score_batches([Batch(columns)], metrics, workers=1))
+    whole = list(score_batches([Batch(columns)], metrics, executor=Threads(1)))
     parts = [
         Batch({name: column[begin : begin + 7] for name, column in columns.items()}) for begin in range(0, len(rows), 7)
     ]
-    pieces = list(score_batches(parts, metrics, workers=3))
+    pieces = list(score_batches(parts, metrics, executor=Threads(3)))
     for metric in metrics:
         joined = np.concatenate([piece.scores[metric.name][0] for piece in pieces])
         np.testing.assert_array_equal(joined, whole[0].scores[metric.name][0])

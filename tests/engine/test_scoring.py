@@ -9,10 +9,11 @@ import pytest
 
 from ragmeter import evaluate
 from ragmeter.definition import METRICS, Metric, metric
-from ragmeter.engine.scoring import score_batch
+from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.scoring import fill_embedded, score_batch, score_batches
 from ragmeter.errors import UsageError
 from ragmeter.registry import get
-from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, Scores
+from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, Embeddings, Scores
 
 ANSWERED, FAILED = "scored", [TARGET_ERROR, TIMEOUT, NO_RESULT]
 
@@ -85,3 +86,57 @@ def test_a_question_without_a_result_is_not_covered() -> None:
     )
     assert (found["response_coverage_rate"].mean, found["response_coverage_rate"].n_scored) == (0.5, 2)
     assert found["token_f1"].n_not_scored == {"no_result": 1}
+
+
+SIMILARITY = "semantic_similarity[model=wordllama]"
+SATISFACTION = "satisfaction_score[model=wordllama]"
+
+
+def test_vectors_are_a_column_that_is_filled_before() -> None:
+    metric = get(SIMILARITY)
+    batch = Batch({"reference": [["a"], ["b", "c"]], "answer": ["a", "c"]})
+    with pytest.raises(UsageError, match="the column embeddings is filled by an embedding model, and is empty"):
+        score_batch(batch, [metric])
+    vectors = np.array([[1, 0], [0.6, 0.8], [0, 1]], dtype=np.float32)
+    key = (("reference", "answer"), (), "embeddings[model=wordllama]")
+    batch.embedded = {key: Embeddings(vectors, np.array([0, 1, 2]), np.array([1, 0, 0]))}
+    (scored,) = score_batches([batch], [])
+    assert scored.batch.embedded == {}  # no part of the table
+    scored = score_batch(batch, [metric])
+    np.testing.assert_allclose(scored.scores[SIMILARITY][0], [0.6, 0.6], atol=1e-7)
+
+
+def test_only_texts_that_are_scored_are_embedded() -> None:
+    batch = Batch(
+        {
+            "reference": [["a"], ["b"], ["c"], []],
+            "answer": ["d", "e", None, "g"],
+            "latency_ms": [None, 7.0, 7.0, 7.0],
+            "retrieved": [["x"]] * 4,
+        }
+    )
+    metrics = [get(SATISFACTION), get("token_f1"), get(SIMILARITY)]
+    with Embedders() as models:
+        filled = fill_embedded(batch, metrics, models)
+        (used,) = models.used()
+    assert used["texts"] == 4
+    assert sorted(len(column.vectors) for column in filled.embedded.values()) == [3, 5]  # with the zero of empty texts
+    with Embedders() as models:
+        assert fill_embedded(batch, metrics[1:2], models).embedded == {}
+        assert models.used() == []
+
+
+def test_a_metric_over_another_gets_its_vectors() -> None:
+    @metric(direction="higher")
+    def doubled_similarity_test(semantic_similarity: Scores, *, model: str = "wordllama") -> Scores:
+        """Twice the similarity."""
+        return semantic_similarity * 2
+
+    try:
+        batch = Batch({"reference": [["a cat"], ["b"]], "answer": ["a cat", "a dog"]})
+        (scored,) = score_batches([batch], [doubled_similarity_test, get(SIMILARITY)])
+        doubled, plain = (scores for scores, _ in scored.scores.values())
+        assert doubled.tolist() == (plain * 2).tolist()
+        assert doubled_similarity_test(["a cat"], ["a cat"]).tolist() == [2]
+    finally:
+        del METRICS["doubled_similarity_test"]

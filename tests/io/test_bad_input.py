@@ -36,7 +36,7 @@ BAD: dict[str, tuple[str, bytes, list[str]]] = {
     "NaN in JSON": ("r.jsonl", b'{"answer": NaN}\n', ["line 1", "NaN is not JSON", "null"]),
     "JSON too deep": ("r.jsonl", b'{"answer": ' + b"[" * 100_000 + b"\n", ["line 1"]),
     "JSON without rows": ("r.json", b'"a"', ["list of objects", "results"]),
-    "JSON object that is no row": ("r.json", b'{"q1": {"answer": "a"}}', ["'reference'", "found are q1"]),
+    "JSON object that is no row": ("r.json", b'{"q1": {"answer": "a"}}', ["'reference'", "the columns are q1"]),
     "JSON object without rows": ("r.json", b'{"results": []}', ["no rows"]),
     "JSON cut off": ("r.json", b'[{"answer": "a"},\n{"answer"', ["line 2"]),
     "answer that is an object": ("r.jsonl", b'{"answer": {"text": "a"}, "reference": "a"}\n', ["line 1", "an object"]),

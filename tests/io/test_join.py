@@ -19,31 +19,31 @@ def rows(*qids: str, **columns: Any) -> list[dict[str, Any]]:
 
 
 def test_both_sides_leftovers_are_rows_that_failed() -> None:
-    found = evaluate(
+    evaluation = evaluate(
         rows("3", "1", "9", answer="a"), rows("1", "2", "3", "4", reference="a"), metrics="token_f1,exact_match"
     )
-    assert found.summary["join"] == {
+    assert evaluation.summary["join"] == {
         "matched": 2,
         "results_only": {"count": 1, "qids": ["9"]},
         "reference_only": {"count": 2, "qids": ["2", "4"]},
     }
     for name in ("token_f1", "exact_match"):
-        assert found[name].n_total == 5
-        assert found[name].n_scored == 2
-        assert found[name].n_not_scored == {"no_reference": 1, "no_result": 2}
-        assert found[name].mean == 1
-    assert found.rows.column("qid").to_pylist() == ["3", "1", "9", "2", "4"]
+        assert evaluation[name].n_total == 5
+        assert evaluation[name].n_scored == 2
+        assert evaluation[name].n_not_scored == {"no_reference": 1, "no_result": 2}
+        assert evaluation[name].mean == 1
+    assert evaluation.rows.column("qid").to_pylist() == ["3", "1", "9", "2", "4"]
 
 
 def test_text_ids_are_not_numbers() -> None:
-    found = evaluate(rows("007", "7", answer="a"), rows("007", "8", reference="a"), metrics="token_f1")
-    assert found.summary["join"]["results_only"] == {"count": 1, "qids": ["7"]}
+    evaluation = evaluate(rows("007", "7", answer="a"), rows("007", "8", reference="a"), metrics="token_f1")
+    assert evaluation.summary["join"]["results_only"] == {"count": 1, "qids": ["7"]}
 
 
 def test_the_reference_s_columns_come_along() -> None:
     reference = [{"qid": "1", "question": "q?", "answer": "gold", "domain": "sports"}]
-    found = evaluate([{"qid": "1", "answer": "gold", "domain": "mine"}], reference, metrics="exact_match")
-    row = found.rows.to_pylist()[0]
+    evaluation = evaluate([{"qid": "1", "answer": "gold", "domain": "mine"}], reference, metrics="exact_match")
+    row = evaluation.rows.to_pylist()[0]
     assert row["question"] == "q?"
     assert row["reference"] == ["gold"]
     assert row["domain"] == "mine"
@@ -59,17 +59,17 @@ def test_no_qid_to_join_by_and_another_column_instead() -> None:
     reference = [{"question": "q1", "ground_truth": "a"}]
     with pytest.raises(ColumnError, match=r'both have question: .* add columns=\{"qid": "question"\}'):
         evaluate(results, reference, metrics="exact_match")
-    found = evaluate(results, reference, metrics="exact_match", columns={"qid": "question"})
-    assert found["exact_match"].mean == 1
+    evaluation = evaluate(results, reference, metrics="exact_match", columns={"qid": "question"})
+    assert evaluation["exact_match"].mean == 1
 
 
 def test_nothing_to_join_by() -> None:
-    with pytest.raises(ColumnError, match="no column to join by"):
+    with pytest.raises(ColumnError, match="none to join by"):
         evaluate([{"nr": "1", "answer": "a"}], [{"number": "1", "reference": "a"}], metrics="exact_match")
 
 
 def test_a_duplicate_in_the_reference() -> None:
-    with pytest.raises(InputError, match="line 2: the qid '1' stands here for the second time"):
+    with pytest.raises(InputError, match="line 2: the qid '1' appears here for the second time"):
         evaluate(rows("1", answer="x"), rows("1", "1", reference="x"), metrics="token_f1")
 
 
@@ -87,8 +87,8 @@ def test_equal_hashes_of_different_ids_are_no_duplicate(monkeypatch: pytest.Monk
 
 
 def test_rows_without_a_qid_are_numbered() -> None:
-    found = evaluate([{"query": "same", "response": "a", "ground_truth": "a"}] * 3, metrics="exact_match")
-    assert found.rows.column("qid").to_pylist() == ["1", "2", "3"]
+    evaluation = evaluate([{"query": "same", "response": "a", "ground_truth": "a"}] * 3, metrics="exact_match")
+    assert evaluation.rows.column("qid").to_pylist() == ["1", "2", "3"]
 
 
 def test_a_row_that_failed_is_counted_with_its_cause() -> None:
@@ -97,18 +97,18 @@ def test_a_row_that_failed_is_counted_with_its_cause() -> None:
         {"qid": "2", "answer": "Error", "error": "HTTP 500"},
         {"qid": "3", "answer": None, "error": ""},
     ]
-    found = evaluate(results, rows("1", "2", "3", reference="a"), metrics="token_f1")
-    assert found["token_f1"].n_not_scored == {"no_answer": 1, "target_error": 1}
-    assert found["token_f1"].mean == 1
+    evaluation = evaluate(results, rows("1", "2", "3", reference="a"), metrics="token_f1")
+    assert evaluation["token_f1"].n_not_scored == {"no_answer": 1, "target_error": 1}
+    assert evaluation["token_f1"].mean == 1
 
 
 def test_a_column_that_appears_late_in_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragmeter.io.batches.ROWS", 2)
     reference = [{"qid": str(n), "reference": "a", **({"relevant": [f"d{n}"]} if n > 2 else {})} for n in range(5)]
     results = [{"qid": str(n), "answer": "a", "retrieved": [f"d{n}"]} for n in range(5)]
-    found = evaluate(results, reference, metrics="token_f1,recall@1")
-    assert found["token_f1"].n_scored == 5
-    assert (found["recall@1"].mean, found["recall@1"].n_not_scored) == (1, {"no_relevant": 3})
+    evaluation = evaluate(results, reference, metrics="token_f1,recall@1")
+    assert evaluation["token_f1"].n_scored == 5
+    assert (evaluation["recall@1"].mean, evaluation["recall@1"].n_not_scored) == (1, {"no_relevant": 3})
 
 
 def test_a_reference_without_its_qid() -> None:
@@ -118,8 +118,8 @@ def test_a_reference_without_its_qid() -> None:
 
 def test_the_user_s_title_in_one_file_and_a_usual_one_in_the_other() -> None:
     results, reference = [{"my_id": "1", "answer": "a"}], [{"qid": "1", "answer": "a"}]
-    found = evaluate(results, reference, metrics="exact_match", columns={"qid": "my_id", "answer": "answer"})
-    assert found["exact_match"].mean == 1
+    evaluation = evaluate(results, reference, metrics="exact_match", columns={"qid": "my_id", "answer": "answer"})
+    assert evaluation["exact_match"].mean == 1
 
 
 def test_results_that_are_their_own_reference(tmp_path: Path) -> None:
@@ -135,19 +135,19 @@ def test_results_that_are_their_own_reference(tmp_path: Path) -> None:
         ) as caught:
             assert evaluate(gold, reference, metrics="exact_match")["exact_match"].mean == 1.0
         assert caught[0].filename == __file__, "the warning points at the call"
-    held = rows("1", answer="Rome")
+    results = rows("1", answer="Rome")
     with pytest.warns(RagmeterWarning, match="are the same"):
-        evaluate(held, held, metrics="exact_match")
+        evaluate(results, results, metrics="exact_match")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         evaluate(gold, other, metrics="exact_match")
-        evaluate(held, rows("1", reference="Rome"), metrics="exact_match")
+        evaluate(results, rows("1", reference="Rome"), metrics="exact_match")
 
 
 def test_a_reference_that_was_forgotten() -> None:
-    with pytest.raises(ColumnError, match="token_f1 needs the column 'reference', and there is none") as caught:
+    with pytest.raises(ColumnError, match="token_f1 needs the column 'reference', which is missing") as caught:
         evaluate(rows("1", answer="Rome", question="?"), metrics="token_f1")
-    assert caught.value.hint.startswith("found are qid, answer, question; if another file has it, name that file with ")
+    assert caught.value.hint.startswith("the columns are qid, answer, question; if another file has it, name that file")
     with pytest.raises(ColumnError) as caught:
         evaluate(rows("1", answer="Rome"), rows("1", gold="Rome"), metrics="token_f1")
     assert "another file" not in caught.value.hint

@@ -54,12 +54,12 @@ def test_what_a_writer_writes_is_read_back(rows: list[list[str]], terminator: st
     data = text.getvalue().encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quick, "_PIECE", piece)
-        found = as_shipped(data)
-    assert found == strictly(data)
+        columns = as_shipped(data)
+    assert columns == strictly(data)
     if quoting == csv.QUOTE_MINIMAL and any("\r" in cell for row in rows for cell in row):
         return  # the writer leaves a lone carriage return unquoted, where it ends the row
     for place in range(len(rows[0]) if rows else 0):
-        assert found[0][f"c{place}"] == [row[place] for row in rows]
+        assert columns[0][f"c{place}"] == [row[place] for row in rows]
 
 
 @given(body=st.text(alphabet=st.sampled_from('ab,"\n\r\0é'), max_size=40), piece=st.integers(1, 64))

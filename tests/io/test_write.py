@@ -34,7 +34,7 @@ def test_a_failure_leaves_the_old_file_whole(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         write_half()
     assert path.read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["out.tsv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.tsv"]
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from ragmeter.effects.pace import LONGEST_PAUSE, Pace, Retries
 from ragmeter.errors import EndpointError, InputError, UsageError
 from ragmeter.judges.judge import Judgement, LLMJudge
 from ragmeter.judges.prices import Price, price_of, read_prices
+from ragmeter.judges.verdict import verdict
 from tests.command import PATIENCE
 from tests.judge_server import Action, Behaviour, JudgeServer, completion
 
@@ -47,7 +48,8 @@ def test_a_good_day() -> None:
     (request,) = server.requests
     assert request["model"] == "m"
     assert (request["temperature"], request["seed"], request["max_tokens"]) == (0.0, 0, 1024)
-    assert request["response_format"]["type"] == "json_schema"
+    assert "response_format" not in request  # one word has no form
+    assert request["logprobs"] is True
     assert f"Authorization: Bearer {KEY}" in server.headers[0]
     assert "POST /v1/chat/completions" in server.headers[0]
 
@@ -181,7 +183,14 @@ def test_parts_of_content_are_put_together() -> None:
 
 @pytest.mark.parametrize(
     ("refused", "sent_instead"),
-    [("response_format", None), ("seed", None), ("temperature", None), ("max_tokens", "max_completion_tokens")],
+    [
+        ("response_format", None),
+        ("seed", None),
+        ("temperature", None),
+        ("max_tokens", "max_completion_tokens"),
+        ("logprobs", None),
+        ("top_logprobs", None),
+    ],
 )
 def test_a_parameter_that_the_server_does_not_take_is_left_out(refused: str, sent_instead: str | None) -> None:
     def behave(request: dict[str, Any], number: int) -> Action | None:
@@ -189,7 +198,7 @@ def test_a_parameter_that_the_server_does_not_take_is_left_out(refused: str, sen
             return Action(400, {"error": {"message": f"Unsupported parameter: '{refused}'", "param": refused}})
         return None
 
-    found, server = judged(behave)
+    found, server = judged(behave, reasons=refused == "response_format")
     assert (found.outcome, server.count) == ("scored", 2)
     assert sent_instead is None or server.requests[1][sent_instead] == 1024
 
@@ -302,24 +311,29 @@ def test_everything_that_matters_is_in_the_key() -> None:
         {}, {"model_name": "n"}, {"base_url": "http://127.0.0.1:8/v1"}, {"temperature": 0.5}, {"seed": 1},
         {"max_tokens": 9}, {"base_url": "http://127.0.0.1:9/v1?deployment=b"},
     ]  # fmt: skip
-    values = {"query": "q", "ground_truth": "g", "agent_response": "a"}
-    keys = {LLMJudge(**(base | other))._key(values, 0, 0) for other in others}
+    values = {"question": "q", "reference": "g", "answer": "a"}
+
+    def key(given: dict[str, str] = values, repeat: int = 0, attempt: int = 0, **more: Any) -> str:
+        return LLMJudge(**(base | more)).on(verdict).key(given, repeat, attempt)
+
+    keys = {key(**other) for other in others}
     assert len(keys) == len(others)
-    judge = LLMJudge(**base)
-    more = [judge._key(values | {name: "x"}, 0, 0) for name in values]
-    assert len({*keys, *more, judge._key(values, 1, 0), judge._key(values, 0, 1)}) == len(others) + 5
-    assert judge._key(values, 0, 0) == LLMJudge(**base, repeats=5, tries=1)._key(values, 0, 0)
-    assert judge._key(values, 0, 0) == LLMJudge(**(base | {"api_key": "another"}))._key(values, 0, 0)
+    more = [key(values | {name: "x"}) for name in values]
+    assert len({*keys, *more, key(repeat=1), key(attempt=1), key(reasons=True)}) == len(others) + 6
+    assert key() == key(repeats=5, tries=1) == key(api_key="another")
 
 
 def test_prices(tmp_path: Path) -> None:
     assert price_of("gpt-4o") == price_of("gpt-4o-2024-08-06") == Price(2.5, 10.0)
     assert price_of("gpt-4o-2024-05-13") == Price(5.0, 15.0)
     assert price_of("gpt-4o-something") is price_of("my-model") is None
+    assert price_of("anthropic:claude-sonnet-4-5-20250929") == price_of("claude-sonnet-4-5") == Price(3.0, 15.0)
+    assert price_of("gemini:gemini-2.5-flash") == Price(0.3, 2.5)
+    assert price_of("openai:gpt-4o") == Price(2.5, 10.0)
     path = tmp_path / "prices.json"
     path.write_text('{"my-model": {"input": 1, "output": 2.5}, "gpt-4o": {"input": 0, "output": 0}}')
     own = read_prices(path)
-    assert price_of("my-model", own) == Price(1.0, 2.5)
+    assert price_of("my-model", own) == price_of("anthropic:my-model", own) == Price(1.0, 2.5)
     assert price_of("gpt-4o", own) == Price(0.0, 0.0)
     assert Price(1.0, 2.5).of(1_000_000, 2_000_000) == 6.0
 

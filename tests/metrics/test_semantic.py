@@ -12,7 +12,8 @@ import pytest
 from ragmeter import add_metrics, evaluate, get_metric
 from ragmeter.cli.main import main
 from ragmeter.embedders.static import WordLlama
-from ragmeter.metrics.semantic import Embeddings, similarities
+from ragmeter.metrics.semantic import similarities
+from ragmeter.table import Embeddings
 from tests.conftest import Run, load_pairs
 from tests.embedders.helpers import write_folder
 from tests.embedders.test_openai import answer

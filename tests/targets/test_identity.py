@@ -87,7 +87,7 @@ def with_array(value: float) -> Callable[[str], str]:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (System("London").run, System("Paris").run),
         (System("London"), System("Paris")),
@@ -122,9 +122,9 @@ def with_array(value: float) -> Callable[[str], str]:
         (types.SimpleNamespace(query=closure("London")), types.SimpleNamespace(query=closure("Paris"))),
     ],
 )
-def test_different_targets_differ(one: Any, other: Any) -> None:
-    assert fingerprint(one) != fingerprint(other)
-    assert fingerprint(one) == fingerprint(one)
+def test_different_targets_differ(first: Any, second: Any) -> None:
+    assert fingerprint(first) != fingerprint(second)
+    assert fingerprint(first) == fingerprint(first)
 
 
 @pytest.mark.parametrize(

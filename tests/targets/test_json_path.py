@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmeter.errors import UsageError
-from ragmeter.targets.json_path import Path, fill, read_request
+from ragmeter.targets.json_path import JsonPath, fill, read_request
 
 DOCUMENT = {
     "answer": "yes",
@@ -20,7 +20,7 @@ DOCUMENT = {
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "values"),
     [
         ("answer", ["yes"]),
         ("data.answer", ["deep"]),
@@ -37,14 +37,14 @@ DOCUMENT = {
         ("[0]", []),
     ],
 )
-def test_where_a_path_leads(path: str, found: list[Any]) -> None:
-    assert Path.parse(path).find(DOCUMENT) == found
+def test_where_a_path_leads(path: str, values: list[Any]) -> None:
+    assert JsonPath.parse(path).find(DOCUMENT) == values
 
 
 @pytest.mark.parametrize("path", ["", "a[", "a[x]", "a]b", "[", "a..b", "."])
 def test_paths_that_are_none(path: str) -> None:
     with pytest.raises(UsageError):
-        Path.parse(path)
+        JsonPath.parse(path)
 
 
 @given(st.text())

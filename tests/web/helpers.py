@@ -34,12 +34,12 @@ def ask_all(
 ) -> list[Answer | Failure]:
     """Put questions to a page."""
     asked = [q if isinstance(q, Question) else Question(str(i), q) for i, q in enumerate(questions)]
-    return ask(target, asked, Limits(workers, retries), None, lambda count: None).found
+    return ask(target, asked, Limits(workers, retries), None, lambda count: None).replies
 
 
-def texts(found: list[Answer | Failure]) -> list[str]:
-    """What came back, failures with their causes."""
-    return [each.answer if isinstance(each, Answer) else f"{each.outcome}: {each.cause}" for each in found]
+def texts(replies: list[Answer | Failure]) -> list[str]:
+    """The answers; for failures, their outcomes and causes."""
+    return [reply.answer if isinstance(reply, Answer) else f"{reply.outcome}: {reply.cause}" for reply in replies]
 
 
 def give_up_soon(

@@ -74,7 +74,7 @@ def test_its_answers_come_back_whole_and_in_order(url: str, selector: str | None
     questions = [Question(str(i), f"question {i}") for i in range(6)]
     questions += [Question("s0", "first", "s", turn=0), Question("s1", "second", "s", turn=1)]
     target = WebTarget(Page(url, "textarea", timeout=PATIENCE, answer_selector=selector))
-    found = ask(target, questions, Limits(3, 1), None, lambda count: None).found
-    answers = [each.answer if isinstance(each, Answer) else str(each) for each in found]
+    replies = ask(target, questions, Limits(3, 1), None, lambda count: None).replies
+    answers = [reply.answer if isinstance(reply, Answer) else str(reply) for reply in replies]
     expected = [f"Answer 0 to question {i}" for i in range(6)] + ["Answer 0 to first", "Answer 1 to second"]
-    assert answers == [f"{each}: it is so, said in several words." for each in expected]
+    assert answers == [f"{question}: it is so, said in several words." for question in expected]

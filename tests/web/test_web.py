@@ -40,10 +40,10 @@ LIKE = "What is it like?"
 
 @pytest.mark.parametrize("kind", EASY)
 def test_the_answer_is_found_and_whole(site: str, kind: str) -> None:
-    found = texts(ask_all(target(site, kind), "first?", "second one?"))
+    answers = texts(ask_all(target(site, kind), "first?", "second one?"))
     end = {"stream": "word9 end.", "drip": "one two three"}.get(kind, "it is so.")
-    assert [text.split(":")[0] for text in found] == ["Answer to first?", "Answer to second one?"], found
-    assert all(text.endswith(end) for text in found), found
+    assert [text.split(":")[0] for text in answers] == ["Answer to first?", "Answer to second one?"], answers
+    assert all(text.endswith(end) for text in answers), answers
 
 
 @pytest.mark.parametrize("kind", hard.WHOLE)
@@ -69,26 +69,26 @@ def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeyp
 
     monkeypatch.setattr(Visit, "_run", on_a_busy_machine)
     questions = ["q" * length for length in range(1, 9)]  # the longer, the later the page adds its last words
-    found = texts(ask_all(target(site, "burst"), *questions, workers=4))
-    assert found == [f"Answer to {question}: it is so." for question in questions]
+    answers = texts(ask_all(target(site, "burst"), *questions, workers=4))
+    assert answers == [f"Answer to {question}: it is so." for question in questions]
 
 
 @pytest.mark.parametrize("kind", SAME_PAGE)
 def test_one_after_another_on_the_same_page(site: str, kind: str) -> None:
-    found = texts(ask_all(target(site, kind, same_page=True), "one?", "two?", "three?", workers=1))
-    assert [text.split(":")[0] for text in found] == ["Answer to one?", "Answer to two?", "Answer to three?"]
-    assert all(text.rstrip().endswith(("it is so.", "end.")) for text in found), found
+    answers = texts(ask_all(target(site, kind, same_page=True), "one?", "two?", "three?", workers=1))
+    assert [text.split(":")[0] for text in answers] == ["Answer to one?", "Answer to two?", "Answer to three?"]
+    assert all(text.rstrip().endswith(("it is so.", "end.")) for text in answers), answers
 
 
 @pytest.mark.parametrize(("kind", "selector"), AGAIN)
 def test_the_same_answer_again_is_new(site: str, kind: str, selector: str | None) -> None:
-    found = texts(ask_all(target(site, kind, same_page=True, answer_selector=selector), "a", "b", workers=1))
-    assert found == ["Always the same answer."] * 2
+    answers = texts(ask_all(target(site, kind, same_page=True, answer_selector=selector), "a", "b", workers=1))
+    assert answers == ["Always the same answer."] * 2
 
 
 def test_shadow_dom(site: str) -> None:
-    found = ask_all(target(site, "shadow", input_selector=".q", submit_selector=".go"), "deep?")
-    assert texts(found) == ["Answer to deep?: it is so."]
+    replies = ask_all(target(site, "shadow", input_selector=".q", submit_selector=".go"), "deep?")
+    assert texts(replies) == ["Answer to deep?: it is so."]
 
 
 def test_enter_sends_it(site: str) -> None:
@@ -107,28 +107,28 @@ def test_the_element_that_was_found_is_told(site: str) -> None:
 
 
 def test_a_list_of_sources_beside_the_answer_is_no_part_of_it(site: str) -> None:
-    plain, told = (ask_all(target(site, "rich", sources_selector=each), "x")[0] for each in (None, "a.source"))
+    plain, with_sources = (ask_all(target(site, "rich", sources_selector=css), "x")[0] for css in (None, "a.source"))
     assert isinstance(plain, Answer)
-    assert isinstance(told, Answer)
+    assert isinstance(with_sources, Answer)
     assert plain.answer.endswith("https://example.org/two)")
-    assert told.answer.endswith("See [the doc](https://example.org/doc) [1].")
-    assert told.retrieved == ["https://example.org/one", "https://example.org/two"]
+    assert with_sources.answer.endswith("See [the doc](https://example.org/doc) [1].")
+    assert with_sources.retrieved == ["https://example.org/one", "https://example.org/two"]
 
 
 def test_rich_text_comes_back_readable(site: str) -> None:
-    (found,) = ask_all(target(site, "rich", answer_selector=".bot", sources_selector="a.source"), "x")
-    assert isinstance(found, Answer)
-    assert found.answer.split("\n\n") == [
+    (answer,) = ask_all(target(site, "rich", answer_selector=".bot", sources_selector="a.source"), "x")
+    assert isinstance(answer, Answer)
+    assert answer.answer.split("\n\n") == [
         "Result", "Answer to x: it is so. bold", "- first\n- second", "| a | b |\n| 1 | 2 |",
         "```\nx = 1\ny = 2\n```", "See [the doc](https://example.org/doc) [1].",
     ]  # fmt: skip
-    assert found.retrieved == ["https://example.org/one", "https://example.org/two"]
-    assert found.contexts == ["[One](https://example.org/one)", "[Two](https://example.org/two)"]
+    assert answer.retrieved == ["https://example.org/one", "https://example.org/two"]
+    assert answer.contexts == ["[One](https://example.org/one)", "[Two](https://example.org/two)"]
 
 
 def test_formatted_text_keeps_its_lines(site: str) -> None:
-    (found,) = texts(ask_all(target(site, "formatted"), "x"))
-    assert found == (
+    (answer,) = texts(ask_all(target(site, "formatted"), "x"))
+    assert answer == (
         "One\ntwo\n\n- loose\n- tight\n  1. inner\n\n```\ndef f():\n    return 1\n```\n\na\n  b\n\n"
         "| x | 1 |\n| y | 2 |\n\nSee [the doc](https://example.org/doc)[1] $x^2$\n\nMore"
     )
@@ -145,26 +145,26 @@ def test_times_are_measured(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Finish, "see", open_the_gate)
     begun = time.perf_counter()
-    (found,) = ask_all(target(site, "stream?wait=0.5&gate=times"), "x")
+    (answer,) = ask_all(target(site, "stream?wait=0.5&gate=times"), "x")
     elapsed_ms = (time.perf_counter() - begun) * 1000
-    assert isinstance(found, Answer)
-    assert found.answer.endswith("word9 end.")
-    assert found.time_to_first_token_ms is not None
-    assert 500 <= found.time_to_first_token_ms < found.latency_ms
-    assert found.latency_ms + 1000 <= elapsed_ms  # the silence after an answer is no part of its time
+    assert isinstance(answer, Answer)
+    assert answer.answer.endswith("word9 end.")
+    assert answer.time_to_first_token_ms is not None
+    assert 500 <= answer.time_to_first_token_ms < answer.latency_ms
+    assert answer.latency_ms + 1000 <= elapsed_ms  # the silence after an answer is no part of its time
 
 
 def test_a_conversation_stays_on_its_page(site: str) -> None:
     questions = [Question("1", "a", "s", turn=0), Question("2", "b", "s", turn=1), Question("3", "c", "t")]
-    found = ask_all(target(site, "memory"), *questions)
-    assert [text.rsplit(" ", 1)[1] for text in texts(found)] == ["1", "2", "1"]
+    replies = ask_all(target(site, "memory"), *questions)
+    assert [text.rsplit(" ", 1)[1] for text in texts(replies)] == ["1", "2", "1"]
 
 
 def test_failures_are_typed_and_leave_evidence(site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     give_up_soon(monkeypatch, "bad one")
     web = target(site, "error", evidence=tmp_path / "evidence")
-    found = ask_all(web, "good", "bad one", "fine", workers=1)
-    assert [each.outcome if isinstance(each, Failure) else "scored" for each in found] == [
+    replies = ask_all(web, "good", "bad one", "fine", workers=1)
+    assert [reply.outcome if isinstance(reply, Failure) else "scored" for reply in replies] == [
         "scored",
         "timeout",
         "scored",
@@ -176,9 +176,9 @@ def test_failures_are_typed_and_leave_evidence(site: str, tmp_path: Path, monkey
 
 def test_a_spinner_is_no_answer(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
     give_up_soon(monkeypatch, "x", 6.0)
-    (found,) = ask_all(target(site, "spinner"), "x")
-    assert isinstance(found, Failure)
-    assert found.outcome == "timeout"
+    (failure,) = ask_all(target(site, "spinner"), "x")
+    assert isinstance(failure, Failure)
+    assert failure.outcome == "timeout"
 
 
 def test_a_selector_that_matches_nothing_stops_at_once(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,9 +204,9 @@ def test_pages_that_do_not_open(site: str) -> None:
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}/"
     with pytest.raises(EndpointError, match="ERR_CONNECTION_REFUSED"):
         ask_all(WebTarget(Page(nobody, "#q")), "x")
-    (found,) = ask_all(WebTarget(Page("http://127.0.0.1:9/", "#q")), "x")  # a port that browsers don't use
-    assert isinstance(found, Failure)
-    assert found.outcome == "navigation_error"
+    (failure,) = ask_all(WebTarget(Page("http://127.0.0.1:9/", "#q")), "x")  # a port that browsers don't use
+    assert isinstance(failure, Failure)
+    assert failure.outcome == "navigation_error"
     with pytest.raises(UsageError, match="not an address"):
         WebTarget(Page("file:///etc/passwd", "#q"))
 
@@ -234,10 +234,10 @@ def test_a_password_is_for_the_page_alone() -> None:
 
 
 def test_answers_are_kept_by_the_whole_address_and_not_by_the_patience(site: str) -> None:
-    one, other = target(site, "plain?bot=a"), target(site, "plain?bot=b")
-    assert one.name != other.name
-    assert one.name == target(site, "plain?bot=a", timeout=99.0).name
-    assert "bot=a" not in one.name
+    first, other = target(site, "plain?bot=a"), target(site, "plain?bot=b")
+    assert first.name != other.name
+    assert first.name == target(site, "plain?bot=a", timeout=99.0).name
+    assert "bot=a" not in first.name
 
 
 def test_an_answer_selector_that_matches_nothing_says_where_something_is(
@@ -255,8 +255,8 @@ def test_an_answer_selector_that_matches_nothing_says_where_something_is(
 
 
 def test_a_selector_of_all_messages_does_not_read_the_question(site: str) -> None:
-    found = texts(ask_all(target(site, "box_off", answer_selector=".message"), LIKE))
-    assert found == [f"Answer to {LIKE}: it is so."]
+    answers = texts(ask_all(target(site, "box_off", answer_selector=".message"), LIKE))
+    assert answers == [f"Answer to {LIKE}: it is so."]
 
 
 def test_what_lies_over_the_button_is_told(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,9 +267,9 @@ def test_what_lies_over_the_button_is_told(site: str, monkeypatch: pytest.Monkey
         await submit(visit, box)
 
     monkeypatch.setattr(Visit, "_submit", click_for_some_seconds)
-    (found,) = texts(ask_all(target(site, "covered"), "x"))
+    (failure,) = texts(ask_all(target(site, "covered"), "x"))
     banner = '<div id="banner">Do you like cookies?</div>'
-    assert found == f"timeout: submit_selector '#submit-button' can't be clicked: {banner} lies over it"
+    assert failure == f"timeout: submit_selector '#submit-button' can't be clicked: {banner} lies over it"
 
 
 @pytest.mark.parametrize("same_page", [False, True])
@@ -284,8 +284,8 @@ def test_a_browser_that_dies_is_replaced(site: str, monkeypatch: pytest.MonkeyPa
         await submit(visit, box)
 
     monkeypatch.setattr(Visit, "_submit", kill_once)
-    found = texts(ask_all(target(site, "plain", same_page=same_page), "one", "two", "three", workers=1, retries=1))
-    assert found == [f"Answer to {question}: it is so." for question in ("one", "two", "three")]
+    answers = texts(ask_all(target(site, "plain", same_page=same_page), "one", "two", "three", workers=1, retries=1))
+    assert answers == [f"Answer to {question}: it is so." for question in ("one", "two", "three")]
     assert killed
 
 
@@ -312,8 +312,8 @@ def test_ways_to_log_in(site: str, tmp_path: Path) -> None:
     credentials = Login(credentials=("me", "secret-password"))
     assert texts(ask_all(target(site, "basic", login=credentials), "x")) == ["Answer to x: it is so."]
     host = site.removeprefix("http://").partition(":")[0]
-    held = {"name": "who", "value": "me", "domain": host, "path": "/", "expires": -1, "sameSite": "Lax"}
-    state = {"cookies": [held | {"httpOnly": False, "secure": False}], "origins": []}
+    saved = {"name": "who", "value": "me", "domain": host, "path": "/", "expires": -1, "sameSite": "Lax"}
+    state = {"cookies": [saved | {"httpOnly": False, "secure": False}], "origins": []}
     (tmp_path / "login.json").write_text(json.dumps(state))
     stored = Login(storage_state=str(tmp_path / "login.json"))
     assert texts(ask_all(target(site, "login", login=stored), "x")) == ["Answer to x: it is so."]
@@ -325,9 +325,9 @@ def test_ways_to_log_in(site: str, tmp_path: Path) -> None:
 
 def test_many_questions_side_by_side_are_not_mixed_up(site: str) -> None:
     questions = [f"question number {i}" for i in range(24)]
-    found = ask_all(target(site, "stream?seconds=0.5", same_page=True), *questions, workers=4)
-    assert [text.split(":")[0] for text in texts(found)] == [f"Answer to {question}" for question in questions]
-    assert all(text.endswith("word9 end.") for text in texts(found))
+    replies = ask_all(target(site, "stream?seconds=0.5", same_page=True), *questions, workers=4)
+    assert [text.split(":")[0] for text in texts(replies)] == [f"Answer to {question}" for question in questions]
+    assert all(text.endswith("word9 end.") for text in texts(replies))
 
 
 def test_a_page_that_crashes(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,24 +337,24 @@ def test_a_page_that_crashes(site: str, monkeypatch: pytest.MonkeyPatch) -> None
 
     web = target(site, "plain")
     monkeypatch.setattr("ragmeter.targets.visit.Visit._submit", crash)
-    (found,) = ask_all(web, "x")
-    assert isinstance(found, Failure)
-    assert found.outcome == "page_crashed"
+    (failure,) = ask_all(web, "x")
+    assert isinstance(failure, Failure)
+    assert failure.outcome == "page_crashed"
     monkeypatch.undo()
     assert texts(ask_all(target(site, "plain"), "y")) == ["Answer to y: it is so."]
 
 
 @pytest.mark.slow
 def test_a_stream_of_forty_seconds_with_pauses_of_three(site: str) -> None:
-    (found,) = ask_all(target(site, "stream?seconds=8&words=46&pause=3"), "x")
-    assert isinstance(found, Answer)
-    assert found.answer.endswith("word45 end.")
-    assert found.latency_ms > 38_000
+    (answer,) = ask_all(target(site, "stream?seconds=8&words=46&pause=3"), "x")
+    assert isinstance(answer, Answer)
+    assert answer.answer.endswith("word45 end.")
+    assert answer.latency_ms > 38_000
 
 
 @pytest.mark.slow
 def test_two_hundred_questions_and_none_is_lost_swapped_or_cut(site: str) -> None:
     questions = [f"question number {i}" for i in range(200)]
-    found = ask_all(target(site, "stream?seconds=0.5"), *questions, workers=4, retries=1)
-    assert [text.split(":")[0] for text in texts(found)] == [f"Answer to {question}" for question in questions]
-    assert all(text.endswith("word9 end.") for text in texts(found))
+    replies = ask_all(target(site, "stream?seconds=0.5"), *questions, workers=4, retries=1)
+    assert [text.split(":")[0] for text in texts(replies)] == [f"Answer to {question}" for question in questions]
+    assert all(text.endswith("word9 end.") for text in texts(replies))

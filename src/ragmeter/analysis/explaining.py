@@ -15,8 +15,8 @@ from ragmeter.io.write import RUNS
 from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import RIGHT, Explanation, explain_answers
-from ragmeter.runs.folder import RunFolder
-from ragmeter.runs.stored import RunLike, find_run
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.run import Run
 from ragmeter.table import QID
 
 _NEEDED = ("question", "reference", "answer")
@@ -72,7 +72,7 @@ def explain_rows(
     return found if calibration is None else [_bent(each, calibration) for each in found]
 
 
-def settings_of(folder: RunFolder) -> dict[str, Any]:
+def settings_of(folder: Run) -> dict[str, Any]:
     """Those of the run's own metric of the offline judge, or of its cascade."""
     metrics = folder.summary().get("metrics", {})
     names = [naming.parse(name) for name in metrics if name.startswith(METRICS)]

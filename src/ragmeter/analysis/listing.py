@@ -10,7 +10,8 @@ from typing import Any, ClassVar, overload
 from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.naming import several
-from ragmeter.show.tabular import ARROWS, Tabular, arrow_table, html_lines, html_table
+from ragmeter.show.sentences.metrics import ARROWS
+from ragmeter.show.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.stats.summary import finite
 
 _COLUMNS = ("name", "summary", "direction", "low", "high", "binary", "needs", "settings")

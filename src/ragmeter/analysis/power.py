@@ -14,7 +14,8 @@ from ragmeter.analysis.comparing.pairing import pair
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.write import RUNS
-from ragmeter.runs.stored import RunLike, StoredRun, find_runs
+from ragmeter.runs.finding import RunLike, find_runs
+from ragmeter.show.numbers import given, two_digits
 from ragmeter.stats.clusters import Clustered, Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
@@ -67,14 +68,14 @@ def plan(
     """
     for name, share in (("alpha", alpha), ("power", power)):
         if not 0 < share < 1:
-            raise UsageError(f"{name} lies between 0 and 1, and is {share:g}")
+            raise UsageError(f"{name} lies between 0 and 1, and is {given(share)}")
     if repeats < 1:
         raise UsageError(f"repeats must be at least 1, and is {repeats}")
     if any(not each > 0 for each in differences) or any(each < 1 for each in numbers):
         raise UsageError("a difference is above 0, and a number of questions at least 1")
     _check_range(differences, metric, bounds)
     if not all(map(math.isfinite, (*differences, variances.per_question(repeats)))):
-        raise UsageError("a variance and a difference are numbers, and none is endless")
+        raise UsageError("variance and difference must be finite")
     if min(variances.between, variances.within_a, variances.within_b) < 0 or not variances.per_question(repeats) > 0:
         raise UsageError("the variances are 0: nothing varies, or the pilot is too small to see it")
     if not differences and not numbers:
@@ -102,14 +103,14 @@ def plan_from_pilot(
     A run's variance is taken twice, less what a `correlation` between the systems' scores would take away: with 0,
     the cautious guess, the plan asks for more questions than will be needed.
     """
-    held = [StoredRun(folder) for folder in find_runs(runs, output_dir)]
+    held = find_runs(runs, output_dir)
     if len(held) not in (1, 2):
         raise UsageError(
             "a plan is made from one run or two",
             hint=by_caller("ragmeter power RUN [RUN_B] --metric NAME", "plan_from_pilot([a, b], metric)"),
         )
     if not -1 <= correlation < 1:
-        raise UsageError(f"a correlation lies between -1 and 1, and is {correlation:g}")
+        raise UsageError(f"a correlation lies between -1 and 1, and is {given(correlation)}")
     first = held[0]
     for each in held:
         metric = each.measure(metric).name
@@ -126,7 +127,7 @@ def plan_from_pilot(
         basis = f"{first.name} and {held[1].name}"
     else:
         variances, n = _of_one(first.scores(metric), questions, codes, correlation)
-        guess = f"a correlation of {correlation:g} with the system to come"
+        guess = f"a correlation of {given(correlation)} with the system to come"
         basis = f"{first.name}, and {guess}"
     if not n:
         names = " and ".join(each.name for each in held)
@@ -143,11 +144,11 @@ def _check_range(differences: Sequence[float], metric: str | None, bounds: tuple
     low, high = bounds
     for difference in differences:
         if math.isfinite(difference) and difference > high - low:
-            points = f"; {difference:g} points are {difference / 100:g}" if bounds == (0.0, 1.0) else ""
-            span = f"its scores lie between {low:g} and {high:g}"
+            points = f"; {given(difference)} points are {given(difference / 100)}" if bounds == (0.0, 1.0) else ""
+            span = f"its scores lie between {given(low)} and {given(high)}"
             raise UsageError(
-                f"no difference in {metric or 'the metric'} can be {difference:g}: {span}",
-                hint=f"a difference is at most {high - low:g}{points}",
+                f"no difference in {metric or 'the metric'} can be {given(difference)}: {span}",
+                hint=f"a difference is at most {given(high - low)}{points}",
             )
 
 
@@ -156,7 +157,7 @@ def _usual(measure: Measure, scores: Scores) -> Sequence[float]:
     mean = abs(float(np.nanmean(scores)))
     if measure.bounds == (0.0, 1.0) or not mean:
         return _USUAL
-    return [float(f"{share * mean:.2g}") for share in _USUAL]
+    return [two_digits(share * mean) for share in _USUAL]
 
 
 def _of_two(a: Scores, b: Scores, questions: Codes, codes: Codes | None) -> tuple[Variances, int]:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
-from ragmeter.runs.stored import RunLike, StoredRun, find_run, slice_label
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.run import slice_label
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.intervals import SMALL
@@ -63,7 +64,7 @@ def summarise_run(
 
     `slices` are columns, or pairs of them as "one,two". The other settings are those of `evaluate()`.
     """
-    held = StoredRun(find_run(run, output_dir))
+    held = find_run(run, output_dir)
     how = Confidence(interval, cluster, level, seed)
     column, codes = held.clusters(how)
     how = replace(how, cluster=column)

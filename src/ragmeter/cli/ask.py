@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.cli.gate_options import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -27,26 +28,22 @@ if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
     from ragmeter.targets.port import Target
 
-_OPENAI = "openai:"
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
 _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
 
 The target is a Python function or an object with query(question) (mypkg.rag:pipeline), an address
-(http://127.0.0.1:8000/query), or a model without retrieval (openai:MODEL). Answers are kept in a journal beside the
-run: run the same command again after a crash or Ctrl-C, and only what is missing is asked. A finished run is asked
-anew, since it is the system that changes. Rows with the same session_id are asked one after another, in the order of
-turn_idx.
+(http://127.0.0.1:8000/query), or a model without retrieval (openai:MODEL, anthropic:MODEL, gemini:MODEL). Answers are
+kept in a journal beside the run: run the same command again after a crash or Ctrl-C, and only what is missing is asked.
+A finished run is asked anew, since it is the system that changes. Rows with the same session_id are asked one after
+another, in the order of turn_idx.
 """
-#: Options that mean something for one kind of target only.
-_OF_HTTP = ("request", "method", "headers", "answer_path", "retrieved_path", "contexts_path", "latency_path",
-            "conversation_path", "delta_path")  # fmt: skip
-_OF_MODELS = ("base_url", "budget", "prices", "max_tokens")
 
 
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and say where it was written."""
     from ragmeter.engine.asking import ask_and_score, default_name, read_fallback
+    from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.io.names import run_name
     from ragmeter.io.source import open_source
     from ragmeter.show import terminal
@@ -57,30 +54,30 @@ def run(argv: Sequence[str]) -> int:
     named = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
     name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     gate = _gate(chosen, name)
-    with terminal.progress("asking", "questions") as advance:
-        service = ask_and_score(
-            chosen.dataset,
-            target,
-            metrics=chosen.metrics,
-            columns=read_columns(chosen.column),
-            run=name,
-            output_dir=chosen.output_dir,
-            output=chosen.output,
-            workers=chosen.workers,
-            retries=chosen.retries,
-            max_calls=chosen.max_calls,
-            budget=chosen.budget,
-            resume=chosen.resume,
-            retry_failed=chosen.retry_failed,
-            progress=advance,
-            language=chosen.language,
-            fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
-            embedding_model=chosen.embedding_model,
-            embedding_base_url=chosen.embedding_base_url,
-            embedding_prefix=chosen.embedding_prefix,
-        )
+    service = ask_and_score(
+        chosen.dataset,
+        target,
+        metrics=choose_metrics(chosen.metrics, **metric_settings(chosen)),
+        columns=read_columns(chosen.column),
+        run=name,
+        output_dir=chosen.output_dir,
+        output=chosen.output,
+        workers=chosen.workers,
+        retries=chosen.retries,
+        max_calls=chosen.max_calls,
+        budget=chosen.budget,
+        resume=chosen.resume,
+        retry_failed=chosen.retry_failed,
+        progress=True,
+        judge=read_judge_of_answers(chosen),
+        language=chosen.language,
+        fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
+        embedding_model=chosen.embedding_model,
+        embedding_base_url=chosen.embedding_base_url,
+        embedding_prefix=chosen.embedding_prefix,
+    )
     evaluation, asked = service.evaluation, service.asked
-    never = target.unseen.never() if hasattr(target, "unseen") else []
+    never = target.never_found()
     assert evaluation.folder is not None  # noqa: S101 - it was just made
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:
@@ -88,14 +85,15 @@ def run(argv: Sequence[str]) -> int:
         print(dumps(result, indent=2))
     else:
         terminal.asked(evaluation, asked, never, chosen.output)
-    return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.found))
+        print_judge(evaluation)
+    return tell(verdict, json=chosen.json) or exit_code(chosen, sum(asked.causes().values()), len(asked.replies))
 
 
 def _parser() -> Parser:
     parser = command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
-    add("--target", metavar="TARGET", required=True, help="mypkg.rag:pipeline, http://..., or openai:MODEL")
+    add("--target", metavar="TARGET", required=True, help="mypkg.rag:pipeline, http://..., openai:MODEL and the like")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
     add("--column", metavar="NAME=YOURS", action="append", default=[], help="what a column is called in your file")
     add("--language", help="the language for stemming, for metrics that stem")
@@ -122,6 +120,7 @@ def _parser() -> Parser:
     run_option(output, "from the dataset and the target")
     add("--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/")
     json_option(output)
+    judge_options(parser, dry_run=False)
     gate_options(parser)
     return parser
 
@@ -140,7 +139,7 @@ def _http_options(parser: Parser) -> None:
         metavar="'NAME: VALUE'",
         dest="headers",
         action="append",
-        help="$VARIABLE is taken from the environment; values are written down nowhere",
+        help="$VARIABLE is taken from the environment; values are written down nowhere. Also for a model",
     )
     add("--answer-path", metavar="PATH", help="where the answer is in the reply; default: answer")
     add("--retrieved-path", metavar="PATH", help="what was retrieved, for example events[*].id")
@@ -155,7 +154,8 @@ def _http_options(parser: Parser) -> None:
 def _model_options(parser: Parser) -> None:
     model = parser.add_argument_group("a model as the target")
     add = model.add_argument
-    add("--base-url", metavar="URL", help="any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or OpenAI's own")
+    add("--base-url", metavar="URL", help="another address of the model; default: OPENAI_BASE_URL, or the vendor's own")
+    add("--api-version", metavar="VERSION", help="for Azure, for example 2024-10-21; --header takes its api-key")
     add("--max-tokens", metavar="N", type=int, help="the longest answer; default: 1024")
     add("--budget", metavar="DOLLARS", type=float, help="the most that the run may cost; the rest is skipped_budget")
     add(
@@ -166,14 +166,12 @@ def _model_options(parser: Parser) -> None:
 
 
 def _check(chosen: argparse.Namespace) -> None:
-    """Refuse what makes no sense, and options that would do nothing, before anything is asked."""
+    """Refuse what makes no sense before anything is asked; `open_target` refuses options without effect."""
+    from ragmeter.targets.opening import kind_of
+
     check_numbers(chosen)
-    address, model = "://" in chosen.target, chosen.target.startswith(_OPENAI)
-    for names, meant in ((_OF_HTTP, address), (_OF_MODELS, model)):
-        for name in names:
-            if getattr(chosen, name) is not None and not meant:
-                flag = name.removesuffix("s") if name == "headers" else name.replace("_", "-")
-                raise UsageError(f"--{flag} has no effect on {chosen.target}", hint="leave it out")
+    if chosen.budget is not None and "prices" not in kind_of(chosen.target).options:
+        raise UsageError(f"--budget has no effect on {chosen.target}", hint="leave it out")
 
 
 def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
@@ -190,12 +188,13 @@ def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
         model=chosen.embedding_model,
         base_url=chosen.embedding_base_url,
         prefix=chosen.embedding_prefix,
+        **metric_settings(chosen),
     )
     return read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
 
 
 def _target(chosen: argparse.Namespace) -> Target:
-    from ragmeter.targets.opening import ADDRESS_OPTIONS, MODEL_OPTIONS, open_target
+    from ragmeter.targets.opening import KINDS, open_target
 
-    options = {name: getattr(chosen, name) for name in (*ADDRESS_OPTIONS, *MODEL_OPTIONS)}
+    options = {name: getattr(chosen, name) for kind in KINDS for name in kind.options}
     return open_target(chosen.target, timeout=chosen.timeout, **options)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.gate_options import as_json, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.judge_options import judge_options, read_cascade, read_judge
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -18,6 +19,7 @@ from ragmeter.cli.options import (
     json_option,
     max_calls_option,
     reuse_options,
+    unscored_option,
 )
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import check_writable, dumps
@@ -25,7 +27,6 @@ from ragmeter.io.write import check_writable, dumps
 if TYPE_CHECKING:
     from ragmeter.compat.crag.cascade import Cascade
 
-_WORKERS = 8
 _DESCRIPTIONS = {
     "generate": "Have an agent answer the turns of conversations, and save them.\n\n"
     "What was answered is kept in a journal beside the output: run the same command again after a crash or Ctrl-C,\n"
@@ -79,59 +80,10 @@ def _evaluate_options(parser: Parser) -> None:
     add = parser.add_argument
     add("--turns", metavar="FILE", required=True, help="turn data, as `ragmeter crag generate` writes it")
     add("--output-dir", metavar="DIR", type=Path, required=True, help="where the results go")
-    add(
-        "--workers",
-        metavar="N",
-        type=int,
-        default=_WORKERS,
-        help=f"the most calls under way at once; default: {_WORKERS}",
-    )
-    judge = parser.add_argument_group("the judge")
-    add = judge.add_argument
-    add(
-        "--judge",
-        choices=("llm", "cascade", "offline"),
-        default="llm",
-        help="cascade: the offline judge where it is sure, the model for the rest; offline: no model; default: llm",
-    )
-    add("--judge-model", metavar="NAME", default="gpt-4o", help="default: gpt-4o; none judges by exact match alone")
-    add(
-        "--base-url",
-        metavar="URL",
-        help="any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or OpenAI's own. The key is OPENAI_API_KEY",
-    )
-    add(
-        "--judge-prompt", metavar="FILE", help="criteria of your own, with {query}, {ground_truth} and {agent_response}"
-    )
-    add(
-        "--judge-repeats",
-        metavar="K",
-        type=int,
-        default=1,
-        help="judge each answer K times; the majority counts, and the flip rate is shown",
-    )
-    add(
-        "--judge-tries",
-        metavar="N",
-        type=int,
-        default=3,
-        help="how often to ask for a verdict that can be read; default: 3",
-    )
-    add("--temperature", metavar="T", type=float, default=0.0, help="default: 0")
-    add("--seed", metavar="N", type=int, default=0, help="default: 0")
-    add("--max-tokens", metavar="N", type=int, default=1024, help="the longest reply; default: 1024")
-    add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for a reply; default: 60")
-    _shared_options(parser, "turns without a score")
-    _cascade_options(parser)
-    money = parser.add_argument_group("money")
-    add = money.add_argument
-    add("--dry-run", action="store_true", help="say how many calls, tokens and dollars it would take, and ask nothing")
-    add("--budget", metavar="DOLLARS", type=float, help="the most that the run may cost; the rest is skipped_budget")
-    add(
-        "--prices",
-        metavar="FILE",
-        help='JSON: {"my-model": {"input": 0.5, "output": 1.5}}, dollars for a million tokens',
-    )
+    judge_options(parser, offline=True, default_model="gpt-4o")
+    parser.add_argument("--retry-failed", action="store_true", help="ask again about turns that got no verdict")
+    unscored_option(parser, "turns without a score")
+    json_option(parser)
     parser.add_argument(
         "--no-formula-guard",
         dest="guard",
@@ -139,36 +91,6 @@ def _evaluate_options(parser: Parser) -> None:
         help="in csv, leave cells as they are that a spreadsheet would run as a formula",
     )
     gate_options(parser)
-
-
-def _cascade_options(parser: Parser) -> None:
-    add = parser.add_argument_group("the cascade").add_argument
-    add(
-        "--target-agreement",
-        metavar="SHARE",
-        type=float,
-        help="of all verdicts with what the model would say; default: 0.98, or what --budget pays for",
-    )
-    add("--llm-share", metavar="SHARE", type=float, help="ask the model about this share of what is doubtful")
-    add(
-        "--labels",
-        metavar="FILE",
-        nargs="+",
-        help="people's verdicts, as `ragmeter label` keeps them: with them the target is a promise, 95 times of 100",
-    )
-    add(
-        "--audit-share",
-        metavar="SHARE",
-        type=float,
-        help="of the conversations with sure verdicts, ask the model about all of these as well; default: 0.05, and 30 "
-        "at the least",
-    )
-    add("--audit-seed", metavar="N", type=int, help="draws what is audited; default: 0 (--seed is the model's)")
-    add(
-        "--offline-calibration",
-        metavar="FILE",
-        help="as `ragmeter calibrate --offline-judge` writes it; for --judge offline too",
-    )
 
 
 def _shared_options(parser: Parser, what: str) -> None:
@@ -232,37 +154,23 @@ def _generate(chosen: argparse.Namespace) -> int:
 def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.files import CONVERSATION, JOURNAL, MEASURES
-    from ragmeter.judges.judge import LLMJudge
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.effects.calls import Limits
+    from ragmeter.runs.run import Run
     from ragmeter.show import terminal
     from ragmeter.show.terminal import crag as show_crag
 
     check_numbers(chosen)
     check_writable(chosen.output_dir)
     gate = read_gate(chosen, chosen.output_dir.parent, [*MEASURES, CONVERSATION], chosen.output_dir)
-    judge = None
-    _refuse_idle(chosen)
-    if chosen.judge != "offline" and chosen.judge_model.lower() != "none":
-        judge = LLMJudge(
-            None,
-            chosen.judge_model,
-            chosen.base_url,
-            prompt=chosen.judge_prompt,
-            temperature=chosen.temperature,
-            seed=chosen.seed,
-            max_tokens=chosen.max_tokens,
-            repeats=chosen.judge_repeats,
-            tries=chosen.judge_tries,
-            timeout=chosen.timeout,
-            retries=chosen.retries,
-            prices=chosen.prices,
-        )
+    judge = read_judge(chosen)
+    limits = Limits() if judge is None else judge.limits
     evaluator = CRAGEvaluator(
-        num_workers=chosen.workers,
         judge=judge,
-        journal=chosen.output_dir / JOURNAL,
-        budget=chosen.budget,
-        max_calls=chosen.max_calls,
+        num_workers=limits.workers,
+        budget=limits.budget,
+        max_calls=limits.max_calls,
+        journal=chosen.judge_journal or chosen.output_dir / JOURNAL,
+        retry_failed=chosen.retry_failed,
     )
     turns = evaluator.load_turn_data(chosen.turns)
     evaluator.cascade = _cascade(chosen, turns)
@@ -271,7 +179,9 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         if chosen.json:
             print(dumps(estimate, indent=2))
         else:
-            show_crag.estimated(estimate)
+            from ragmeter.show.terminal.judging import estimated
+
+            estimated(estimate, unit="turns", note="fewer where conversations end early, ")
         return 0
     with terminal.progress("judging", "turns", len(turns)) as advance:
         evaluator.progress = advance
@@ -279,7 +189,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report
     assert report is not None  # noqa: S101 - it was just made
-    verdict = pass_gate(gate, chosen, RunFolder(chosen.output_dir))
+    verdict = pass_gate(gate, chosen, Run(chosen.output_dir))
     if chosen.json:
         result = {"scores": scores, **report.summary, "effort": report.effort, "folder": str(chosen.output_dir)}
         print(dumps({**result, **as_json(verdict)}, indent=2))
@@ -287,17 +197,6 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
     unscored = sum(report.judged.not_scored().values())
     return tell(verdict, json=chosen.json) or exit_code(chosen, unscored, len(turns))
-
-
-def _refuse_idle(chosen: argparse.Namespace) -> None:
-    """An option that would do nothing is a misunderstanding, and better said than passed over."""
-    for name in ("target_agreement", "llm_share", "labels", "audit_share", "audit_seed"):
-        if chosen.judge != "cascade" and getattr(chosen, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
-    if chosen.judge == "llm" and chosen.offline_calibration is not None:
-        raise UsageError("--offline-calibration has no effect with --judge llm", hint="leave it out")
-    if chosen.judge == "cascade" and chosen.judge_model.lower() == "none":
-        raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
 
 
 def _cascade(chosen: argparse.Namespace, turns: Sequence[Mapping[str, Any]]) -> Cascade | None:
@@ -316,15 +215,7 @@ def _cascade(chosen: argparse.Namespace, turns: Sequence[Mapping[str, Any]]) -> 
         labels = random_labels(read_labels(chosen.labels), [each.qid for each in held], answers)
         if not labels:
             raise UsageError("--labels: nobody has labelled a row yet", hint="`ragmeter label` asks for them")
-    audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}
-    return Cascade(
-        chosen.target_agreement,
-        chosen.llm_share,
-        labels,
-        seed=chosen.audit_seed or 0,
-        calibration=chosen.offline_calibration,
-        **audit,
-    )
+    return read_cascade(chosen, labels)
 
 
 def _check_output(chosen: argparse.Namespace) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
 from ragmeter.cli.gate_options import as_json, asks_for_gate, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_cascade, read_judge
 from ragmeter.cli.options import (
     Parser,
     class_options,
@@ -21,6 +22,9 @@ from ragmeter.cli.options import (
 )
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
+
+if TYPE_CHECKING:
+    from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
 Score a file of results.
@@ -96,8 +100,14 @@ def _parser(*, add_help: bool) -> Parser:
         metavar="PREFIX",
         help="what stands before both texts: query, passage or a text of yours; default: query for e5 models",
     )
+    what.add_argument(
+        "--executor",
+        choices=("threads", "processes"),
+        help="who computes; processes are for metrics of yours in Python code; default: threads",
+    )
     input_options(parser)
     statistics_options(parser)
+    judge_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output-dir", metavar="DIR", type=Path, help=f"default: {EVALUATION_RESULTS}/, or {RUNS}/ for --metrics"
@@ -112,6 +122,9 @@ def _parser(*, add_help: bool) -> Parser:
         dest="guard",
         action="store_false",
         help="in csv and tsv, leave cells as they are that a spreadsheet would run as a formula",
+    )
+    output.add_argument(
+        "--retry-failed", action="store_true", help="ask the judge again about rows that got no verdict"
     )
     output.add_argument("--json", action="store_true", help="print the result as JSON, for scripts")
     gate_options(parser)
@@ -129,6 +142,8 @@ def _refuse_idle(chosen: argparse.Namespace, taken: set[str]) -> None:
             "embedding_model": chosen.embedding_model,
             "embedding_base_url": chosen.embedding_base_url,
             "embedding_prefix": chosen.embedding_prefix,
+            "judge_model": chosen.judge_model,
+            "executor": chosen.executor,
             "run": chosen.run,
         }
         idle = {name: value for name, value in given.items() if name not in taken}
@@ -194,6 +209,7 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
 
 def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.engine.evaluation import choose_metrics, evaluate
+    from ragmeter.engine.judged_rows import estimate_judging, rows_to_judge
     from ragmeter.io.names import plain_name, run_name
     from ragmeter.io.source import stem
     from ragmeter.show import terminal
@@ -205,22 +221,25 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     gate = None
     if asks_for_gate(chosen):
         gate = read_gate(chosen, folder, choose_metrics(chosen.metrics, **_settings(chosen)), folder / name)
-    with terminal.progress("scoring") as advance:
-        found = evaluate(
-            chosen.results,
-            chosen.reference,
-            metrics=chosen.metrics,
-            language=chosen.language,
-            doc_id_pattern=chosen.doc_id_pattern,
-            embedding_model=chosen.embedding_model,
-            embedding_base_url=chosen.embedding_base_url,
-            embedding_prefix=chosen.embedding_prefix,
-            **read_input(chosen),
-            **read_statistics(chosen),
-            run=name,
-            output_dir=folder,
-            progress=advance,
+    metrics = choose_metrics(chosen.metrics, **_settings(chosen))
+    inputs = {"reference": chosen.reference, **read_input(chosen)}
+    judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
+    if chosen.dry_run:
+        return _estimate(
+            chosen, estimate_judging(chosen.results, metrics=metrics, judge=judge, output_dir=folder, **inputs)
         )
+    found = evaluate(
+        chosen.results,
+        metrics=metrics,
+        **inputs,
+        **read_statistics(chosen),
+        judge=judge,
+        retry_failed=chosen.retry_failed,
+        executor=chosen.executor or "threads",
+        run=name,
+        output_dir=folder,
+        progress=True,
+    )
     assert found.folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, found.folder)
     if chosen.json:
@@ -232,11 +251,12 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     left_out = [
         f"column left out of rows.parquet, it appears late: {each}" for each in found.summary["columns_left_out"]
     ]
-    for line in terminal.numbers(found.summary["numbers"]):
+    for line in terminal.percentiles(found.summary["numbers"]):
         out.print(line, soft_wrap=True)
     unmatched, causes = terminal.unmatched(found.summary["join"]), terminal.causes(found.summary["metrics"])
     for line in (*unmatched, *causes, *terminal.truncated(found.embeddings), *left_out):
         out.print(line, style="red", soft_wrap=True)
+    print_judge(found)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/{instead}", soft_wrap=True)
     return tell(verdict, json=False)
@@ -250,39 +270,70 @@ def _settings(chosen: argparse.Namespace) -> dict[str, Any]:
         "model": chosen.embedding_model,
         "base_url": chosen.embedding_base_url,
         "prefix": chosen.embedding_prefix,
+        **metric_settings(chosen),
     }
+
+
+def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[str | None]]]) -> Judge | None:
+    """The judge that was chosen, with its cascade; `rows` gives the qids and answers that labels are matched with."""
+    if chosen.judge != "cascade":
+        return read_judge(chosen)
+    labels: dict[str, float] = {}
+    if chosen.labels:
+        from ragmeter.analysis.people.labels import read_labels
+        from ragmeter.analysis.people.matching import random_labels
+
+        labels = random_labels(read_labels(chosen.labels), *rows())
+        if not labels:
+            raise UsageError("--labels: nobody has labelled a row yet", hint="`ragmeter label` asks for them")
+    return read_judge(chosen, cascade=read_cascade(chosen, labels))
+
+
+def _estimate(chosen: argparse.Namespace, estimate: dict[str, Any]) -> int:
+    from ragmeter.show.terminal.judging import estimated
+
+    if chosen.json:
+        print(dumps(estimate, indent=2))
+    else:
+        estimated(estimate)
+    return 0
 
 
 def _add_metrics(chosen: argparse.Namespace) -> int:
     """Metrics for a run that is there already; what it has is not computed again."""
     from ragmeter.engine.evaluation import add_metrics, choose_metrics
+    from ragmeter.engine.judged_rows import estimate_adding, rows_of_run
     from ragmeter.io.names import run_name
     from ragmeter.show import terminal
 
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)
     if not (folder / chosen.run).exists():
-        from ragmeter.runs.folder import unknown_run
+        from ragmeter.runs.files import unknown_run
 
         error = unknown_run(chosen.run, folder)
         raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
     gate = None
     if asks_for_gate(chosen):
-        from ragmeter.runs.stored import StoredRun, find_run
+        from ragmeter.runs.finding import find_run
 
-        held = StoredRun(find_run(folder / chosen.run, folder)).measures.values()
+        held = find_run(folder / chosen.run, folder).measures.values()
         gate = read_gate(
             chosen, folder, [*choose_metrics(chosen.metrics, **_settings(chosen)), *held], folder / chosen.run
         )
+    path = folder / chosen.run
+    metrics = choose_metrics(chosen.metrics, **_settings(chosen))
+    judge = _judge(chosen, lambda: rows_of_run(path))
+    if chosen.dry_run:
+        return _estimate(chosen, estimate_adding(path, metrics, judge=judge, output_dir=folder))
     found = add_metrics(
-        folder / chosen.run,
-        chosen.metrics,
-        language=chosen.language,
-        doc_id_pattern=chosen.doc_id_pattern,
-        embedding_model=chosen.embedding_model,
-        embedding_base_url=chosen.embedding_base_url,
-        embedding_prefix=chosen.embedding_prefix,
+        path,
+        metrics,
+        judge=judge,
+        retry_failed=chosen.retry_failed,
+        executor=chosen.executor or "threads",
         output_dir=folder,
+        progress=judge is not None,
     )
     assert found.folder is not None  # noqa: S101 - it was there
     verdict = pass_gate(gate, chosen, found.folder)
@@ -293,6 +344,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     out.print(terminal.summary_table(found.summary["metrics"]))
     for line in (*terminal.causes(found.summary["metrics"]), *terminal.truncated(found.embeddings)):
         out.print(line, style="red", soft_wrap=True)
+    print_judge(found)
     out.print(f"rows: {found.summary['n_rows']:,}, in {found.folder.path}/", soft_wrap=True)
     return tell(verdict, json=False)
 

@@ -34,7 +34,7 @@ def run(argv: Sequence[str]) -> int:
             "say what the run has to reach",
             hint="for example --fail-under token_f1=0.6, or --no-worse-than main:token_f1:0.02",
         )
-    from ragmeter.runs.stored import find_run
+    from ragmeter.runs.finding import find_run
     from ragmeter.show import terminal
 
     verdict = pass_gate(gate, chosen, find_run(chosen.run, chosen.output_dir))

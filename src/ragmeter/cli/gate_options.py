@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from ragmeter.io.write import check_writable, replacing
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate, Verdict
     from ragmeter.definition import Metric
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.runs.run import Run
     from ragmeter.table import Measure
 
 #: The exit code when a check has failed.
@@ -99,19 +98,19 @@ def read_gate(
     return gate
 
 
-def pass_gate(gate: Gate | None, chosen: argparse.Namespace, folder: RunFolder) -> Verdict | None:
+def pass_gate(gate: Gate | None, chosen: argparse.Namespace, folder: Run) -> Verdict | None:
     """Hold the run against the gate, if there is one, and write the verdict where the options say."""
     if gate is None:
         return None
     from ragmeter.analysis.gating import decide
-    from ragmeter.analysis.gating.junit import junit
-    from ragmeter.analysis.gating.markdown import markdown
+    from ragmeter.show.junit import junit
+    from ragmeter.show.markdown import verdict_as_markdown
 
     verdict = decide(gate, folder)
     if chosen.junit is not None:
         _write(chosen.junit, junit(verdict))
     if chosen.markdown is not None:
-        _write(chosen.markdown, markdown(verdict).encode("utf-8", "replace"))
+        _write(chosen.markdown, verdict_as_markdown(verdict).encode("utf-8", "replace"))
     return verdict
 
 
@@ -127,24 +126,13 @@ def tell(verdict: Verdict | None, *, json: bool) -> int:
     """Print what passed, and on standard error what failed; the exit code."""
     if verdict is None:
         return 0
-    from ragmeter.show.terminal import console, printable
+    from ragmeter.show.terminal.gate import show_failed, show_passed
 
     if not json:
-        out = console()
-        for check in verdict.checks:
-            if check.passed:
-                out.sentence(f"passed: {check.reason}", "green")
-        for sentence in verdict.sentences:
-            out.sentence(sentence)
+        show_passed(verdict)
     if verdict.passed:
         return 0
-    sys.stdout.flush()
-    reasons = "".join(f"  {printable(check.rule)}\n    {printable(check.reason)}\n" for check in verdict.failed)
-    print(
-        f"ragmeter: the gate failed, {len(verdict.failed):,} of {len(verdict.checks):,} checks:\n{reasons}",
-        end="",
-        file=sys.stderr,
-    )
+    show_failed(verdict)
     return FAILED
 
 

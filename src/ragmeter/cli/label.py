@@ -14,7 +14,7 @@ from ragmeter.io.write import RUNS
 
 if TYPE_CHECKING:
     from ragmeter.analysis.people.labels import Sheet
-    from ragmeter.runs.folder import RunFolder
+    from ragmeter.runs.run import Run
 
 _WAYS = ("random", "stratified", "disagreement")
 _OF_SAMPLES = ("n", "by", "strata", "metric", "seed")
@@ -31,20 +31,14 @@ to talk anybody into it. `ragmeter calibrate` says what the labels are worth.
 def run(argv: Sequence[str]) -> int:
     """Choose the rows, or take those of a file that was begun; then label."""
     chosen = _parser().parse_args(list(argv))
-    from ragmeter.runs.stored import find_run
-    from ragmeter.show import terminal
+    from ragmeter.runs.finding import find_run
+    from ragmeter.show.terminal.labelling import show_sheet
 
     folder = find_run(chosen.run, chosen.output_dir)
     begun = chosen.output.exists()
     sheet = _begun(folder, chosen) if begun else _new(folder, chosen)
-    out = terminal.console()
     if chosen.blank or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        if begun:
-            done = sum(bool(row["label"]) for row in sheet.rows)
-            out.print(f"there already, labelled: {done:,} of {len(sheet.rows):,} rows", soft_wrap=True)
-        else:
-            out.print(f"to be labelled: {len(sheet.rows):,} rows, in the column `label`", soft_wrap=True)
-        out.print(terminal.printable(f"{'kept' if begun else 'written'}: {chosen.output}"), soft_wrap=True)
+        show_sheet(sheet, begun=begun)
         return 0
     from ragmeter.cli.label_session import Session
 
@@ -77,7 +71,7 @@ def _parser() -> Parser:
     return parser
 
 
-def _new(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
+def _new(folder: Run, chosen: argparse.Namespace) -> Sheet:
     from ragmeter.analysis.people.labels import Sheet
     from ragmeter.analysis.people.sampling import choose_sample
 
@@ -96,12 +90,12 @@ def _new(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
     return sheet
 
 
-def _begun(folder: RunFolder, chosen: argparse.Namespace) -> Sheet:
+def _begun(folder: Run, chosen: argparse.Namespace) -> Sheet:
     """A file that is there already: of this run and this person, and of the sample that is asked for."""
     from ragmeter.analysis.people.labels import Sheet, read_labels
     from ragmeter.analysis.people.matching import match
-    from ragmeter.analysis.people.runs import Answers, read_columns
     from ragmeter.analysis.people.sampling import choose_sample
+    from ragmeter.analysis.people.verdicts import Answers, read_columns
 
     sheet = Sheet.read(chosen.output)
     match(read_labels(chosen.output), read_columns(folder, ["qid"])["qid"], Answers(folder))

@@ -95,7 +95,8 @@ def _drop_output() -> None:
 
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in _COMMANDS:
-        keep_pandas_apart()
+        if not {"-h", "--help"}.intersection(arguments):  # help waits for nothing heavy
+            keep_pandas_apart()
         code: int = import_module(f"ragmeter.cli.{arguments[0]}").run(arguments[1:])
         return code
     parser = argparse.ArgumentParser(

@@ -12,6 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.write import RUNS
+from ragmeter.show.numbers import given
 from ragmeter.stats.confidence import AUTO, METHODS
 
 
@@ -57,6 +58,11 @@ def asking_options(parser: argparse._ActionsContainer, what: str, *, retries: in
         default=retries,
         help=f"how often a call that failed is made again; default: {retries}",
     )
+    unscored_option(parser, what)
+
+
+def unscored_option(parser: argparse._ActionsContainer, what: str) -> None:
+    """How much may be missing before the exit code says so."""
     parser.add_argument(
         "--max-unscored",
         metavar="SHARE",
@@ -167,11 +173,11 @@ def check_numbers(chosen: argparse.Namespace) -> None:
     for name, least in _LEAST.items():
         value = getattr(chosen, name, None)
         if value is not None and not value >= least:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, and is {value:g}")
+            raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, and is {given(value)}")
     if not getattr(chosen, "timeout", 1) > 0:
-        raise UsageError(f"--timeout must be above 0, and is {chosen.timeout:g}")
+        raise UsageError(f"--timeout must be above 0, and is {given(chosen.timeout)}")
     if not 0 <= chosen.max_unscored <= 1:
-        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {chosen.max_unscored:g}")
+        raise UsageError(f"--max-unscored is a share between 0 and 1, and is {given(chosen.max_unscored)}")
 
 
 def exit_code(chosen: argparse.Namespace, failed: int, total: int) -> int:

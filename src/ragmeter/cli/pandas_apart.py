@@ -1,7 +1,8 @@
 """Keep Arrow from importing pandas, which takes longer than most commands.
 
 Where pandas is installed, Arrow imports it as soon as it is handed a list, to ask whether that is a Series. No command
-has one. Whoever else wants pandas, a plugin or an agent of the user's, gets it.
+has one. Arrow looks once: so it looks now, while there is none to be found. Whoever wants pandas later, a plugin or an
+agent of the user's, gets it, and Arrow makes frames for them.
 """
 
 from __future__ import annotations
@@ -11,23 +12,25 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-_OURS = ("ragmeter", "pyarrow")
 
-
-class _Finder:
-    """Says that there is no pandas to imports that come from Arrow; its own code has no frames, so from our calls."""
+class _NoPandas:
+    """Says of pandas that it is not installed."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name == "pandas":
-            frame = sys._getframe(1)
-            while frame is not None and frame.f_globals.get("__name__", "").startswith("importlib"):
-                frame = frame.f_back  # type: ignore[assignment]
-            if frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
-                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return None
 
 
 def keep_pandas_apart() -> None:
-    """From now on, in this process."""
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    """Have Arrow look for pandas and find none. In this process it will not look again for our lists."""
+    if "pandas" in sys.modules:
+        return
+    import pyarrow
+
+    no_pandas = _NoPandas()
+    sys.meta_path.insert(0, no_pandas)
+    try:
+        pyarrow.array([])
+    finally:
+        sys.meta_path.remove(no_pandas)

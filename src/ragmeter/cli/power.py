@@ -27,7 +27,7 @@ def run(argv: Sequence[str]) -> int:
     chosen = _parser().parse_args(list(argv))
 
     from ragmeter.analysis.power import plan, plan_from_pilot
-    from ragmeter.runs.stored import StoredRun, find_run
+    from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.power import show_plan
     from ragmeter.stats.power import Variances
 
@@ -42,7 +42,7 @@ def run(argv: Sequence[str]) -> int:
         raise UsageError("the variance comes from the runs, or from --variance", hint="leave one of them out")
     if chosen.runs:
         if chosen.metric is None:
-            run = StoredRun(find_run(chosen.runs[0], chosen.output_dir))
+            run = find_run(chosen.runs[0], chosen.output_dir)
             raise UsageError(
                 "--metric is missing: which of the run's metrics is the plan for?",
                 hint=f"{run.name} has {', '.join(run.measures)}",

@@ -20,13 +20,13 @@ kept beside a release, or printed.
 
 def run(argv: Sequence[str]) -> int:
     """Write the page and what else was asked for, and say where."""
-    from ragmeter.show import terminal
     from ragmeter.show.report.report import report
+    from ragmeter.show.terminal.report import show_report
 
     chosen = _parser().parse_args(list(argv))
     if chosen.max_rows < 1:
         raise UsageError(f"--max-rows must be at least 1, and is {chosen.max_rows}")
-    found = report(
+    made = report(
         chosen.runs,
         chosen.output,
         output_dir=chosen.output_dir,
@@ -37,25 +37,10 @@ def run(argv: Sequence[str]) -> int:
         latex=chosen.latex,
     )
     if chosen.json:
-        files = [str(each) for each in found.files]
-        print(dumps({"page": str(found.page), "files": files, "rows": found.rows, "rows_shown": found.rows_shown}))
+        files = [str(path) for path in made.files]
+        print(dumps({"page": str(made.page), "files": files, "rows": made.rows, "rows_shown": made.rows_shown}))
         return 0
-    out = terminal.console()
-    if found.rows_shown < found.rows:
-        out.print(
-            f"the page has {found.rows_shown:,} of {found.rows:,} rows, those that failed and the worst first; "
-            "its figures are of all rows (--max-rows)",
-            style="red",
-            soft_wrap=True,
-        )
-    drawn = 0
-    for path in (found.page, *found.files):
-        if chosen.figures is not None and path.parent == chosen.figures and path not in (chosen.markdown, chosen.latex):
-            drawn += 1
-        else:
-            out.print(terminal.printable(f"written: {path}"), soft_wrap=True)
-    if drawn:
-        out.print(terminal.printable(f"written: {drawn} figures in {chosen.figures}/"), soft_wrap=True)
+    show_report(made, chosen.figures, (chosen.markdown, chosen.latex))
     return 0
 
 

@@ -32,10 +32,9 @@ def run(argv: Sequence[str]) -> int:
     chosen = parser.parse_args(list(argv))
 
     from ragmeter.analysis.slicing import summarise_run
-    from ragmeter.show import terminal
-    from ragmeter.stats.intervals import SMALL
+    from ragmeter.show.terminal.summary import show_summary
 
-    found = summarise_run(
+    summary = summarise_run(
         chosen.run,
         metrics=chosen.metrics,
         slices=chosen.slice,
@@ -43,17 +42,7 @@ def run(argv: Sequence[str]) -> int:
         output_dir=chosen.output_dir,
     )
     if chosen.json:
-        print(dumps(found.as_dict(), indent=2))
-        return 0
-    out = terminal.console()
-    metrics = {name: each.as_dict() for name, each in found.metrics.items()}
-    out.print(terminal.summary_table(metrics))
-    for name in dict.fromkeys(each.column for each in found.slices):
-        out.print(terminal.slice_table(name, [each for each in found.slices if each.column == name]))
-    for line in terminal.causes(metrics):
-        out.print(line, style="red", soft_wrap=True)
-    if any(each.small for each in found.slices):
-        out.print(f"few: fewer than {SMALL} rows scored; such an interval is rough", soft_wrap=True)
-    cluster = f", clustered by {found.statistics.cluster}" if found.statistics.cluster else ""
-    out.print(terminal.printable(f"rows: {found.n_rows:,}{cluster}"), soft_wrap=True)
+        print(dumps(summary.as_dict(), indent=2))
+    else:
+        show_summary(summary)
     return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.gate_options import as_json, gate_options, pass_gate, read_gate, tell
+from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -47,7 +48,6 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.engine.asking import ask_and_score
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.io.names import plain_name, run_name
-    from ragmeter.io.source import open_source
     from ragmeter.show import terminal
 
     chosen = _parser().parse_args(list(argv))
@@ -56,23 +56,22 @@ def run(argv: Sequence[str]) -> int:
     name = run_name(named, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
-    metrics = choose_metrics(chosen.metrics, language=chosen.language)
+    metrics = choose_metrics(chosen.metrics, language=chosen.language, **metric_settings(chosen))
     gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
-    total = sum(1 for _ in open_source(chosen.input).records())
-    with terminal.progress("asking", "questions", total) as advance:
-        service = ask_and_score(
-            chosen.input,
-            target,
-            metrics=metrics,
-            columns=read_columns(chosen.column),
-            run=name,
-            output_dir=chosen.output_dir,
-            workers=chosen.workers,
-            retries=chosen.retries,
-            resume=chosen.resume,
-            retry_failed=chosen.retry_failed,
-            progress=advance,
-        )
+    service = ask_and_score(
+        chosen.input,
+        target,
+        metrics=metrics,
+        columns=read_columns(chosen.column),
+        run=name,
+        output_dir=chosen.output_dir,
+        workers=chosen.workers,
+        retries=chosen.retries,
+        resume=chosen.resume,
+        retry_failed=chosen.retry_failed,
+        judge=read_judge_of_answers(chosen),
+        progress=True,
+    )
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - it was just made
     kept = evidence.exists() and any(evidence.iterdir())
@@ -87,6 +86,7 @@ def run(argv: Sequence[str]) -> int:
         print(dumps({**summary, "answer_selector": target.found_selector, **as_json(verdict)}, indent=2))
     else:
         terminal.asked(service.evaluation, service.asked, [], chosen.output)
+        print_judge(service.evaluation)
         if target.found_box:
             box = terminal.printable(target.found_box)
             print(f"questions were typed into {box}; to fix that: --input-selector {shlex.quote(box)}")
@@ -96,7 +96,7 @@ def run(argv: Sequence[str]) -> int:
         if kept:
             which = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {which}: {folder.path}/evidence/")
-    failed, asked = sum(service.asked.causes().values()), len(service.asked.found)
+    failed, asked = sum(service.asked.causes().values()), len(service.asked.replies)
     return tell(verdict, json=chosen.json) or exit_code(chosen, failed, asked)
 
 
@@ -176,6 +176,7 @@ def _parser() -> Parser:
     reuse_options(output, "run")
     asking_options(output, "questions without an answer", retries=1)
     json_option(output)
+    judge_options(parser, dry_run=False)
     gate_options(parser)
     return parser
 

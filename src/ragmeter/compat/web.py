@@ -198,7 +198,7 @@ class WebInterface:
     def ask_all(self, questions: Sequence[str]) -> list[str | None]:
         """The responses to several queries, in their order."""
         held = [Question(str(number), question) for number, question in enumerate(questions, 1)]
-        found = ask(self._target(), held, Limits(self._workers), None, lambda count: None).found
+        found = ask(self._target(), held, Limits(self._workers), None, lambda count: None).replies
         self.failures = {
             question.text: f"{each.outcome}: {each.cause}"
             for question, each in zip(held, found, strict=True)

@@ -1,6 +1,6 @@
-"""Everything that waits, repeats, costs or remembers: the one place for it.
+"""The only place with concurrency, retries, rate limits, budgets and a journal of replies.
 
-`journal` keeps what was paid for, `pace` decides how much goes on at once, `budget` what may still be spent, and
-`caller` makes the calls by their rules. `loop` runs it all and listens for Ctrl-C. What is called, a chat model or a
-user's agent, is none of their business: it comes as a function that answers, or says whether to try again.
+`journal` records replies on disk, `pace` limits how many calls are under way, `budget` limits what they cost, `caller`
+makes calls within these limits, `loop` runs them and handles Ctrl-C, and `calls` puts them together. What is called, a
+chat model or a user's agent, comes as a function that returns a reply, or raises TryAgain or GiveUp.
 """

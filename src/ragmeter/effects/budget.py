@@ -1,4 +1,4 @@
-"""What may still be spent."""
+"""Limits on calls and dollars."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 
 class Budget:
-    """Lets a call begin only if the limits hold even should everything under way cost the most that it can."""
+    """Lets a call begin only if the limits hold even if every call under way costs its maximum."""
 
     def __init__(self, dollars: float | None = None, calls: int | None = None) -> None:
         self.dollars = dollars
@@ -19,7 +19,7 @@ class Budget:
         self._settled = asyncio.Event()
 
     async def reserve(self, worst: float) -> bool:
-        """Set the worst case aside; False if there is not enough left, whatever the calls under way will cost."""
+        """Reserve the maximum cost of a call; False if not enough is left even after all calls under way have ended."""
         while not self._closed and (self.calls is None or self.made < self.calls):
             if self.dollars is None or self.spent + self._reserved + worst <= self.dollars:
                 self._reserved += worst
@@ -33,24 +33,24 @@ class Budget:
         return False
 
     def reason(self) -> str:
-        """Why there is nothing left."""
+        """Why no further call may begin."""
         if self.calls is not None and self.made >= self.calls:
             return f"the limit of {self.calls:,} calls was reached"
         return "what is left of the budget is less than one call may cost"
 
     def release(self, worst: float) -> None:
-        """A call that was to begin did not."""
+        """Undo the reservation of a call that did not begin."""
         self.made -= 1
         self.settle(worst, 0.0)
 
     def close(self) -> None:
-        """Let nobody wait any more."""
+        """Refuse calls from now on, also those that wait for budget."""
         self._closed = True
         self._settled.set()
 
     def settle(self, worst: float, actual: float) -> None:
-        """A call has come to its end and has cost this much."""
+        """Replace the reservation of a call that has ended by its actual cost."""
         self._open -= 1
-        self._reserved = self._reserved - worst if self._open else 0.0  # sums of floats: nothing is nothing
+        self._reserved = self._reserved - worst if self._open else 0.0  # exactly 0: float sums drift
         self.spent += actual
         self._settled.set()

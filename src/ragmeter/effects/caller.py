@@ -1,4 +1,4 @@
-"""Makes calls: one at a time for each key, at the pace that holds, within the budget, again where that may help."""
+"""Makes calls: one per key at a time, at the current pace, within the budget, with retries."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ from ragmeter.hints import for_python
 from ragmeter.io.cells import whole
 from ragmeter.table import SKIPPED_BUDGET
 
-#: The outcome of a call that was not made because a person stopped the run. It ends up in no file.
+#: The outcome of a call that was not made because of Ctrl-C. It is written to no file.
 STOPPED = "stopped"
 Send = Callable[[], Awaitable[Reply]]
 
 
 class TryAgain(Exception):
-    """A call failed in a way that may pass: the adapter says so, and the caller owns the loop.
+    """A call failed in a way that may pass: the adapter raises it, and the caller retries.
 
-    `outcome` is what it comes to if it does not pass. `overloaded`: the other side has too much to do, and asks for a
-    pause of `after` seconds if that is known. `billed`: it may have cost something all the same. `at_once`: it was a
-    misunderstanding, which is cleared up, and no failure. `fatal`: nobody is there; that error ends the run if nothing
-    has worked so far.
+    `outcome` is the row's outcome if all retries fail. `overloaded`: the server is busy, and asks for a pause of
+    `after` seconds if that is known. `billed`: it may have cost something. `at_once`: retry immediately; not counted as
+    a failure. `fatal`: the server can't be reached; this error ends the run if no call has succeeded so far.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class TryAgain(Exception):
 
 
 class GiveUp(Exception):
-    """A call failed, and would fail again. If nothing has worked so far, `fatal` ends the run with that error."""
+    """A call failed, and would fail again. `fatal` ends the run if no call has succeeded so far."""
 
     def __init__(self, outcome: str, cause: str, *, fatal: Exception | None = None) -> None:
         super().__init__(cause)
@@ -64,7 +63,7 @@ class GiveUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call that came to nothing, and why. It is kept in the run, so it names parameters as Python does."""
+    """A call without a reply, and why. It is written to the run, so it names parameters as Python does."""
 
     outcome: str
     cause: str
@@ -75,7 +74,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Effort:
-    """What this process did: calls found in the journal, made, tried again, and failed for good."""
+    """What this process did: replies from the journal, calls made, retries, and calls that failed for good."""
 
     from_journal: int = 0
     made: int = 0
@@ -84,7 +83,7 @@ class Effort:
 
 
 class Usage:
-    """What the replies of a run have cost, whoever asked for them and when. Each key counts once."""
+    """Tokens, cost and latency of a run's replies, new or from the journal. Each key counts once."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
@@ -106,7 +105,7 @@ class Usage:
         self._costs.append(reply.cost or 0.0)
 
     def as_dict(self) -> dict[str, Any]:
-        """Calls, tokens and dollars, the same whatever the order of calls. Without a price the cost is None."""
+        """Calls, tokens and dollars, independent of the order of calls. Without a price the cost is None."""
         calls = len(self._keys)
         return {
             "calls": calls,
@@ -128,9 +127,9 @@ class Usage:
 
 
 class Caller:
-    """Asks, and keeps what was answered.
+    """Makes calls, and records the replies in the journal.
 
-    `scope` names the run that a budget is kept for: what the journal says was spent on it before counts.
+    `scope` names the run that the budget is for: what the journal says was spent on it before counts.
     """
 
     def __init__(
@@ -150,51 +149,51 @@ class Caller:
         self.retries = retries
         self.effort = Effort()
         self.usage = Usage()
-        self._flying: dict[str, asyncio.Future[Reply | Failure]] = {}
+        self._under_way: dict[str, asyncio.Future[Reply | Failure]] = {}
         self._worked = False
         self._failed_in_a_row = 0
         self._outage: Failure | None = None
         self._stop = asyncio.Event()
 
     def recorded(self, key: str) -> Reply | None:
-        """The reply under `key` that an earlier run has kept, if there is one. It shows that this can work."""
-        known = self.journal.get(key)
-        if known is not None:
+        """The reply recorded under `key`, if there is one. It counts as a success: later errors are not fatal."""
+        reply = self.journal.get(key)
+        if reply is not None:
             self.effort.from_journal += 1
             self._worked = True
-        return known
+        return reply
 
     async def ask(self, key: str, send: Send, *, worst: float = 0.0) -> Reply | Failure:
         """The reply under `key`: from the journal, from a call of the same key that is under way, or from a new one.
 
         `worst` is the most that it can cost.
         """
-        if (known := self.recorded(key)) is not None:
-            self.usage.add(key, known)
-            return known
-        if key in self._flying:
-            return await asyncio.shield(self._flying[key])
-        self._flying[key] = asyncio.get_running_loop().create_future()
+        if (cached_reply := self.recorded(key)) is not None:
+            self.usage.add(key, cached_reply)
+            return cached_reply
+        if key in self._under_way:
+            return await asyncio.shield(self._under_way[key])
+        self._under_way[key] = asyncio.get_running_loop().create_future()
         try:
-            found = await self.attempt(send, worst=worst)
-            if isinstance(found, Reply):
-                await self.journal.record(key, found)
-                self.usage.add(key, found)
-            self._flying[key].set_result(found)
-            return found
+            result = await self.attempt(send, worst=worst)
+            if isinstance(result, Reply):
+                await self.journal.record(key, result)
+                self.usage.add(key, result)
+            self._under_way[key].set_result(result)
+            return result
         except BaseException as error:
-            self._flying[key].set_exception(error)
-            self._flying[key].exception()  # nobody else may be waiting for it
+            self._under_way[key].set_exception(error)
+            self._under_way[key].exception()  # marks it as retrieved: maybe nobody else waits for it
             raise
         finally:
-            del self._flying[key]
+            del self._under_way[key]
 
     async def attempt(self, send: Send, *, worst: float = 0.0, last_resort: bool = True) -> Reply | Failure:
-        """Call until there is a reply, or no sense in going on. Nothing is kept of it.
+        """Call until there is a reply or the retries are used up. The reply is not recorded.
 
-        Where there is another way if it fails, it is not the `last_resort`, and its failure does not count.
+        With `last_resort=False` a failure is not counted: the caller has another way to get the reply.
         """
-        attempts = refusals = misunderstood = 0
+        attempts = refusals = immediate = 0
         while True:
             if not await self.budget.reserve(worst):
                 return self._stopped() if self.pace.closed else Failure(SKIPPED_BUDGET, self.budget.reason())
@@ -203,36 +202,36 @@ class Caller:
             started = self.pace.now()
             attempts += 1
             try:
-                found = await self._once(send, worst, attempts)
+                result = await self._once(send, worst, attempts)
             finally:
                 self.pace.leave()
-            if isinstance(found, Reply):
+            if isinstance(result, Reply):
                 self._worked = True
                 self._failed_in_a_row = 0
                 self.pace.went_well()
-                return found
-            if isinstance(found, GiveUp):
-                if found.fatal is not None and not self._worked:
-                    raise found.fatal
+                return result
+            if isinstance(result, GiveUp):
+                if result.fatal is not None and not self._worked:
+                    raise result.fatal
                 self.effort.failed += last_resort
-                return Failure(found.outcome, found.cause)
-            if found.at_once and misunderstood < 10:
-                misunderstood += 1
+                return Failure(result.outcome, result.cause)
+            if result.at_once and immediate < 10:
+                immediate += 1
                 continue
-            if found.overloaded:
+            if result.overloaded:
                 self.pace.too_much(started)
                 refusals += 1
-            if found.after is not None:
-                self.pace.pause(found.after)
-            if refusals > self.retries.refusals or attempts - refusals - misunderstood > self.retries.failures:
-                if found.fatal is not None and not self._worked:
-                    raise found.fatal
-                return self._lost(found)
+            if result.after is not None:
+                self.pace.pause(result.after)
+            if refusals > self.retries.refusals or attempts - refusals - immediate > self.retries.failures:
+                if result.fatal is not None and not self._worked:
+                    raise result.fatal
+                return self._lost(result)
             self.effort.retried += 1
             await self._wait(self.retries.wait(attempts - 1))
 
     async def _enter(self, worst: float) -> bool:
-        """Get a place; the money that was set aside for it is free again if there is none."""
+        """Wait for a slot; without one, the reserved budget is released."""
         try:
             entered = await self.pace.enter()
         except BaseException:
@@ -246,7 +245,7 @@ class Caller:
         return self._outage or Failure(STOPPED, "stopped")
 
     async def _once(self, send: Send, worst: float, attempt: int) -> Reply | TryAgain | GiveUp:
-        cost = worst  # what was cut off in the middle may have cost the most
+        cost = worst  # a call that was cancelled may have cost its maximum
         begun = time.perf_counter()
         self.effort.made += 1
         try:
@@ -264,17 +263,17 @@ class Caller:
             self.journal.charge(self.scope, cost)
 
     def _lost(self, problem: TryAgain) -> Failure:
-        """Count a failure. Where one follows another and nothing works, the other side is down: stop asking."""
+        """Count a failure. After many in a row without a success the server is down: stop calling."""
         self.effort.failed += 1
         self._failed_in_a_row += 1
         if self._outage is None and self._failed_in_a_row >= max(10, 2 * self.pace.most):
-            row = f"{self._failed_in_a_row} calls in a row have failed"
-            self._outage = Failure(problem.outcome, f"not asked: {row}, the last: {problem.cause}")
+            failed = f"{self._failed_in_a_row} calls in a row have failed"
+            self._outage = Failure(problem.outcome, f"not asked: {failed}, the last: {problem.cause}")
             self.stop()
         return Failure(problem.outcome, problem.cause)
 
     def stop(self) -> None:
-        """Begin nothing more; what is under way may come to its end."""
+        """Begin no further calls; those under way may finish."""
         self.pace.close()
         self.budget.close()
         self._stop.set()

@@ -1,4 +1,4 @@
-"""How much of this machine is ours."""
+"""How many cores there are."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What was asked and answered, kept durably: a call counts when it is in here, and is never made again.
+"""A durable record of replies: a call counts once its reply is recorded, and is never made again.
 
-A journal is an SQLite file that one process holds at a time. Replies are committed in groups: while one group is being
-flushed to the disk the next one gathers, so that a slow disk costs latency and not throughput.
+A journal is an SQLite file, locked by one process at a time. Replies are committed in groups: the next group gathers
+while one is being written, so that a slow disk costs latency and not throughput.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Self
 from ragmeter.errors import BusyError, InputError, OutputError
 from ragmeter.hints import by_caller
 
-_APPLICATION = 0x5241474D  # "RAGM": how we know our own files
+_APPLICATION = 0x5241474D  # "RAGM": marks our files
 _VERSION = 1
 _TABLE = """
 CREATE TABLE replies (
@@ -31,7 +31,7 @@ CREATE TABLE replies (
   at TEXT NOT NULL
 ) WITHOUT ROWID
 """
-#: What the attempts of a run have come to, failed ones included: a budget is the run's, not one command's.
+#: Calls and cost of all attempts of a run, failed ones included: a budget is for the run, not for one command.
 _SPENDING = "CREATE TABLE spending (scope TEXT PRIMARY KEY, calls INTEGER NOT NULL, cost REAL NOT NULL) WITHOUT ROWID"
 #: One pass of a target over a dataset: see rounds.py.
 _ROUNDS = """
@@ -54,7 +54,7 @@ _FIELDS = "body, prompt_tokens, completion_tokens, cost, latency_ms, attempts"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `cost` is None where the price is not known, tokens where the server did not say."""
+    """A reply. `cost` is None where the price is not known, tokens where the server did not report them."""
 
     body: str
     prompt_tokens: int | None = None
@@ -66,7 +66,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run has used up so far."""
+    """Calls and dollars that a run has used so far."""
 
     calls: int
     cost: float
@@ -74,9 +74,9 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """A round as the journal has it: its target in JSON, a digest of its questions, and when it began and ended.
+    """A recorded round: its target as JSON, a digest of its questions, and when it began and ended.
 
-    `target_after` is the target when it was last let go: asking may have changed what it holds.
+    `target_after` is the target after it was last asked: asking may have changed its state.
     """
 
     number: int
@@ -91,11 +91,11 @@ class RoundRecord:
 class _Entry:
     key: str
     reply: Reply
-    kept: asyncio.Future[None]
+    written: asyncio.Future[None]
 
 
 class Journal:
-    """Replies by key. With no path it is kept in memory, and is gone with the process."""
+    """Replies by key. Without a path it is in memory only."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -141,25 +141,28 @@ class Journal:
             raise
         return database
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._keys
+
     def get(self, key: str) -> Reply | None:
         """The reply under that key, if there is one."""
         if key not in self._keys:
             return None
-        (found,) = self._read(f"SELECT {_FIELDS} FROM replies WHERE key = ?", key)  # noqa: S608 - our own constant
-        return Reply(*found)
+        (row,) = self._read(f"SELECT {_FIELDS} FROM replies WHERE key = ?", key)  # noqa: S608 - our own constant
+        return Reply(*row)
 
     def spent(self, scope: str) -> Spent:
-        """What a run has used up so far."""
-        found = self._read("SELECT calls, cost FROM spending WHERE scope = ?", scope)
-        return Spent(*found[0]) if found else Spent(0, 0.0)
+        """Calls and dollars that a run has used so far."""
+        rows = self._read("SELECT calls, cost FROM spending WHERE scope = ?", scope)
+        return Spent(*rows[0]) if rows else Spent(0, 0.0)
 
     def charge(self, scope: str, cost: float) -> None:
-        """One more call, which has cost this much: written with the next replies, or when the journal is closed."""
+        """Add one call and its cost; written with the next replies, or when the journal is closed."""
         before = self._charges.get(scope, Spent(0, 0.0))
         self._charges[scope] = Spent(before.calls + 1, before.cost + cost)
 
     def rounds(self, run: str) -> list[RoundRecord]:
-        """The rounds of this run, the last one first: at most one that is finished, and those begun after it."""
+        """The rounds of this run, the last one first: at most one finished round, and those begun after it."""
         fields = "number, target, target_after, questions, begun, finished"
         query = f"SELECT {fields} FROM rounds WHERE run = ? ORDER BY number DESC"  # noqa: S608 - our own
         return [RoundRecord(*record) for record in self._read(query, run)]
@@ -170,15 +173,15 @@ class Journal:
         return self._change("INSERT INTO rounds (run, target, questions, begun) VALUES (?, ?, ?, ?)", *values)
 
     def reopen_round(self, number: int, questions: str | None) -> None:
-        """The round is not finished, or no longer."""
+        """Mark a round as not finished."""
         self._change("UPDATE rounds SET finished = NULL, questions = ? WHERE number = ?", questions, number)
 
     def let_go(self, number: int, target: str) -> None:
-        """Note what the target of a round is like after it was asked."""
+        """Record the identity of a round's target after it was asked."""
         self._change("UPDATE rounds SET target_after = ? WHERE number = ?", target, number)
 
     def finish_round(self, number: int) -> None:
-        """The run of this round is complete. Answers of the run's earlier rounds are of no use any more."""
+        """Mark a round as complete, and delete the run's earlier rounds with their answers."""
         self._change("UPDATE rounds SET finished = ? WHERE number = ?", _now(), number)
         older = "SELECT number FROM rounds WHERE number < ?1 AND run = (SELECT run FROM rounds WHERE number = ?1)"
         for (earlier,) in self._read(older, number):
@@ -210,15 +213,15 @@ class Journal:
             raise _explained(error, str(self.path)) from error
 
     async def record(self, key: str, reply: Reply) -> None:
-        """Keep a reply; returns when it is on the disk."""
-        kept = asyncio.get_running_loop().create_future()
-        self._pending.append(_Entry(key, reply, kept))
+        """Record a reply; returns when it is on disk."""
+        written = asyncio.get_running_loop().create_future()
+        self._pending.append(_Entry(key, reply, written))
         if self._committing is None:
             self._committing = asyncio.create_task(self._commit())
-        await kept
+        await written
 
     async def _commit(self) -> None:
-        """Write group after group until nothing is waiting."""
+        """Write group after group until none is pending."""
         loop = asyncio.get_running_loop()
         try:
             while self._pending:
@@ -227,17 +230,17 @@ class Journal:
                 error: Exception | None = None
                 try:
                     await loop.run_in_executor(self._thread, self._write, group, charges)
-                except Exception as problem:  # nobody may wait for ever, whatever went wrong
+                except Exception as problem:  # whatever went wrong, the waiting tasks must learn of it
                     error = _explained(problem, str(self.path)) if isinstance(problem, sqlite3.Error) else problem
                 for entry in group:
                     if error is None:
                         self._keys.add(entry.key)
-                    if entry.kept.done():  # whoever waited was cancelled
+                    if entry.written.done():  # the waiting task was cancelled
                         continue
                     if error is None:
-                        entry.kept.set_result(None)
+                        entry.written.set_result(None)
                     else:
-                        entry.kept.set_exception(error)
+                        entry.written.set_exception(error)
         finally:
             self._committing = None
 
@@ -247,7 +250,7 @@ class Journal:
         self._database.execute("BEGIN IMMEDIATE")
         try:
             self._database.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            self._database.executemany(_CHARGE, [(scope, each.calls, each.cost) for scope, each in charges.items()])
+            self._database.executemany(_CHARGE, [(scope, spent.calls, spent.cost) for scope, spent in charges.items()])
             self._database.execute("COMMIT")
         except BaseException:
             if self._database.in_transaction:
@@ -255,7 +258,7 @@ class Journal:
             raise
 
     def close(self) -> None:
-        """Let go of the file. What was answered and not yet written, because of a second Ctrl-C, is written now."""
+        """Close the file. Replies that are still pending, after a second Ctrl-C, are written first."""
         self._thread.shutdown()
         try:
             if self._pending or self._charges:
@@ -267,7 +270,7 @@ class Journal:
 
 
 def _prepare(database: sqlite3.Connection, where: str) -> None:
-    """Take hold of the file alone, and see that it is a journal of ours."""
+    """Lock the file, and check that it is a journal of ours."""
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
     database.execute("BEGIN EXCLUSIVE")
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -279,7 +282,7 @@ def _prepare(database: sqlite3.Connection, where: str) -> None:
         database.execute(f"PRAGMA application_id = {_APPLICATION}")
         database.execute(f"PRAGMA user_version = {_VERSION}")
     elif application != _APPLICATION:
-        raise InputError("this is not a journal of ragmeter's", file=where, hint="choose another place for it")
+        raise InputError("this is not a ragmeter journal", file=where, hint="choose another place for it")
     elif version != _VERSION:
         raise InputError(f"the journal has version {version}, and this ragmeter knows {_VERSION}", file=where)
     database.execute(_ROUNDS)
@@ -293,7 +296,7 @@ def _now() -> str:
 
 
 def round_key(number: int, digest: str) -> str:
-    """The key of an answer; all those of a round begin alike."""
+    """The key of an answer; all keys of a round have the same prefix."""
     return f"round {number}: {digest}"
 
 
@@ -302,17 +305,17 @@ def _of_round(number: int) -> str:
 
 
 def _explained(error: sqlite3.Error, where: str) -> Exception:
-    """SQLite's error in our words."""
+    """An SQLite error as one of ours, with a hint."""
     text = str(error)
     if "locked" in text:
         return BusyError(
-            f"another process is at work on this run: it holds {where}",
-            hint="wait until it has finished, or give this one another place for its output",
+            f"another process is working on this run: it has locked {where}",
+            hint="wait until it has finished, or choose another folder for this output",
         )
     if "not a database" in text or "malformed" in text:
-        return InputError(f"the journal can't be read: {text}", file=where, hint="move it away to begin anew")
+        return InputError(f"the journal can't be read: {text}", file=where, hint="move it away to start again")
     return OutputError(
         f"can't write the journal {where}: {text}",
-        hint="what was recorded is safe: make room, and "
+        hint="what was recorded is safe: free some space, and "
         + by_caller("run the same command again", "make the same call again"),
     )

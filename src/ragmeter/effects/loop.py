@@ -1,4 +1,4 @@
-"""Runs asynchronous work for those who are not, and hears Ctrl-C: once to finish what is under way, twice to stop."""
+"""Runs coroutines for synchronous callers, and handles Ctrl-C: once to finish the calls under way, twice to cancel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Look for garbage in cycles less often: many small lists and calls hold none, and each look costs."""
+    """Run the cyclic garbage collector less often: many small lists and calls have no cycles, and each run costs."""
     before = gc.get_threshold()
     gc.set_threshold(200_000, 50, 100)
     try:
@@ -31,45 +31,47 @@ def rare_collections() -> Iterator[None]:
 
 
 class Stoppable:
-    """What the work is given so that it can be asked to stop."""
+    """A handle for the work to register how it is stopped."""
 
     def __init__(self) -> None:
         self._calls: Callable[[], None] = lambda: None
         self.stopped = False
 
     def calls(self, stop: Callable[[], None]) -> None:
-        """Say how the work is stopped. It may have been asked to before it had begun."""
+        """Register how the work is stopped; called at once if a stop was requested before."""
         self._calls = stop
         if self.stopped:
             stop()
 
     def stop(self) -> None:
-        """Ask the work to begin nothing more."""
+        """Ask the work to begin no further calls."""
         self.stopped = True
         self._calls()
 
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Count Ctrl-C, so that a second one breaks off nothing while the first is answered.
+    """Collect Ctrl-C presses, so that a second one interrupts nothing while the first is handled.
 
-    Only where that is ours to do: in the main thread, and if nobody else has a handler.
+    Only in the main thread, and only if no other handler is installed.
     """
-    heard: list[int] = []
+    presses: list[int] = []
     main = threading.current_thread() is threading.main_thread()
     ours = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
-        signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+        signal.signal(signal.SIGINT, lambda number, frame: presses.append(number))
     try:
-        yield heard
+        yield presses
     finally:
         if ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
-    """Run the work to its end, in a thread with a loop of its own: a notebook has a loop already, and a thread that
-    waits in short steps can hear Ctrl-C on every system. The first one asks the work to stop, the second cancels it.
+    """Run the work to its end in a thread with its own event loop, since a notebook's thread has a loop already.
+
+    This thread waits in short steps, so that it notices Ctrl-C on every system: the first asks the work to stop, the
+    second cancels it.
     """
     handle = Stoppable()
     done = threading.Event()
@@ -95,25 +97,25 @@ def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
         handle.stopped = True
         if ready:
             loop, task = ready[0]
-            with suppress(RuntimeError):  # the loop has just come to its end
+            with suppress(RuntimeError):  # the loop has just ended
                 loop.call_soon_threadsafe(handle.stop if number == 1 else task.cancel)
         if number == 1:
             print("\nfinishing the calls under way; press Ctrl-C again to stop at once", file=sys.stderr)
 
-    presses, patience = 0, 0.0
-    with _interrupts() as heard:
+    handled, deadline = 0, 0.0
+    with _interrupts() as presses:
         threading.Thread(target=thread, name="ragmeter-loop", daemon=True).start()
         while not done.is_set():
             try:
                 done.wait(0.2)
-            except KeyboardInterrupt:  # by a handler of somebody else's
-                heard.append(signal.SIGINT)
-            while presses < len(heard):
-                presses, patience = presses + 1, time.monotonic() + 5
-                press(presses)
-            if presses >= 2 and time.monotonic() > patience:
-                break  # code of the user's that hangs in a thread can't hold us
-    if presses and (presses >= 2 or handle.stopped):
+            except KeyboardInterrupt:  # raised by another handler
+                presses.append(signal.SIGINT)
+            while handled < len(presses):
+                handled, deadline = handled + 1, time.monotonic() + 5
+                press(handled)
+            if handled >= 2 and time.monotonic() > deadline:
+                break  # the user's code hangs in a thread: don't wait for it
+    if handled and (handled >= 2 or handle.stopped):
         raise Interrupted from None
     if errors:
         raise errors[0]
@@ -121,9 +123,9 @@ def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
 
 
 class Threads:
-    """Some threads that make all calls: with one of them, code that is not made for more is called from it alone.
+    """A fixed number of threads that make all calls; with one, code that is not thread-safe stays in that thread.
 
-    They are daemons, so that a call that hangs keeps nobody from leaving.
+    They are daemons, so that a call that hangs does not keep the process alive.
     """
 
     def __init__(self, number: int) -> None:
@@ -137,7 +139,7 @@ class Threads:
             call()
 
     def close(self) -> None:
-        """Let the threads go when they have nothing more to do."""
+        """End the threads after the calls that are queued."""
         for _ in range(self._number):
             self._calls.put(None)
 
@@ -147,7 +149,7 @@ class Threads:
 
 
 async def in_thread(function: Callable[..., Result], *arguments: Any, **keywords: Any) -> Result:
-    """Call a function in a thread of its own, which nobody waits for if it hangs."""
+    """Call a function in its own daemon thread: if it hangs, the process can still exit."""
 
     def start(call: Callable[[], None]) -> None:
         threading.Thread(target=call, name="ragmeter-call", daemon=True).start()
@@ -158,12 +160,12 @@ async def in_thread(function: Callable[..., Result], *arguments: Any, **keywords
 async def _called(
     start: Callable[[Callable[[], None]], None], function: Callable[..., Result], *arguments: Any, **keywords: Any
 ) -> Result:
-    """Hand a call to `start`, which has it made in a thread, and wait for what comes of it."""
+    """Pass a call to `start`, which runs it in a thread, and wait for its result."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
 
     def settle(result: Result | None, error: BaseException | None) -> None:
-        if done.done():  # whoever waited has given up
+        if done.done():  # the waiting task was cancelled
             return
         if error is None:
             done.set_result(result)  # type: ignore[arg-type]
@@ -175,29 +177,29 @@ async def _called(
         error: BaseException | None = None
         try:
             result = function(*arguments, **keywords)
-        except StopIteration as stopped:  # a future does not take these
+        except StopIteration as stopped:  # not allowed in a future
             error = RuntimeError(f"StopIteration: {stopped}")
         except BaseException as caught:
             error = caught
-        with suppress(RuntimeError):  # the loop has come to its end
+        with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(settle, result, error)
 
     start(work)
     return await done
 
 
-async def each(items: Iterable[Item], work: Callable[[Item], Awaitable[None]], at_once: int) -> None:
-    """Do the work for every item, no more than `at_once` at a time. The first error ends it all."""
+async def for_each(items: Iterable[Item], work: Callable[[Item], Awaitable[None]], at_once: int) -> None:
+    """Do the work for every item, at most `at_once` at a time. The first error cancels the rest."""
     remaining = iter(items)
 
-    async def one() -> None:
+    async def worker() -> None:
         for item in remaining:
             await work(item)
 
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(at_once):
-                group.create_task(one())
+                group.create_task(worker())
     except BaseExceptionGroup as several:
         first: BaseException = several
         while isinstance(first, BaseExceptionGroup):

@@ -1,4 +1,4 @@
-"""How much goes on at once, and how long to wait: both follow what the other side can bear."""
+"""How many calls are under way at once, and how long to wait before a retry; both adapt to the server."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-#: No server is believed that asks for a longer pause than this, in seconds.
+#: The longest pause that a server's Retry-After can ask for, in seconds.
 LONGEST_PAUSE = 60.0
-#: The places of a gate at first, and the seconds after which it opens one more.
+#: Slots at the start, and the seconds after which one more opens.
 _AT_FIRST, _EVERY = 8, 0.0008
 
 
 class Pace:
-    """A gate with a moving number of places: one more a round while all is well, half as many when it is too much.
+    """A semaphore whose number of slots adapts: one more per round of successes, half as many after an overload.
 
-    Up to the places that the user allows it opens within the first moments, one after another: calls that all begin at
-    once also all end at once, and go on coming in waves. A pause that a server asks for holds everybody back.
+    At the start, slots open one after another up to `most`: calls that all begin at once also end at once, and would go
+    on in waves. A pause that a server asks for applies to all calls.
     """
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -37,7 +37,7 @@ class Pace:
         self._waiting: deque[asyncio.Future[bool]] = deque()
 
     async def enter(self) -> bool:
-        """Wait for a place; False once the gate is closed. Who came first gets in first."""
+        """Wait for a slot, first come first served; False once closed."""
         if self._opening is None:
             self._open_next()
         if self.closed:
@@ -51,7 +51,7 @@ class Pace:
             return await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.result():
-                self.leave()  # the place was handed over in the very moment
+                self.leave()  # the slot was assigned just before the cancellation
             raise
 
     def _free(self) -> bool:
@@ -64,12 +64,12 @@ class Pace:
             self._admit()
 
     def leave(self) -> None:
-        """Give the place to whoever waits."""
+        """Free a slot, for the next that waits."""
         self.inside -= 1
         self._admit()
 
     def went_well(self) -> None:
-        """Additive increase: about one place more for each round of calls."""
+        """Additive increase: about one slot more for each round of calls."""
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
     def too_much(self, started: float) -> None:
@@ -79,18 +79,18 @@ class Pace:
             self._cut_at = self._clock()
 
     def pause(self, seconds: float) -> None:
-        """Let nobody in for so long."""
+        """Begin no call for so many seconds."""
         until = self._clock() + seconds
         if until > self._open_at:
             self._open_at = until
             asyncio.get_running_loop().call_later(seconds + 0.001, self._admit)
 
     def now(self) -> float:
-        """The gate's time, for `too_much`."""
+        """The clock's time, for `too_much`."""
         return self._clock()
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Begin no further calls."""
         self.closed = True
         self._admit()
 
@@ -104,9 +104,9 @@ class Pace:
 
 @dataclass(frozen=True)
 class Retries:
-    """How often to try again, and how long to wait before: full jitter, so that nobody comes back in step.
+    """How often to retry, and how long to wait before: full jitter, so that retries don't come in step.
 
-    A server that is merely busy is asked again more often than one that fails; not at all if nothing is to be repeated.
+    `refusals` of a busy server are retried more often than `failures`.
     """
 
     failures: int = 3
@@ -116,7 +116,7 @@ class Retries:
 
     @classmethod
     def of(cls, failures: int) -> Retries:
-        """So many after failures, and patience with a server that is busy unless there are to be none."""
+        """So many retries after failures; after refusals the default, or none if `failures` is 0."""
         return cls(failures=failures, refusals=20 if failures else 0)
 
     def wait(self, attempt: int) -> float:
@@ -125,7 +125,7 @@ class Retries:
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """The seconds of a `Retry-After` header: seconds or a date. Absurd values are bounded, nonsense is None."""
+    """The seconds in a `Retry-After` header, given in seconds or as a date: bounded, None if it can't be read."""
     if value is None:
         return None
     try:

@@ -1,8 +1,8 @@
-"""Rounds: the answers of the system under test belong to one run, and are used again only to go on with that run.
+"""Rounds: the answers of the system under test belong to one run, and are used again only to resume that run.
 
-A judge and an embedding model are functions of their input, so that their replies may be kept for ever. The system
-under test is what changes. One pass of a target over a dataset is a round: while it is open, the same command goes on
-with it; once the run is complete the round is finished, and the next one asks everything again.
+A judge and an embedding model are functions of their input, so that their replies can be cached for ever. The system
+under test is what changes. One pass of a target over a dataset is a round: until it is finished, the same command
+resumes it; once the run is complete the round is finished, and the next run asks everything again.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ragmeter.hints import parameter
 
 @dataclass(frozen=True)
 class Identity:
-    """A target as far as it is known: a text that says all that its answers depend on, and what may be written down.
+    """What a target is: `name` has everything that its answers depend on, `signature` is what may be written to a file.
 
-    `certain`: that text changes whenever the target does. Nobody can know that of a service behind an address.
+    `certain`: the name changes whenever the target does. That can't be known of a service behind an address.
     """
 
     name: str
@@ -30,12 +30,12 @@ class Identity:
     certain: bool
 
     def as_json(self) -> str:
-        """For the journal: the text itself may be secret."""
+        """For the journal: a digest of the name, which may be secret, and the signature."""
         digest = hashlib.sha256(self.name.encode("utf-8", "replace")).hexdigest()
         return json.dumps({"digest": digest, "signature": dict(self.signature)}, sort_keys=True, default=str)
 
     def changes(self, recorded: str) -> list[str]:
-        """Which parts of the target are not as they were recorded; none if it is the same target."""
+        """The parts of the target that differ from the recorded ones; empty if it is the same target."""
         before, now = json.loads(recorded), json.loads(self.as_json())
         if before["digest"] == now["digest"]:
             return []
@@ -45,9 +45,9 @@ class Identity:
 
 @dataclass(frozen=True)
 class Reuse:
-    """What the user wants of answers that are there: `resume` takes those of a finished run as well.
+    """Which recorded answers to use: `resume` also uses those of a finished run.
 
-    `retry_failed` is for a finished run, and asks again only for what has no answer in it.
+    `retry_failed` uses those of a finished run, and asks only the questions that have none.
     """
 
     resume: bool = False
@@ -55,24 +55,24 @@ class Reuse:
 
     @property
     def wanted(self) -> bool:
-        """Whether answers of a finished run are to be used again."""
+        """Whether to use answers of a finished run."""
         return self.resume or self.retry_failed
 
 
 @dataclass(frozen=True)
 class Round:
-    """One pass over a dataset. `notice` says why the answers of an interrupted round are not used."""
+    """One pass over a dataset. `notice` is set where the answers of an interrupted round are not used, and why."""
 
     number: int
     certain: bool = True
     notice: str | None = None
 
     def key(self, *parts: Any) -> str:
-        """What an answer is kept under in the journal."""
+        """The key of an answer in the journal."""
         return round_key(self.number, hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest())
 
     def reused(self, journal: Journal, count: int, total: int, what: str) -> str | None:
-        """In one line: how many of the answers were there before, and from when."""
+        """One line for the user: how many answers are from the journal, and from when."""
         if not count:
             return self.notice
         first, last = journal.round_times(self.number)
@@ -82,7 +82,7 @@ class Round:
 
 
 def begin_round(journal: Journal, run: str, identity: Identity, reuse: Reuse, questions: str | None = None) -> Round:
-    """Go on with the run's last round if it was interrupted, or if that is wanted; otherwise begin another.
+    """Resume the run's last round if it was interrupted or `reuse` asks for it; otherwise begin a new one.
 
     `questions` is a digest of the dataset, where it is known beforehand.
     """
@@ -93,7 +93,7 @@ def begin_round(journal: Journal, run: str, identity: Identity, reuse: Reuse, qu
                 f"there is no run {run!r} to retry", hint=f"leave out {parameter('retry_failed')} to ask everything"
             )
         return Round(journal.begin_round(run, identity.as_json(), questions), identity.certain)
-    # Of several that were interrupted, the last one of this target: another may have been tried in between.
+    # Of several interrupted rounds, the last one of this target: another target may have been tried in between.
     interrupted = [record for record in rounds if record.finished is None]
     last = next((record for record in interrupted if not _changes(identity, record)), rounds[0])
     changes = _changes(identity, last)
@@ -107,7 +107,7 @@ def begin_round(journal: Journal, run: str, identity: Identity, reuse: Reuse, qu
 
 
 def _changes(identity: Identity, record: RoundRecord) -> list[str]:
-    """What has changed about the target. An object may have counted calls, or remembered them, while it was asked."""
+    """What has changed about the target. Its state may have changed while it was asked, so both records count."""
     if record.target_after is not None and not identity.changes(record.target_after):
         return []
     return identity.changes(record.target)
@@ -128,7 +128,7 @@ def _check_reusable(run: str, last: RoundRecord, changes: list[str], reuse: Reus
 
 
 def _not_used(journal: Journal, last: RoundRecord, changes: list[str]) -> str | None:
-    """Said of an interrupted round whose target has changed."""
+    """The notice for an interrupted round whose target has changed."""
     if last.finished is not None:
         return None
     count = journal.round_size(last.number)

@@ -1,112 +1,47 @@
-"""The wire to servers: addresses, keys, requests out, replies or typed failures back.
+"""HTTP connections to servers: send a request, return the response, or raise a typed failure.
 
-What a server is asked, and what its replies mean, is the business of those who use it. Whether a failure may pass is
-known here, from the status, the connection or the clock.
+What is sent, and what a response means, is up to the adapters. Whether a failure may pass is decided here, from the
+status, the connection or the timeout.
 """
 
 from __future__ import annotations
 
 import codecs
 import json
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Self
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.pace import retry_after
+from ragmeter.effects.secret import Secret
 from ragmeter.errors import EndpointError, MissingExtraError, UsageError
-from ragmeter.hints import by_caller, option
+from ragmeter.hints import by_caller
 from ragmeter.table import TIMEOUT
 
-OPENAI = "https://api.openai.com/v1"
 _BIGGEST_REPLY = 8 << 20
-_LONGEST_ERROR = 4096  # of an error's body, so much is read
-_A_SECRET = 8  # a shorter key is a stopgap ("none", "test") and may well be a word of an answer
+_LONGEST_ERROR = 4096  # characters of an error's body that are read
+_LONGEST_MESSAGE = 200
+_NO_MONEY = re.compile("insufficient_quota|credit balance is too low")
 _PASSING = frozenset({408, 409, 425, 429})
 _BUSY = frozenset({429, 503, 529})
 
 
-class Secret:
-    """A text that shows itself to nobody: it can't be joined, formatted or written as JSON, only revealed."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str = "") -> None:
-        self._text = text
-
-    def __bool__(self) -> bool:
-        return bool(self._text)
-
-    def __repr__(self) -> str:
-        return "'***'"
-
-    def reveal(self) -> str:
-        """The text itself, for the one place that sends it."""
-        return self._text
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where to ask, which model, and with what key."""
-
-    model: str
-    base_url: str = OPENAI
-    key: Secret = field(default_factory=Secret)
-    timeout: float = 60.0
-
-    @classmethod
-    def of(cls, model: str, base_url: str | None = None, api_key: str | None = None, timeout: float = 60.0) -> Self:
-        """What is not given is taken from OPENAI_BASE_URL and OPENAI_API_KEY."""
-        url = (base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).strip().rstrip("/")
-        key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
-        check_address(url, "http://127.0.0.1:8000/v1")
-        if not model.strip():
-            raise UsageError("the model has no name", hint="for example gpt-4o")
-        if not key.isascii() or not key.isprintable():
-            raise UsageError("the API key has characters that no key has", hint="look at OPENAI_API_KEY")
-        return cls(model, url, Secret(key), timeout)
-
-    def check(self) -> None:
-        """Refuse to begin where it can't work: without the library, or without a key."""
-        load_aiohttp()
-        if not self.key and self.base_url == OPENAI:
-            raise UsageError(
-                f"there is no key for {self.model}",
-                hint=f"set OPENAI_API_KEY, or name another endpoint with {option('base_url')}",
-            )
-
-    @property
-    def name(self) -> str:
-        """The address as it may be written down: without what could be a password."""
-        return public(self.base_url)
-
-    def wire(self, outcome: str) -> Wire:
-        """Connections to it, with its key; by a proxy where the environment names one, but never on this machine."""
-        headers = {"Authorization": Secret(f"Bearer {self.key.reveal()}")} if self.key else {}
-        return Wire(self.base_url, outcome=outcome, timeout=self.timeout, headers=headers)
-
-    def url(self, path: str) -> str:
-        """The address of one of its services, before the query where there is one."""
-        parts = urlsplit(self.base_url)
-        return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
-
-
 def check_address(url: str, example: str) -> None:
-    """Refuse what is no address, and what has a password in it: that belongs into a variable."""
+    """Raise for what is not an address, and for an address with a password: that belongs into a variable."""
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port or a bracket that is none
+    except ValueError:  # an invalid port or bracket
         good = False
     if not good:
         raise UsageError(f"{public(url)!r} is not an address", hint=f"for example {example}")
     if parts.username is not None or parts.password is not None:
         raise UsageError(
-            f"the address of {parts.hostname} has a user's name or password in it",
+            f"the address of {parts.hostname} has a user name or password in it",
             hint="take it from the environment: OPENAI_API_KEY for a model, "
             + by_caller("--header for a target, --http-user for a page", "headers=... for a target"),
         )
@@ -122,14 +57,14 @@ def is_loopback(url: str) -> bool:
 
 
 def public(url: str) -> str:
-    """An address without what could be a password."""
+    """An address without parts that could be secret: user, password, query and fragment."""
     plain = re.sub(r"//[^/@]*@", "//", url.partition("?")[0].partition("#")[0])
     return plain.rstrip("/") if plain.count("/") > 3 else plain
 
 
 @dataclass(frozen=True)
 class Response:
-    """What a server sent back, whatever it means."""
+    """A server's response, of any status."""
 
     status: int
     headers: Mapping[str, str]
@@ -139,9 +74,8 @@ class Response:
 class Wire:
     """Connections to one server. Use it as a context.
 
-    `outcome` is what a call that failed for good comes to. The values of the headers and of the address's query are
-    secrets, and are taken out of everything that is kept. A proxy is used where the environment names one, but never on
-    this machine.
+    `outcome` is the outcome of a call that failed for good. Secret headers and the values of the address's query are
+    removed from everything that is written. The environment's proxy is used, but not for addresses on this machine.
     """
 
     def __init__(
@@ -150,26 +84,29 @@ class Wire:
         *,
         outcome: str,
         timeout: float,
-        headers: Mapping[str, Secret] | None = None,
-        secrets: Iterable[Secret] = (),
+        headers: Mapping[str, Secret | str] | None = None,
     ) -> None:
         self.name = public(url)
         self.outcome = outcome
         self.timeout = timeout
         self._proxies = not is_loopback(url)
         self._headers = dict(headers or {})
-        held = [value.reveal().removeprefix("Bearer ") for value in self._headers.values()]
-        held += [value for _, value in parse_qsl(urlsplit(url).query)] + [secret.reveal() for secret in secrets]
-        self._secrets = sorted((text for text in held if len(text) >= _A_SECRET), key=len, reverse=True)
+        query = [Secret(value) for name, value in parse_qsl(urlsplit(url).query) if name != "api-version"]
+        secrets = [*query, *(value for value in self._headers.values() if isinstance(value, Secret))]
+        texts = {text for secret in secrets for text in secret.pieces()}
+        longest_first = sorted(texts | {quote(text, safe="") for text in texts}, key=len, reverse=True)
+        self._secrets = [Secret(text) for text in longest_first]
         self._session: Any = None
-        self._asked: tuple[str, Any] = "", None
+        self._parsed: tuple[str, Any] = "", None
 
     async def __aenter__(self) -> Self:
         aiohttp = load_aiohttp()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),  # the pace limits, nobody else
+            connector=aiohttp.TCPConnector(limit=0),  # no limit here: Pace has it
             timeout=aiohttp.ClientTimeout(total=self.timeout),
-            headers={name: value.reveal() for name, value in self._headers.items()},
+            headers={
+                name: value.reveal() if isinstance(value, Secret) else value for name, value in self._headers.items()
+            },
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=self._proxies,
         )
@@ -181,9 +118,9 @@ class Wire:
     async def request(
         self, method: str, url: str, body: bytes | None = None, *, on_line: Callable[[str], None] | None = None
     ) -> Response:
-        """Send a request and read the reply to its end. Redirects are not followed: a key goes where it was sent.
+        """Send a request and read the reply to its end. Redirects are not followed: they would get the key.
 
-        A stream of events goes to `on_line` line by line as it comes, where somebody wants it so.
+        With `on_line`, server-sent events are passed on line by line as they arrive.
         """
         aiohttp = load_aiohttp()
         headers = {} if body is None else {"Content-Type": "application/json"}
@@ -198,44 +135,43 @@ class Wire:
                 async for part in response.content.iter_any():
                     content += part
                     if len(content) > _BIGGEST_REPLY:
-                        raise TryAgain(self.outcome, "the reply is too long to be one", billed=True)
+                        raise TryAgain(self.outcome, "the reply is too long", billed=True)
                 text = content.decode(_charset(response), "replace").removeprefix("\ufeff")
                 return Response(response.status, response.headers, self.clean(text))
         except TimeoutError:
             raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s", billed=True) from None
         except aiohttp.ClientConnectorError as error:
             cause = f"can't connect to {self.name}: {_reason(error)}"
-            nobody = EndpointError(
-                cause, hint="is the server running, and is this its address? What was answered is kept"
-            )
-            raise TryAgain(self.outcome, cause, fatal=nobody) from None
+            hint = "is the server running, and is this its address? Replies so far are recorded"
+            raise TryAgain(self.outcome, cause, fatal=EndpointError(cause, hint=hint)) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise TryAgain(self.outcome, f"the connection broke: {self.clean(_reason(error))}", billed=True) from None
 
     def _address(self, url: str) -> Any:
-        """The address, taken apart once and not for every call."""
-        if url != self._asked[0]:
+        """The parsed address, cached for the next call."""
+        if url != self._parsed[0]:
             from yarl import URL
 
-            self._asked = url, URL(url)
-        return self._asked[1]
+            self._parsed = url, URL(url)
+        return self._parsed[1]
 
     async def _lines(self, stream: Any, on_line: Callable[[str], None]) -> None:
-        """The lines of a stream, one after another."""
+        """Pass on the lines of a stream."""
         size = 0
         while line := await stream.readline():
             size += len(line)
             if size > _BIGGEST_REPLY:
-                raise TryAgain(self.outcome, "the reply is too long to be one", billed=True)
+                raise TryAgain(self.outcome, "the reply is too long", billed=True)
             on_line(self.clean(line.decode("utf-8", "replace")).rstrip("\r\n"))
 
     def failure(self, response: Response, hints: Mapping[int, str]) -> TryAgain | GiveUp:
-        """What a reply means that is no success. A status in `hints` ends the run if nothing has worked so far."""
-        said = _message(response.text[:_LONGEST_ERROR])
+        """The failure for an unsuccessful response. A status in `hints` ends the run if no call has succeeded."""
+        message = self.clean(_message(response.text[:_LONGEST_ERROR]))[:_LONGEST_MESSAGE]
         if 300 <= response.status < 400:
-            said = f"it leads to {public(response.headers.get('Location', 'nowhere'))}, which is not followed"
-        cause = f"HTTP {response.status}" + (f": {said}" if said else "")
-        if response.status == 429 and "insufficient_quota" in response.text:
+            location = self.clean(public(response.headers.get("Location", "nowhere")))
+            message = f"it leads to {location}, which is not followed"
+        cause = f"HTTP {response.status}" + (f": {message}" if message else "")
+        if response.status in (400, 402, 429) and _NO_MONEY.search(response.text[:_LONGEST_ERROR]):
             return GiveUp(self.outcome, cause, fatal=EndpointError(f"{self.name}: {cause}"))
         if response.status in _PASSING or response.status >= 500:
             pause = retry_after(response.headers.get("Retry-After"))
@@ -245,14 +181,14 @@ class Wire:
         return GiveUp(self.outcome, cause, fatal=error if hint or response.status < 400 else None)
 
     def clean(self, text: str) -> str:
-        """The text without the keys, should a server say one back to us."""
+        """The text without secrets, in case a server repeats one."""
         for secret in self._secrets:
-            text = text.replace(secret, "***")
+            text = text.replace(secret.reveal(), "***")
         return text
 
 
 def _charset(response: Any) -> str:
-    """What a reply says its text is written in, if Python knows it."""
+    """The encoding that a response declares, if Python knows it."""
     if "charset" not in response.headers.get("Content-Type", ""):
         return "utf-8"
     try:
@@ -262,24 +198,24 @@ def _charset(response: Any) -> str:
 
 
 def _message(text: str) -> str:
-    """The words in an error's body, in one line and not too many."""
+    """The message in an error's body, in one line."""
     try:
         document = json.loads(text)
         error = document.get("error", document) if isinstance(document, dict) else document
         text = str(error.get("message", error.get("detail", error)) if isinstance(error, dict) else error)
     except (ValueError, RecursionError):
         text = re.sub(r"<[^>]*>", " ", text)
-    return " ".join(text.split())[:200]
+    return " ".join(text.split())
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong in the words of the system. The library's own words may hold the whole address."""
+    """The system's error message. The library's own message may contain the whole address."""
     inner = getattr(error, "os_error", error)
     return getattr(inner, "strerror", None) or type(error).__name__
 
 
 def load_aiohttp() -> Any:
-    """The HTTP library, which is an extra."""
+    """The HTTP library; it comes with the extra `http`."""
     try:
         import aiohttp
     except ImportError:

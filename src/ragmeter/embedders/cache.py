@@ -1,7 +1,7 @@
-"""Vectors of texts that were embedded before, in the user's cache folder.
+"""A cache of vectors in the user's cache folder: texts that were embedded before are not embedded again.
 
-An SQLite file that any number of processes may use at once. It holds hashes of texts, never the texts. A cache is a
-comfort: where it can't be used a warning says so, and this run keeps its vectors in a file of its own.
+It is an SQLite file that several processes may use at once. It has hashes of texts, never the texts. If it can't be
+used, a warning says so, and this run keeps its vectors in a temporary file.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ import numpy as np
 
 from ragmeter.embedders.port import Identity, Vectors
 
-_APPLICATION = 0x52414745  # "RAGE": how we know our own files
+_APPLICATION = 0x52414745  # "RAGE": marks our files
 _VERSION = 1
 _TABLES = (
     "CREATE TABLE vectors (key BLOB PRIMARY KEY, truncated INTEGER NOT NULL, vector BLOB NOT NULL)",
     "CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
 )
 _FILE = "embeddings.sqlite"
-_PRIVATE = ""  # SQLite's own word for a file that nobody else sees, and that goes with the connection
-_AT_ONCE = 500  # keys in one question
-_PATIENCE = 60.0  # seconds that another process may take for its part
+_PRIVATE = ""  # for SQLite: a temporary file that is deleted with the connection
+_AT_ONCE = 500  # keys in one query
+_PATIENCE = 60.0  # seconds to wait for another process's lock
 
 _log = logging.getLogger("ragmeter")
 Result = TypeVar("Result")
 
 
 def cache_folder() -> Path:
-    """Where things lie that can be had again: $RAGMETER_CACHE, or `ragmeter` in the user's cache folder."""
+    """$RAGMETER_CACHE, or `ragmeter` in the user's cache folder."""
     if own := os.environ.get("RAGMETER_CACHE"):
         return Path(own).expanduser()
     shared = os.environ.get("XDG_CACHE_HOME")
@@ -43,62 +43,62 @@ def cache_folder() -> Path:
 
 
 def keys_of(identity: Identity, texts: Iterable[str]) -> list[bytes]:
-    """A key for each text: a hash of all that its vector depends on."""
+    """A key for each text: a hash of everything that its vector depends on."""
     parts = [identity.backend, identity.model, identity.revision, identity.prefix, identity.endpoint]
     start = hashlib.blake2b(json.dumps(parts).encode(), digest_size=16)
-    found = []
+    keys = []
     for text in texts:
-        each = start.copy()
-        each.update(text.encode())
-        found.append(each.digest())
-    return found
+        digest = start.copy()
+        digest.update(text.encode())
+        keys.append(digest.digest())
+    return keys
 
 
 class Cache:
-    """Vectors by key. Not for several threads at once: whoever has it keeps the others out."""
+    """Vectors by key. Not thread-safe: the owner must lock."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.path: Path | None = None
         self._database = self._open(folder)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, tuple[bool, Vectors]]:
-        """What is known of these keys: whether the text was cut, and its vector."""
+        """The known ones of these keys: whether the text was truncated, and its vector."""
         return self._careful(lambda: self._get(keys))
 
     def _get(self, keys: Sequence[bytes]) -> dict[bytes, tuple[bool, Vectors]]:
-        found = {}
+        vectors = {}
         for part in _parts(keys):
             marks = ",".join("?" * len(part))
-            asked = f"SELECT key, truncated, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608
-            for key, truncated, vector in self._database.execute(asked, part):
+            query = f"SELECT key, truncated, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608
+            for key, truncated, vector in self._database.execute(query, part):
                 values = np.frombuffer(vector, dtype="<f4") if len(vector) % 4 == 0 else np.zeros(0, dtype="<f4")
-                if len(values) and np.isfinite(values).all():  # what is damaged is embedded again
-                    found[key] = bool(truncated), values
-        if len({len(vector) for _, vector in found.values()}) > 1:
+                if len(values) and np.isfinite(values).all():  # a damaged vector is embedded again
+                    vectors[key] = bool(truncated), values
+        if len({len(vector) for _, vector in vectors.values()}) > 1:
             raise sqlite3.DatabaseError("vectors of different lengths under one model")
-        return found
+        return vectors
 
     def put(self, vectors: Mapping[bytes, tuple[bool, Vectors]]) -> None:
-        """Keep vectors. What another process has put there meanwhile stays."""
+        """Store vectors. Those that another process has stored meanwhile stay."""
         rows = [(key, int(cut), vector.astype("<f4").tobytes()) for key, (cut, vector) in vectors.items()]
         self._careful(lambda: self._write("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows))
 
     def remembered(self, key: str, compute: Callable[[], str]) -> str:
-        """A text that is costly to find, found once."""
-        asked = "SELECT value FROM notes WHERE key = ?"
-        known = self._careful(lambda: self._database.execute(asked, (key,)).fetchone())
-        if known is not None:
-            return str(known[0])
+        """The result of `compute`, stored under `key`: computed only once."""
+        query = "SELECT value FROM notes WHERE key = ?"
+        row = self._careful(lambda: self._database.execute(query, (key,)).fetchone())
+        if row is not None:
+            return str(row[0])
         value = compute()
         self._careful(lambda: self._write("INSERT OR IGNORE INTO notes VALUES (?, ?)", [(key, value)]))
         return value
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     def __del__(self) -> None:
-        """Whoever scores a few texts by hand closes nothing, and need not."""
+        """Close the file for those who use an embedder without closing it."""
         if hasattr(self, "_database"):
             self._database.close()
 
@@ -108,13 +108,13 @@ class Cache:
             self._database.executemany(statement, rows)
 
     def _careful(self, work: Callable[[], Result]) -> Result:
-        """Do it; if the file turns out to be of no use, go on without it."""
+        """Do the work; if the file can't be used, do it again on a temporary one."""
         try:
             return work()
         except sqlite3.Error as error:
             if self.path is None:
                 raise
-            self._do_without(error)
+            self._use_temporary(error)
             return work()
 
     def _open(self, folder: Path | None) -> sqlite3.Connection:
@@ -122,19 +122,19 @@ class Cache:
             self.path = (folder or cache_folder()) / _FILE
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return _connected(str(self.path))
-        except (OSError, RuntimeError, sqlite3.Error) as error:  # a user without a home is a RuntimeError
+        except (OSError, RuntimeError, sqlite3.Error) as error:  # RuntimeError: the user has no home folder
             self._warn(error)
             return _connected(_PRIVATE)
 
-    def _do_without(self, error: Exception) -> None:
+    def _use_temporary(self, error: Exception) -> None:
         self._database.close()
         self._warn(error)
         self._database = _connected(_PRIVATE)
 
     def _warn(self, error: Exception) -> None:
         _log.warning(
-            "the cache of embeddings can't be used: %s: %s; this run does without, and keeps nothing for the next "
-            "(delete the file to begin anew, or set RAGMETER_CACHE to another folder)",
+            "the cache of embeddings can't be used: %s: %s; this run caches nothing for the next "
+            "(delete the file to start again, or set RAGMETER_CACHE to another folder)",
             self.path or "no folder for it",
             getattr(error, "strerror", None) or error,
         )
@@ -152,10 +152,10 @@ def _connected(where: str) -> sqlite3.Connection:
 
 
 def _prepare(database: sqlite3.Connection) -> None:
-    """See that the file is a cache of ours, and make it one if it is new."""
+    """Check that the file is a cache of ours, and set it up if it is new."""
     if database.execute("PRAGMA user_version").fetchone()[0] == 0:
         with database:
-            database.execute("BEGIN IMMEDIATE")  # of two that begin at once, the second finds the work done
+            database.execute("BEGIN IMMEDIATE")  # if two processes start at once, the second sees the tables
             if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
                 for table in _TABLES:
                     database.execute(table)
@@ -163,10 +163,10 @@ def _prepare(database: sqlite3.Connection) -> None:
                 database.execute(f"PRAGMA user_version = {_VERSION}")
     application, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS)
     if application != _APPLICATION:
-        raise sqlite3.DatabaseError("this is not a cache of ragmeter's")
+        raise sqlite3.DatabaseError("this is not a ragmeter cache")
     if version != _VERSION:
         raise sqlite3.DatabaseError(f"it has version {version}, and this ragmeter knows {_VERSION}")
-    database.execute("PRAGMA journal_mode = WAL")  # readers need not wait for a writer
+    database.execute("PRAGMA journal_mode = WAL")  # readers don't wait for a writer
     database.execute("PRAGMA synchronous = NORMAL")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import unicodedata
 from collections.abc import Sequence
-from contextvars import ContextVar, Token
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -115,12 +115,11 @@ class Embedder:
 
 
 class Embedders:
-    """The models of one run. Use it as a context; inside, `current()` is this one, also in the run's threads."""
+    """The models of one run. Use it as a context: at its end their caches are closed."""
 
     def __init__(self) -> None:
         self._embedders: dict[tuple[str, str | None, str | None], Embedder] = {}
         self._lock = threading.Lock()
-        self._token: Token[Embedders | None] | None = None
 
     def of(self, model: str, base_url: str | None, prefix: str | None) -> Embedder:
         """The embedder for these settings."""
@@ -135,23 +134,16 @@ class Embedders:
         return [each.used() for each in self._embedders.values()]
 
     def __enter__(self) -> Self:
-        self._token = _current.set(self)
         return self
 
     def __exit__(self, *failure: object) -> None:
-        if self._token is not None:
-            _current.reset(self._token)
         for each in self._embedders.values():
             each.close()
 
 
-_current: ContextVar[Embedders | None] = ContextVar("ragmeter_embedders", default=None)
-
-
-def embed(texts: Sequence[str], model: str, base_url: str | None, prefix: str | None) -> Vectors:
-    """Vectors of distinct texts: counted for the run that is going on, or for nobody where there is none."""
-    run = _current.get()
-    if run is not None:
-        return run.of(model, base_url, prefix).embed(texts)
-    with Embedders() as alone:
-        return alone.of(model, base_url, prefix).embed(texts)
+def embed(
+    texts: Sequence[str], model: str, base_url: str | None, prefix: str | None, models: Embedders | None = None
+) -> Vectors:
+    """Vectors of distinct texts: counted for the run whose models these are, or for nobody where there are none."""
+    with nullcontext(models) if models is not None else Embedders() as chosen:
+        return chosen.of(model, base_url, prefix).embed(texts)

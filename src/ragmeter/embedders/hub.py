@@ -1,4 +1,4 @@
-"""Models from the hub. What was fetched once is used from then on, and nobody is asked again."""
+"""Models from the Hugging Face hub. A model that was fetched once is used from the local cache, without a request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragmeter.errors import MissingExtraError, RagmeterError, UsageError
 from ragmeter.hints import option
 
 _FOR_ONNX = (*CONFIGS, "*_Pooling/config.json")
-#: The same weights in forms that nobody reads here.
+#: The same weights in formats that are not used here.
 _OTHER_FORMS = ("onnx/*", "*.onnx*", "openvino/*", "*.h5", "*.ot", "*.msgpack", "*.gguf", "*.tflite", "*.mlmodel")
 
 
@@ -21,10 +21,10 @@ def fetch(name: str) -> Path:
     if local is not None and not ModelFolder(name, local).unfit_for_onnx():
         return local
     try:
-        files = [each.rfilename for each in hub.HfApi().model_info(name).siblings or []]
+        files = [file.rfilename for file in hub.HfApi().model_info(name).siblings or []]
         path = Path(hub.snapshot_download(name, allow_patterns=[*_FOR_ONNX, *_onnx_files(files)]))
     except Exception as error:  # the library raises its own, the transport's and the system's
-        if local is not None and list(local.glob("*.safetensors")):  # complete without, for sentence-transformers
+        if local is not None and list(local.glob("*.safetensors")):  # enough for sentence-transformers
             return local
         raise _explained(name, error) from error
     return path
@@ -43,7 +43,7 @@ def fetch_weights(name: str) -> Path:
 
 
 def _onnx_files(files: list[str]) -> list[str]:
-    """The ONNX file to take of those that the hub has, with the file beside it that a big one keeps its weights in."""
+    """The ONNX file to fetch, with the second file that has the weights of a big model."""
     for usual in ("onnx/model.onnx", "model.onnx"):
         if usual in files and TOKENIZER in files:
             return [usual, f"{usual}_data", f"{usual}.data"]
@@ -51,27 +51,25 @@ def _onnx_files(files: list[str]) -> list[str]:
 
 
 def _local(hub: Any, name: str) -> Path | None:
-    """The folder of what has been fetched before, be it the whole model or not."""
+    """The folder of a model that was fetched before, completely or in part."""
     for small in ("config.json", TOKENIZER, "modules.json"):
         try:
-            found = hub.try_to_load_from_cache(name, small)
-        except ValueError as error:  # no model can have such a name
+            cached = hub.try_to_load_from_cache(name, small)
+        except ValueError as error:  # not a valid name
             raise _explained(name, error) from error
-        if isinstance(found, str):
-            return Path(found).parent
+        if isinstance(cached, str):
+            return Path(cached).parent
     return None
 
 
 def _explained(name: str, error: Exception) -> RagmeterError:
-    """The hub's failures in our words."""
+    """An error of the hub's library as one of ours, with a hint."""
     kind = type(error).__name__
     if kind == "GatedRepoError":
-        return UsageError(
-            f"the hub gives {name} only to those who asked for it", hint="accept its terms there, and set HF_TOKEN"
-        )
+        return UsageError(f"the hub requires permission for {name}", hint="accept its terms there, and set HF_TOKEN")
     if kind in ("RepositoryNotFoundError", "HFValidationError"):
         return UsageError(
-            f"the hub has no model {name!r}", hint="look at the name, or give the folder that holds the model"
+            f"the hub has no model {name!r}", hint="check the name, or give the folder that has the model"
         )
     reason = " ".join(str(error).split())[:200] or kind
     return UsageError(

@@ -1,4 +1,4 @@
-"""Transformers on ONNX Runtime: a tokenizer, a session, and the pooling that the model's files name."""
+"""Transformer models on ONNX Runtime: a tokenizer, a session, and the pooling that the model's files specify."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.effects.cores import available_cores
-from ragmeter.embedders.folder import TOKENIZER, ModelFolder
+from ragmeter.embedders.folder import DOWNLOAD_AGAIN, TOKENIZER, ModelFolder
 from ragmeter.embedders.port import Flags, Identity, Vectors
 from ragmeter.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from ragmeter.embedders.cache import Cache
 
-#: A batch has no more texts than this, and no more tokens with its padding: long texts go a few at a time.
+#: The most texts of a batch, and the most tokens with padding: long texts go a few at a time.
 _MOST_TEXTS, _MOST_TOKENS = 64, 8192
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
-_POOLED = "sentence_embedding"  # what exporters call an output that is pooled already
+_POOLED = "sentence_embedding"  # the exporters' name for an output that is pooled already
 
 Array = npt.NDArray[Any]
 
@@ -35,21 +35,21 @@ class OnnxModel:
         self._types: dict[str, str] = {}
 
     def embed(self, texts: list[str]) -> tuple[Vectors, Flags]:
-        """A vector for each text. Texts of about the same length share a batch, so that little of it is padding."""
+        """A vector for each text. Texts of similar length share a batch, which needs little padding."""
         if self._session is None:
             self._load()
         if self.folder.lower_case:
             texts = [text.lower() for text in texts]
         encoded = self._tokenizer.encode_batch([self.identity.prefix + text for text in texts])
-        lengths = np.fromiter((len(each) for each in encoded), np.int64, len(encoded))
-        order = np.argsort(-lengths, kind="stable")  # the longest first: what it needs of memory is enough for all
+        lengths = np.fromiter((len(encoding) for encoding in encoded), np.int64, len(encoded))
+        order = np.argsort(-lengths, kind="stable")  # longest first: its memory is enough for the others
         vectors: Vectors | None = None
         for places in _batches(order, lengths):
-            found = self._run([encoded[place].ids for place in places], lengths[places])
+            batch = self._run([encoded[place].ids for place in places], lengths[places])
             if vectors is None:
-                vectors = np.empty((len(texts), found.shape[1]), dtype=np.float32)
-            vectors[places] = found
-        truncated = np.fromiter((bool(each.overflowing) for each in encoded), np.bool_, len(encoded))
+                vectors = np.empty((len(texts), batch.shape[1]), dtype=np.float32)
+            vectors[places] = batch
+        truncated = np.fromiter((bool(encoding.overflowing) for encoding in encoded), np.bool_, len(encoded))
         return np.zeros((0, 0), dtype=np.float32) if vectors is None else vectors, truncated
 
     def _run(self, ids: list[list[int]], lengths: npt.NDArray[np.int64]) -> Vectors:
@@ -57,7 +57,7 @@ class OnnxModel:
         width = max(1, int(lengths.max()))
         mask = np.arange(width) < lengths[:, None]
         tokens = np.full(mask.shape, self.folder.padding, dtype=np.int64)
-        tokens[mask] = [token for each in ids for token in each]
+        tokens[mask] = [token for text in ids for token in text]
         given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
         feed = {name: given[name].astype(kind) for name, kind in self._types.items()}
         output = np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
@@ -84,42 +84,42 @@ class OnnxModel:
             tokenizer = Tokenizer.from_file(str(file))
             file = self.folder.onnx_file or file
             session = onnxruntime.InferenceSession(str(file), _options(onnxruntime), ["CPUExecutionProvider"])
-        except Exception as error:  # both libraries raise kinds of their own
+        except Exception as error:  # both libraries raise their own types
             reason = " ".join(str(error).split())[:200]
-            raise InputError(f"can't be loaded: {reason}", file=str(file), hint="get the model's files anew") from error
+            raise InputError(f"can't be loaded: {reason}", file=str(file), hint=DOWNLOAD_AGAIN) from error
         tokenizer.no_padding()
         if (longest := self.folder.longest) is not None:
             tokenizer.enable_truncation(longest)
         elif tokenizer.truncation is None:
             logging.getLogger("ragmeter").warning(
-                "%s does not say how long a text may be: none is cut", self.identity.model
+                "%s does not say how long a text may be: no text is truncated", self.identity.model
             )
-        self._types = {each.name: each.type.removeprefix("tensor(").rstrip(")") for each in session.get_inputs()}
+        self._types = {given.name: given.type.removeprefix("tensor(").rstrip(")") for given in session.get_inputs()}
         if unknown := self._types.keys() - _INPUTS:
             raise InputError(
-                f"the model wants inputs that are not known: {', '.join(sorted(unknown))}",
+                f"the model needs unknown inputs: {', '.join(sorted(unknown))}",
                 file=str(file),
                 hint="sentence-transformers may run it: rename the ONNX file, and pip install sentence-transformers",
             )
-        outputs = [each.name for each in session.get_outputs()]
+        outputs = [output.name for output in session.get_outputs()]
         self._output = _POOLED if _POOLED in outputs else outputs[0]
         self._tokenizer, self._session = tokenizer, session
 
 
 def _batches(order: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
-    """Places of texts, from the longest down, in batches that are not too big."""
-    found = []
+    """Positions of texts, longest first, in batches within the limits."""
+    batches = []
     start = 0
     while start < len(order):
         width = max(1, int(lengths[order[start]]))
         end = start + max(1, min(_MOST_TEXTS, _MOST_TOKENS // width))
-        found.append(order[start:end])
+        batches.append(order[start:end])
         start = end
-    return found
+    return batches
 
 
 def _options(onnxruntime: Any) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = available_cores()
-    options.log_severity_level = 3  # errors; what it warns of is not for those who evaluate
+    options.log_severity_level = 3  # errors only; its warnings don't help users
     return options

@@ -9,10 +9,11 @@ import numpy as np
 
 from ragmeter.effects.caller import Caller, Failure, TryAgain
 from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.endpoint import OPENAI, Endpoint
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.effects.pace import Retries
-from ragmeter.effects.wire import OPENAI, Endpoint, Wire
+from ragmeter.effects.wire import Wire
 from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -23,54 +24,53 @@ _AT_ONCE = 8  # requests under way
 _FAILED = "embedding_error"
 _HINTS = {
     400: "one of the texts may be too long for the model: name a model that takes longer ones",
-    401: "the key was not accepted: look at OPENAI_API_KEY",
-    403: "the key may not use this model: look at OPENAI_API_KEY and the model's name",
-    404: "there is no such model or address: look at the model's name and " + parameter("embedding_base_url"),
+    401: "the key was not accepted: check OPENAI_API_KEY",
+    403: "the key may not use this model: check OPENAI_API_KEY and the model's name",
+    404: "there is no such model or address: check the model's name and " + parameter("embedding_base_url"),
 }
 
 
 class Server:
-    """A model that a server runs. What it does with a text that is too long is its business, and nobody is told."""
+    """A model that a server runs. Whether the server truncates long texts is not known."""
 
     def __init__(self, model: str, base_url: str | None, prefix: str, retries: Retries = Retries()) -> None:  # noqa: B008
         self.endpoint = Endpoint.of(model.removeprefix(SERVER), base_url)
         if base_url is not None and "?" in base_url:
             raise UsageError(
-                f"{parameter('embedding_base_url')} has a query in it, which would be written down with the metric's "
-                "name",
-                hint="a key belongs into OPENAI_API_KEY",
+                f"{parameter('embedding_base_url')} has a query, which would be written with the metric's name",
+                hint="put a key into OPENAI_API_KEY",
             )
         self.identity = Identity("openai", model, None, prefix, self.endpoint.name)
         self._retries = retries
 
     def embed(self, texts: list[str]) -> tuple[Vectors, Flags]:
-        """What the server answers, in requests of a few texts each, several at a time."""
-        if not self.endpoint.key and self.endpoint.base_url == OPENAI:
+        """The server's vectors, in concurrent requests of a few texts each."""
+        if not self.endpoint.key and self.endpoint.base_url == OPENAI.base_url:
             raise UsageError(
                 f"there is no key for {self.identity.model}",
                 hint=f"set OPENAI_API_KEY, or name another endpoint: {option('embedding_base_url')}",
             )
         parts = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
-        found: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(parts)
+        vectors: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(parts)
 
         async def work(caller: Caller) -> None:
             async with self.endpoint.wire(_FAILED) as wire:
 
-                async def one(place: int) -> None:
+                async def embed_part(place: int) -> None:
                     async def send() -> Reply:
-                        found[place] = await self._ask(wire, parts[place])
+                        vectors[place] = await self._ask(wire, parts[place])
                         return Reply("")
 
                     reply = await caller.attempt(send)
                     if isinstance(reply, Failure):
                         raise _lost(self.endpoint, reply)
 
-                await each(range(len(parts)), one, _AT_ONCE)
+                await for_each(range(len(parts)), embed_part, _AT_ONCE)
 
         run_calls(work, Limits(_AT_ONCE, self._retries))
-        if len({part.shape[1] for part in found}) != 1:
+        if len({part.shape[1] for part in vectors}) != 1:
             raise EndpointError(f"{self.endpoint.name} sent vectors of different lengths")
-        return np.concatenate(found), np.zeros(len(texts), dtype=np.bool_)
+        return np.concatenate(vectors), np.zeros(len(texts), dtype=np.bool_)
 
     async def _ask(self, wire: Wire, texts: list[str]) -> Vectors:
         payload = {
@@ -84,16 +84,16 @@ class Server:
         try:
             return _vectors(json.loads(response.text), len(texts))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            reason = f"the reply is not one of embeddings: {type(error).__name__}: {error}"
+            reason = f"the reply has no embeddings: {type(error).__name__}: {error}"
             raise TryAgain(_FAILED, reason, billed=True) from None
 
 
 def _vectors(document: Any, count: int) -> Vectors:
-    """The reply's vectors in the order of the texts, which is not always that of the reply."""
+    """The reply's vectors in the order of the texts; the reply may have another order."""
     items = document["data"]
     places = [item.get("index", place) for place, item in enumerate(items)]
     if sorted(places) != list(range(count)):
-        raise ValueError(f"{count} texts were sent, and vectors came back for {len(items)}")
+        raise ValueError(f"{count} texts were sent, got vectors for {len(items)}")
     first = items[0]["embedding"]
     vectors = np.empty((count, len(first)), dtype=np.float32)
     for place, item in zip(places, items, strict=True):

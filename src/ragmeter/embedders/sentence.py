@@ -1,4 +1,4 @@
-"""Models that sentence-transformers runs, for those who have it: it brings PyTorch, so it is no dependency of ours."""
+"""Models that sentence-transformers runs. It needs PyTorch, so it is not a dependency."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SentenceModel:
         if self._model is None:
             self._load()
         prefixed = [self.identity.prefix + text for text in texts]
-        # The prefix stands in front already; an empty prompt keeps a default one from coming on top.
+        # The prefix is there already; an empty prompt keeps the model's default prompt from being added.
         vectors = self._model.encode(prefixed, batch_size=_BATCH, prompt="", show_progress_bar=False)
         return np.asarray(vectors, dtype=np.float32), self._truncated(prefixed)
 
@@ -45,14 +45,14 @@ class SentenceModel:
         if longest is None:
             return np.zeros(len(texts), dtype=np.bool_)
         tokens = self._model.tokenizer(texts, truncation=False, padding=False, verbose=False)["input_ids"]
-        return np.asarray([len(each) > longest for each in tokens], dtype=np.bool_)
+        return np.asarray([len(ids) > longest for ids in tokens], dtype=np.bool_)
 
     def _load(self) -> None:
         from sentence_transformers import SentenceTransformer
 
         try:
             self._model = SentenceTransformer(str(self.folder.path), local_files_only=True)
-        except Exception as error:  # whatever the files are made for
+        except Exception as error:  # whatever the files are
             reason = " ".join(str(error).split())[:200]
             raise InputError(
                 f"sentence-transformers can't load it: {reason}",

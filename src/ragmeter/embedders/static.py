@@ -1,7 +1,7 @@
-"""Static vectors: each token has one, and a text's is their mean. Small, quick, English above all.
+"""Static vectors: a text's vector is the mean of its tokens' vectors. Small and fast; mainly for English.
 
-The files come out of the package `wordllama`, and its code is left alone: importing that sets up logging for the whole
-process, and without a network it looks for its tokenizer in a folder where it is not.
+Only the files of the package `wordllama` are used, not its code: importing that configures logging for the whole
+process, and without a network it looks for its tokenizer in a wrong folder.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ragmeter.errors import InputError, MissingExtraError
 
 _WEIGHTS, _TENSOR = "weights/l2_supercat_256.safetensors", "embedding.weight"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-_MOST_TOKENS = 1 << 16  # vectors of this many tokens are held at a time
+_MOST_TOKENS = 1 << 16  # vectors of this many tokens are in memory at a time
 
 
 class WordLlama:
-    """The model inside the package of that name: 256 dimensions, and no longest text."""
+    """The model inside the package of that name: 256 dimensions, no limit on the length of texts."""
 
     def __init__(self, prefix: str) -> None:
         self._folder = _folder()
@@ -31,7 +31,7 @@ class WordLlama:
         self._weights: Vectors
 
     def embed(self, texts: list[str]) -> tuple[Vectors, Flags]:
-        """The mean of the tokens' vectors, for each text; of no tokens, zero."""
+        """The mean of the tokens' vectors for each text; zero without tokens."""
         if self._tokenizer is None:
             self._load()
         encoded = self._tokenizer.encode_batch(
@@ -39,8 +39,8 @@ class WordLlama:
         )
         vectors = np.zeros((len(texts), self._weights.shape[1]), dtype=np.float32)
         last = len(self._weights) - 1
-        for place, each in enumerate(encoded):
-            ids = np.minimum(np.asarray(each.ids, dtype=np.int64), last)
+        for place, encoding in enumerate(encoded):
+            ids = np.minimum(np.asarray(encoding.ids, dtype=np.int64), last)
             if len(ids):
                 parts = range(0, len(ids), _MOST_TOKENS)
                 total = sum(self._weights[ids[start : start + _MOST_TOKENS]].sum(axis=0) for start in parts)
@@ -56,9 +56,9 @@ class WordLlama:
         try:
             self._weights = np.ascontiguousarray(load_file(self._folder / _WEIGHTS)[_TENSOR], dtype=np.float32)
             tokenizer = Tokenizer.from_file(str(self._folder / _TOKENIZER))
-        except Exception as error:  # both libraries raise kinds of their own
+        except Exception as error:  # both libraries raise their own types
             raise InputError(
-                f"the package {STATIC} has no model that can be read: {error}",
+                f"the model in the package {STATIC} can't be read: {error}",
                 file=str(self._folder),
                 hint=f"pip install --force-reinstall {STATIC}",
             ) from error
@@ -68,7 +68,7 @@ class WordLlama:
 
 
 def _folder() -> Path:
-    """Where the package is, without importing it."""
+    """The package's folder, without importing it."""
     spec = find_spec(STATIC)
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError(f"the embedding model {STATIC}", "static")

@@ -6,7 +6,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +15,8 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run
-from ragmeter.engine.scoring import score_batch
+from ragmeter.engine.filling import Asking
+from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
@@ -24,10 +25,11 @@ from ragmeter.io.join import rows_of
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
-from ragmeter.runs.folder import NewRun, outcome_column
+from ragmeter.judges.judge import Judge
+from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch
+from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch, outcome_column
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
@@ -46,7 +48,7 @@ class Service(Evaluation):
     @classmethod
     def of(cls, evaluation: Evaluation, asked: Asked) -> Self:
         """An evaluation of answers that were just asked for."""
-        return cls(**{each.name: getattr(evaluation, each.name) for each in fields(evaluation)}, asked=asked)
+        return cls(evaluation.run, evaluation.embeddings, asked=asked)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -56,7 +58,7 @@ class Service(Evaluation):
     def _repr_html_(self) -> str:
         failed = sum(self.asked.causes().values())
         unanswered = f", without an answer: {failed:,}" if failed else ""
-        return super()._repr_html_() + html_lines(f"questions: {len(self.asked.found):,}{unanswered}")
+        return super()._repr_html_() + html_lines(f"questions: {len(self.asked.replies):,}{unanswered}")
 
 
 def ask_and_score(
@@ -80,6 +82,7 @@ def ask_and_score(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    judge: Judge | None = None,
     progress: Progress = None,
 ) -> Service:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
@@ -92,6 +95,8 @@ def ask_and_score(
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
     again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
     `retry_failed` asks only for its rows that failed. How many answers are from when is printed.
+
+    `judge` is the language model behind metrics such as `llm_correct`.
     """
     chosen = choose_metrics(
         metrics,
@@ -112,18 +117,22 @@ def ask_and_score(
     _check_places(source, Path(output_dir) / name, None if output is None else Path(output))
     _rehearse(batches[0], chosen)
     limits = Limits(workers, retries, max_calls, budget)
+    asking = Asking(judge, Path(output_dir), retry_failed, progress)
+    asking.missing(chosen, lambda: batches)  # before anything is asked
     with Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers:
         with progress_bar(progress, "asking", "questions", len(questions)) as advance:
             asked = ask(asked_of, questions, limits, answers, advance)
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
+        needed = {need for metric in chosen for need in metric.reads}
+        filled = asking.fill(chosen, lambda: _answered(batches, iter(asked.replies), needed), len(questions))
         evaluation = keep_run(
             Path(output_dir) / name,
-            _answered(batches, iter(asked.found), {needed for metric in chosen for needed in metric.needs}),
+            filled.joined(_answered(batches, iter(asked.replies), needed)),
             chosen,
-            manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort},
-            summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice},
+            manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort, **filled.manifest},
+            summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice, **filled.summary},
         )
         if output is not None:
             write_results(Path(output), evaluation)
@@ -138,7 +147,7 @@ def default_name(source: Source, target: Target) -> str:
 
 
 def _check_budget(budget: float | None, target: Target) -> None:
-    if budget is not None and getattr(target, "price", None) is None:
+    if budget is not None and target.price is None:
         raise UsageError(
             "the target's price is not known, so a budget can't be kept",
             hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "
@@ -166,7 +175,7 @@ def _questions(batch: Batch, source: Source) -> Iterator[Question]:
 def _check_needs(batch: Batch, metrics: Sequence[Metric], source: Source) -> None:
     """What a metric needs and the target does not bring must be in the dataset: said before anything is asked."""
     for metric in metrics:
-        for needed in metric.needs:
+        for needed in metric.reads:
             if needed not in _ANSWERED and needed not in batch.columns:
                 raise missing_column(needed, metric.name, list(batch.columns), source.name)
 
@@ -192,7 +201,9 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
     row = {name: column[:1] for name, column in batch.columns.items()}
     gold = (row.get("reference") or [[]])[0] or ["x"]
     answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
-    score_batch(Batch({**row, **answered}), metrics)
+    batch = Batch({**row, **answered})
+    pure = [metric for metric in metrics if not metric.asks]
+    score_batch(fill_embedded(batch, pure, None), pure)
 
 
 def _answered(batches: Iterable[Batch], found: Iterator[Answer | Failure], needed: Collection[str]) -> Iterator[Batch]:
@@ -240,7 +251,7 @@ def write_results(path: Path, evaluation: Evaluation) -> None:
 
 def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, Any]:
     """The embedding model, and what stood in front of the texts; lists where metrics have different ones."""
-    described = evaluation.folder.manifest()["metrics"] if evaluation.folder else []
+    described = evaluation.manifest["metrics"] if evaluation.folder else []
     settings = {metric["name"]: metric["settings"] for metric in described}
     models = [settings[name]["model"] for key, name in names.items() if key.partition("[")[0] in _OF_MEANING]
     prefixes = [model["prefix"] for model in evaluation.embeddings]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -19,7 +18,9 @@ from ragmeter import naming, registry
 from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend
+from ragmeter.engine.filling import Asking, Filled
 from ragmeter.engine.scoring import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
@@ -27,12 +28,17 @@ from ragmeter.io.data import Data
 from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import RUNS, check_writable
+from ragmeter.judges.judge import Judge
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
-from ragmeter.runs.folder import ROWS, NewRun, RowsWriter, RunFolder, writing
-from ragmeter.runs.stored import RunLike, TemporaryRun, find_run
-from ragmeter.show import numbers
+from ragmeter.runs.files import ROWS
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.run import Run
+from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.writer import NewRun, RowsWriter
+from ragmeter.show.numbers import scored
 from ragmeter.show.progress import Progress, progress_bar
+from ragmeter.show.sentences.metrics import bracketed
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary
@@ -53,12 +59,24 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
 
     TABLES: ClassVar[tuple[str, ...]] = ("rows", "metrics")
 
-    metrics: dict[str, MetricSummary]
-    summary: dict[str, Any]
-    folder: RunFolder | None
-    table: Any = None
+    run: Run
     embeddings: Sequence[Mapping[str, Any]] = ()
-    manifest: Mapping[str, Any] = field(default_factory=dict)
+    summary: dict[str, Any] = field(init=False)
+    manifest: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "summary", self.run.summary())
+        object.__setattr__(self, "manifest", self.run.manifest())
+
+    @cached_property
+    def metrics(self) -> dict[str, MetricSummary]:
+        """Each metric's summary."""
+        return {name: MetricSummary.of(summary) for name, summary in self.summary["metrics"].items()}
+
+    @property
+    def folder(self) -> Run | None:
+        """The run's folder, if it was kept."""
+        return None if isinstance(self.run, TemporaryRun) else self.run
 
     @property
     def name(self) -> str:
@@ -68,29 +86,19 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
     @property
     def rows(self) -> Any:
         """Every row with its scores and outcomes, as an Arrow table; read from the folder if the run was kept."""
-        return self.table if self.folder is None else self.run_folder().rows()
+        return self.run_folder().rows()
 
-    def run_folder(self) -> RunFolder:
-        """The run's folder; of a run that was not kept, a temporary one that is there as long as it is used."""
-        if self.folder is None:
-            return self._temporary
-        kept = RunFolder.at(self.folder.path)
-        metrics = kept.metrics()
-        same = kept.manifest().get("created") == self.manifest.get("created")
-        if not same or any(metrics.get(name) != each for name, each in self.summary["metrics"].items()):
+    def run_folder(self) -> Run:
+        """The run; of one that was not kept, the folder is a temporary one that is there as long as it is used."""
+        self.run.check()
+        metrics = self.run.metrics()
+        same = self.run.manifest().get("created") == self.manifest.get("created")
+        if not same or any(metrics.get(name) != summary for name, summary in self.summary["metrics"].items()):
             raise UsageError(
-                f"the run {kept.name} was replaced by a later one of the same name, so these results are gone",
+                f"the run {self.run.name} was replaced by a later one of the same name, so these results are gone",
                 hint=f"give each run a name of its own with {option('run')}",
             )
-        return self.folder
-
-    @cached_property
-    def _temporary(self) -> TemporaryRun:
-        return TemporaryRun.write(self.name[:100], self.table, self.manifest, self.summary)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the temporary folder, which is this object's own: a copy makes another."""
-        return {name: value for name, value in vars(self).items() if name != "_temporary"}
+        return self.run
 
     def __getitem__(self, metric: str) -> MetricSummary:
         """A metric's summary by its name; what `language` and the like added to it may be left out."""
@@ -135,8 +143,11 @@ def evaluate(
     cluster: str | None = AUTO,
     level: float = 0.95,
     seed: int = 0,
+    judge: Judge | None = None,
+    retry_failed: bool = False,
     run: str | None = None,
     output_dir: str | Path = RUNS,
+    executor: ExecutorLike = "threads",
     progress: Progress = None,
 ) -> Evaluation:
     """Score results against references and summarise the scores.
@@ -146,10 +157,16 @@ def evaluate(
     `{"answer": "generated_answer"}`. `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of
     meaning, see `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson",
     "bootstrap" or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all
-    are apart, and "auto" takes conversations of several turns and questions that were asked several times. With `run`,
+    are apart, and "auto" takes conversations of several turns and questions that were asked several times. `judge` is
+    the language model behind metrics such as `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in
+    `output_dir/judge.journal.sqlite`, so that the same answer is paid for once, and `retry_failed` asks again about
+    rows that got no verdict. With `run`,
     the run is kept as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when.
+    `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), or an object with
+    `submit()` as those of concurrent.futures; the numbers are the same.
     `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
     """
+    workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
     chosen = choose_metrics(
         metrics,
@@ -163,33 +180,46 @@ def evaluate(
     if run is not None:
         run = run_name(run, Path(output_dir))
         check_writable(Path(output_dir))
-    with progress_bar(progress, "scoring", total=data.results.n_rows) as advance:
-        batches = watched(data.batches(chosen), advance)
+    batches = data.reader(chosen)
+    asking = Asking(judge, Path(output_dir), retry_failed, progress)
+    filled = asking.fill(chosen, batches, data.results.n_rows)
+    counted = (
+        None if callable(progress) and filled.batches is not None else progress
+    )  # a function hears of each row once
+    with progress_bar(counted, "scoring", total=data.results.n_rows) as advance:
+        rows = watched(filled.joined(batches()), advance)
         if run is None:
-            return _score_in_memory(data, batches, chosen, confidence)
+            return _score_in_memory(data, rows, chosen, confidence, filled, workers)
         return keep_run(
             Path(output_dir) / run,
-            batches,
+            rows,
             chosen,
-            manifest=lambda: {"inputs": data.signature(), "columns": data.mapping},
-            summary=lambda: {"join": data.join_counts()},
+            manifest=lambda: {"inputs": data.signature(), "columns": data.mapping, **filled.manifest},
+            summary=lambda: {"join": data.join_counts(), **filled.summary},
             confidence=confidence,
+            executor=workers,
         )
 
 
 def _score_in_memory(
-    data: Data, batches: Iterable[Batch], metrics: Sequence[Metric], confidence: Confidence
+    data: Data,
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    confidence: Confidence,
+    filled: Filled,
+    executor: Executor,
 ) -> Evaluation:
     """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
         path = Path(scratch) / ROWS
         with Embedders() as embedders:
-            found, summary = _score(batches, metrics, path, confidence)
+            summary = _score(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
     name = UNNAMED if data.results.path is None else stem(data.results.path)
-    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"]}
+    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
     manifest = _manifest(metrics, name, more)
-    return Evaluation(found, {**summary, "join": data.join_counts()}, None, table, embedders.used(), manifest)
+    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **filled.summary})
+    return Evaluation(run, embedders.used())
 
 
 def add_metrics(
@@ -201,13 +231,19 @@ def add_metrics(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    judge: Judge | None = None,
+    retry_failed: bool = False,
     output_dir: str | Path = RUNS,
+    executor: ExecutorLike = "threads",
+    progress: Progress = None,
     **settings: Any,
 ) -> Evaluation:
     """Add metrics to a run; those that it has already are not computed again.
 
     `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. A run that was kept is extended
-    where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. The other
+    where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. What a judge
+    has filled is in the run: another metric over it asks nothing. `retry_failed` asks again about rows that got no
+    verdict. The other
     keywords are those of `evaluate()`; `settings` are any that one of the metrics has.
     """
     named = {
@@ -224,13 +260,11 @@ def add_metrics(
     folder = find_run(run, output_dir)
     kept = not isinstance(folder, TemporaryRun)
     if not kept:
-        folder = TemporaryRun.write(folder.name, folder.rows(), folder.manifest(), folder.summary())
+        folder = TemporaryRun.copy(folder)
     with Embedders() as embedders:
-        extended = extend(folder, chosen, _described(chosen), embedders.used)
-    summary = extended.summary()
-    found = {name: MetricSummary.of(each) for name, each in summary["metrics"].items()}
-    table = None if kept else extended.rows()
-    return Evaluation(found, summary, extended if kept else None, table, embedders.used(), extended.manifest())
+        asking = Asking(judge, Path(output_dir), retry_failed, progress)
+        extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
+    return Evaluation(extended if kept else TemporaryRun.copy(extended), embedders.used())
 
 
 def choose_metrics(
@@ -252,38 +286,35 @@ def keep_run(
     manifest: Details,
     summary: Details,
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
+    executor: Executor | None = None,
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
     with NewRun(path) as new:
         with Embedders() as embedders:
-            found, scored = _score(batches, metrics, new.folder / ROWS, confidence)
+            scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
         more = [dict(each() if callable(each) else each) for each in (manifest, summary)]
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
             more[0]["embeddings"] = used
         signature = _manifest(metrics, path.name, more[0])
         folder = new.finish(signature, {"run": path.name, **scored, **more[1]})
-        return Evaluation(found, folder.summary(), folder, embeddings=used, manifest=signature)
+        return Evaluation(folder, used)
 
 
 def _score(
-    batches: Iterable[Batch], metrics: Sequence[Metric], path: Path, confidence: Confidence
-) -> tuple[dict[str, MetricSummary], dict[str, Any]]:
-    writer = RowsWriter(path, metrics)
-    try:
-        with rare_collections():
-            for scored in score_batches(batches, metrics):
-                with writing(path):
-                    writer.write(scored)
-    except BaseException:
-        with suppress(Exception):  # what went wrong first is what matters
-            writer.close()
-        raise
-    with writing(path):
-        writer.close()
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    path: Path,
+    confidence: Confidence,
+    embedders: Embedders,
+    executor: Executor | None,
+) -> dict[str, Any]:
+    with RowsWriter(path, metrics) as writer, rare_collections():
+        for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
+            writer.write(scored)
     how, found = writer.summaries(confidence)
     rows = next(iter(found.values())).n_total
-    summary: dict[str, Any] = {
+    return {
         "ragmeter": ragmeter.__version__,
         "n_rows": rows,
         "statistics": how.as_dict(),
@@ -291,7 +322,6 @@ def _score(
         "numbers": writer.numbers(),
         "columns_left_out": writer.left_out,
     }
-    return found, summary
 
 
 def _described(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
@@ -329,5 +359,4 @@ def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> d
 def _short(summary: MetricSummary) -> str:
     if summary.mean is None:
         return f"nothing scored of {summary.n_total}"
-    between = f" [{numbers.interval(summary.interval)}]" if summary.interval else ""
-    return f"{numbers.number(summary.mean)}{between}, n = {numbers.scored(summary.n_scored, summary.n_total)}"
+    return bracketed(summary.mean, summary.interval, scored(summary.n_scored, summary.n_total))

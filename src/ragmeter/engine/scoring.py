@@ -1,62 +1,130 @@
-"""Fills the table's score columns, batch by batch.
-
-Batches are scored by threads while the next ones are read and the last ones written: the arithmetic runs in native
-code, which does not hold Python's lock. At most a few batches are alive at a time, so memory stays flat.
-"""
+"""Fills the table's score columns, batch by batch: first the vectors that metrics need, then the scores."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from ragmeter.definition import Metric
-from ragmeter.effects.cores import available_cores
-from ragmeter.runs.folder import Scored
-from ragmeter.table import NOT_ASKED, SCORED, Batch, Block, Scores, outcomes, row_causes
+from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.executors import Executor, Threads
+from ragmeter.registry import ScorerMetric
+from ragmeter.runs.writer import Scored
+from ragmeter.table import (
+    NOT_ASKED,
+    SCORED,
+    Batch,
+    Block,
+    EmbeddedKey,
+    Embeddings,
+    ScoreColumns,
+    Scores,
+    outcome_column,
+    outcomes,
+    row_causes,
+)
 
 
 def score_batches(
-    batches: Iterable[Batch], metrics: Sequence[Metric], *, workers: int | None = None
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    *,
+    embedders: Embedders | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Scored]:
-    """Each batch with its scores, in the order of the batches."""
-    workers = workers or available_cores()
-    pending: deque[Future[Scored]] = deque()
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="ragmeter")
-    try:
+    """Each batch with its scores, in the order of the batches. `embedders` are the run's embedding models."""
+    embeds = any(metric.embedded for metric in metrics)
+    scoring = _Scoring(tuple(metrics))
+    waiting: deque[Batch] = deque()
+    with nullcontext(embedders) if embedders is not None or not embeds else Embedders() as models:
+        if embeds:  # one after the other: a model uses all cores by itself
+            batches = Threads(1).map(partial(fill_embedded, metrics=metrics, embedders=models), batches)
+        for scores in (executor or Threads()).map(scoring, scoring.inputs(batches, waiting)):
+            yield Scored(waiting.popleft(), scores)
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """What an executor is given. It travels as the names of its metrics."""
+
+    metrics: tuple[Metric, ...]
+
+    @property
+    def by_row(self) -> bool:
+        """A metric of the user's may look at the whole block; scorers and our own take each row by itself."""
+        own = (isinstance(metric, ScorerMetric) or metric.source.startswith("ragmeter.") for metric in self.metrics)
+        return all(own) and not any(metric.embedded for metric in self.metrics)
+
+    def __call__(self, batch: Batch) -> ScoreColumns:
+        return score_batch(batch, self.metrics).scores
+
+    def inputs(self, batches: Iterable[Batch], waiting: deque[Batch]) -> Iterator[Batch]:
+        """The batches with those columns alone that the metrics look at. The whole ones wait for their scores."""
+        needs = {name for metric in self.metrics for name in metric.needs}
+        looked_at = {"error", *needs, *map(outcome_column, needs)}
         for batch in batches:
-            # Each thread sees what belongs to this run, such as its embedding models.
-            pending.append(pool.submit(copy_context().run, score_batch, batch, metrics))
-            while len(pending) > workers:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # whoever interrupts does not want to wait for a slow scorer
+            columns = {name: column for name, column in batch.columns.items() if name in looked_at}
+            some = dict(islice(batch.columns.items(), 1))  # so that it has a length
+            waiting.append(replace(batch, embedded={}))
+            yield replace(batch, columns=columns or some, lines=())
+
+
+def fill_embedded(batch: Batch, metrics: Sequence[Metric], embedders: Embedders | None) -> Batch:
+    """The batch with the vectors that the metrics need, for those rows that they can score."""
+    blocks = _Blocks(batch)
+    embedded: dict[EmbeddedKey, Embeddings] = dict(batch.embedded)
+    for metric in metrics:
+        if metric.embedded:
+            block = blocks.of(metric)[1]
+            metric.fill(block, embedders)
+            embedded.update({(*_block_key(metric), column): block.memo[column] for column in metric.embedded})
+    return replace(batch, embedded=embedded)
 
 
 def score_batch(batch: Batch, metrics: Sequence[Metric]) -> Scored:
-    """One batch with its scores. Metrics that need the same columns share what is derived from them."""
-    rows = len(batch)
-    causes = row_causes(batch)
-    blocks: dict[Hashable, tuple[list[str], Block]] = {}
-    scored: dict[str, tuple[Scores, list[str]]] = {}
+    """A batch with its scores. Metrics that need the same columns share what is derived from them."""
+    blocks = _Blocks(batch)
+    scored: ScoreColumns = {}
     for metric in metrics:
-        key = metric.needs, metric.optional
-        if key not in blocks:
-            found = outcomes(batch.columns, metric.needs, rows, metric.optional)
-            if causes:
-                found = [cause or outcome for cause, outcome in zip(causes, found, strict=True)]
-            blocks[key] = found, Block.of(batch.columns, metric.needs, found)
-        found, block = blocks[key]
+        found, block = blocks.of(metric)
         scores = _spread(metric.score(block), found)
         scored[metric.name] = (
-            scores if metric.failed_score is None else _count_failed(scores, causes, metric.failed_score)
+            scores if metric.failed_score is None else _count_failed(scores, blocks.causes, metric.failed_score)
         )
     return Scored(batch, scored)
+
+
+def _block_key(metric: Metric) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Metrics with the same one share a block."""
+    return metric.needs, tuple(sorted(metric.optional))
+
+
+class _Blocks:
+    """The blocks of a batch, each made once, and with each the outcomes of the batch's rows."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.causes = row_causes(batch)
+        self._batch = batch
+        self._blocks: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[list[str], Block]] = {}
+
+    def of(self, metric: Metric) -> tuple[list[str], Block]:
+        """The outcomes of all rows, and a block of those that the metric can score."""
+        key = _block_key(metric)
+        if key not in self._blocks:
+            batch = self._batch
+            rows = outcomes(batch.columns, metric.needs, len(batch), metric.optional)
+            if self.causes:
+                rows = [cause or outcome for cause, outcome in zip(self.causes, rows, strict=True)]
+            block = Block.of(batch.columns, metric.needs, rows)
+            block.memo.update({column: value for (*of, column), value in batch.embedded.items() if tuple(of) == key})
+            self._blocks[key] = rows, block
+        return self._blocks[key]
 
 
 def _spread(result: tuple[Scores, dict[int, str]], found: list[str]) -> tuple[Scores, list[str]]:

@@ -1,4 +1,4 @@
-"""How many rows flow together, and how dicts become columns."""
+"""The size of a batch, and batches made from dicts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ragmeter.table import Batch
 
-#: Rows per batch, and characters: whichever comes first. Enough to be fast, little enough that memory stays flat.
+#: The most rows and characters of a batch: large enough to be fast, small enough for constant memory.
 ROWS = 16_384
 CHARACTERS = 16_000_000
 

@@ -1,4 +1,4 @@
-"""Single cells: text that stays text, and lists that are written as text."""
+"""Single cells: to text, to a number, to a list of texts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _NO_COMMA = re.compile(r"""['"]\s+['"]""")
 
 
 class NotAListError(Exception):
-    """A cell that should be a list and is none. The message says what was found."""
+    """A cell that should be a list and is not. The message shows the cell."""
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN of any kind, and what pandas calls NA or NaT."""
+    """Whether a cell is None, NaN of any kind, or pandas' NA or NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return hasattr(value, "is_integer") and value != value
 
 
 def as_text(value: Any) -> str | None:
-    """A cell as text. Numbers, truth values, lists and objects are written as JSON has them; missing stays missing."""
+    """A cell as text. Numbers, truth values, lists and objects are written as JSON; a missing cell is None."""
     if is_missing(value):
         return None
     if not isinstance(value, str):
@@ -43,12 +43,12 @@ def as_text(value: Any) -> str | None:
 
 
 def whole(text: str) -> str:
-    """The text without halves of characters: a cut-off stream may leave one, and no file takes it."""
+    """The text with lone surrogates replaced: a stream that was cut off may leave one, and UTF-8 can't encode it."""
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def as_number(value: Any) -> float | None:
-    """A cell as a finite number, given as one or written as one; an empty cell is missing."""
+    """A cell as a finite number, given as a number or as text; an empty cell is None."""
     if is_missing(value) or (isinstance(value, str) and not value.strip()):
         return None
     try:
@@ -61,12 +61,12 @@ def as_number(value: Any) -> float | None:
 
 
 def as_texts(column: list[Any]) -> list[Any]:
-    """A whole column by `as_text`, at native speed where there is nothing to do."""
+    """A whole column by `as_text`; fast where there is nothing to change."""
     return column if is_clean(column) else [as_text(value) for value in column]
 
 
 def is_clean(column: Sequence[Any]) -> bool:
-    """Whether every cell is a text that can be written as it stands."""
+    """Whether every cell is a text that UTF-8 can encode."""
     try:
         "".join(column).encode()
     except (TypeError, UnicodeEncodeError):
@@ -75,9 +75,9 @@ def is_clean(column: Sequence[Any]) -> bool:
 
 
 def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
-    """A cell as a list of texts: a list, or a list written as JSON or as Python writes it.
+    """A cell as a list of texts: a list, or a list written as JSON or as a Python literal.
 
-    Where it is not strict, a text that is no list is a list of itself.
+    If not strict, a text that is not a list becomes a list of one text.
     """
     if is_missing(value):
         return None
@@ -100,36 +100,36 @@ def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
 
 
 def texts_of(items: Sequence[Any], *, strict: bool = True) -> list[str]:
-    """The items of a list as texts, less those that are missing. An object or a list inside is not a text."""
+    """The items of a list as texts, without missing ones. If strict, an object or a list inside is an error."""
     if is_clean(items):
         return list(items)
-    found = []
+    texts = []
     for item in items:
         if strict and isinstance(item, dict | list | tuple | set):
             raise NotAListError(f"{_shown(item)} inside the list is not a text")
         if not is_missing(item):
-            found.append(as_text(item) or "")
-    return found
+            texts.append(as_text(item) or "")
+    return texts
 
 
 def _parse_list(text: str, strict: bool) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        pass  # not JSON: perhaps as Python prints it
+        pass  # not JSON: perhaps a Python literal
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a stray backslash in somebody's text is not our user's concern
-            found = ast.literal_eval(text.strip())
+            warnings.simplefilter("ignore")  # about invalid escapes in the text
+            items = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         raise NotAListError(f"{_shown(text)} is not a list") from None
-    if strict and isinstance(found, list | tuple) and _NO_COMMA.search(text) and _strings_in(text) > len(found):
+    if strict and isinstance(items, list | tuple) and _NO_COMMA.search(text) and _strings_in(text) > len(items):
         raise NotAListError(f"{_shown(text)} has items without a comma between them, as numpy prints arrays")
-    return found
+    return items
 
 
 def _strings_in(literal: str) -> int:
-    """How many strings a Python literal is written with: two without a comma between them are one item."""
+    """The number of strings in a Python literal; two without a comma between them make one item."""
     tokens = tokenize.generate_tokens(io.StringIO(literal.strip()).readline)
     return sum(token.type == tokenize.STRING for token in tokens)
 

@@ -1,7 +1,7 @@
-"""Which column means what, and its cells in the form that the table has them.
+"""Maps a file's column titles to the table's names, and its cells to the table's types.
 
-People call one thing by many names. A file that was given as the reference may call the gold answer `answer`; in a
-file of results that is the system's own.
+Titles have many aliases, which depend on the file's role: in a reference file `answer` is the gold answer, in a results
+file it is the system's answer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GOLD_ANSWER = (
     "gold_answers", "gt_answer", "reference_answer", "expected_answer", "expected_output", "ans_full",
 )  # fmt: skip
 _GOLD_DOCUMENTS = ("relevant", "relevant_ids", "gold_doc_ids", "gold_document_ids", "golden_doc_ids", "gold_docs")
-_FOUND_DOCUMENTS = ("retrieved", "retrieved_ids", "retrieved_doc_ids", "retrieved_document_ids", "retrieved_docs")
+_RETRIEVED_DOCUMENTS = ("retrieved", "retrieved_ids", "retrieved_doc_ids", "retrieved_document_ids", "retrieved_docs")
 _SHARED = {
     "qid": ("qid", "question_id", "query_id", "interaction_id", "id"),
     "question": ("question", "query", "user_input"),
@@ -46,28 +46,28 @@ _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
     | {
         "reference": _GOLD_ANSWER,
         "relevant": (*_GOLD_DOCUMENTS, "document_ids"),
-        "retrieved": (*_FOUND_DOCUMENTS, "doc_ids"),
+        "retrieved": (*_RETRIEVED_DOCUMENTS, "doc_ids"),
     },
-    "results": _SHARED | _OF_RESULTS | {"retrieved": (*_FOUND_DOCUMENTS, "doc_ids", "document_ids")},
+    "results": _SHARED | _OF_RESULTS | {"retrieved": (*_RETRIEVED_DOCUMENTS, "doc_ids", "document_ids")},
     "reference": _SHARED
     | {"reference": (*_GOLD_ANSWER, "answer"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
 }
 _LIST_BEGINS = re.compile(r"""\s*\[\s*["']""").match
 
-#: A column of one of these names holds a list in every cell. Under another name a gold answer may be a text.
+#: A column with one of these titles has a list in every cell. Under other titles a gold answer may be a text.
 _PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answers"})
 
 
 @dataclass(frozen=True)
 class Typed:
-    """A source whose columns bear the table's names and whose cells have the table's types."""
+    """A source whose columns have the table's names and whose cells have the table's types."""
 
     source: Source
     role: Role
     mapping: Mapping[str, str]
 
     def batches(self) -> Iterator[Batch]:
-        """Its rows. A column may appear late, as `error` does where the first thousand answers went well."""
+        """Its rows. A column may appear late: `error` is missing until the first error."""
         names: dict[str, str] = {}
         for batch in self.source.batches():
             titles = list(dict.fromkeys([*names, *batch.columns]))
@@ -85,7 +85,7 @@ class Typed:
                 return [[value] for value in column]
             return self._lists(column, title, batch.lines, _reference)
         if name == "error":
-            column = [value or None for value in column]  # `false` and 0 are no error
+            column = [value or None for value in column]  # `false` and 0 mean no error
         if name in NUMBER_COLUMNS:
             return self._numbers(column, title, batch.lines)
         if name in LIST_COLUMNS:
@@ -103,42 +103,42 @@ class Typed:
                 raise InputError(f"{title!r} is {kind}, a text is expected", file=self.source.name, line=line)
 
     def _numbers(self, column: Column, title: str, lines: Sequence[int]) -> Column:
-        """Each cell as a number, with the place of the first one that is none."""
-        found: Column = []
+        """Each cell as a number; an error names the line of the first that is not."""
+        numbers: Column = []
         for value, line in zip(column, lines, strict=True):
             try:
-                found.append(as_number(value))
+                numbers.append(as_number(value))
             except ValueError:
                 raise InputError(
                     f"column {title!r}: {value!r} is not a number", file=self.source.name, line=line
                 ) from None
-        return found
+        return numbers
 
     def _lists(
         self, column: Column, title: str, lines: Sequence[int], read: Callable[[object], list[str] | None]
     ) -> Column:
-        """Each cell as a list of texts, with the place of the first one that is none."""
-        found: Column = []
+        """Each cell as a list of texts; an error names the line of the first that is not."""
+        lists: Column = []
         for value, line in zip(column, lines, strict=True):
             try:
-                found.append(read(value))
+                lists.append(read(value))
             except NotAListError as error:
                 hint = "write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']"
                 raise InputError(f"column {title!r}: {error}", file=self.source.name, line=line, hint=hint) from None
-        return found
+        return lists
 
 
 def _reference(value: object) -> list[str] | None:
     """One gold answer, or several in a list, as a list.
 
-    A text that is a whole list of texts is that list; one that only begins like it, "[1] says so", is a text.
+    A text that is a complete list of texts is that list; one that only begins like it, "[1] says so", is a text.
     """
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
         return texts_of(value)
     if isinstance(value, dict | set):
-        raise NotAListError("a text or a list of texts is expected, and this is an object")
+        raise NotAListError("a text or a list of texts is expected, got an object")
     text = as_text(value)
     if text and _LIST_BEGINS(text):
         with suppress(NotAListError):
@@ -147,18 +147,18 @@ def _reference(value: object) -> list[str] | None:
 
 
 def recognise(titles: Sequence[str], role: Role, mapping: Mapping[str, str], file: str) -> dict[str, str]:
-    """The table's name for each title of a file: what the user says, then what people commonly call it.
+    """The table's name for each title of a file: by the user's mapping, then by the aliases.
 
-    What is not recognised keeps its own title, unless the table uses that name for something else.
+    Other columns keep their own title, unless the table uses that name for something else.
     """
-    found: dict[str, str] = {}
-    meant = {title for name, title in mapping.items() if name in _ALIASES[role]}
-    by_alias = {_alias(title): title for title in reversed(titles) if title not in meant}
+    names: dict[str, str] = {}
+    mapped = {title for name, title in mapping.items() if name in _ALIASES[role]}
+    by_alias = {_alias(title): title for title in reversed(titles) if title not in mapped}
     for name, aliases in _ALIASES[role].items():
         title = mapping.get(name)
         if title is not None and title in titles:
-            found[title] = name
-        else:  # of two files, one may have the user's title and the other a usual one
+            names[title] = name
+        else:  # of two files, only one may have the title in the mapping
             present = [by_alias[alias] for alias in aliases if alias in by_alias]
             if len(present) > 1 and _alias(present[0]) != name:
                 raise ColumnError(
@@ -167,17 +167,17 @@ def recognise(titles: Sequence[str], role: Role, mapping: Mapping[str, str], fil
                     hint=f"say which one: {column_option(name, present[0])}",
                 )
             if present:
-                found.setdefault(present[0], name)
-    taken = set(found.values())
+                names.setdefault(present[0], name)
+    taken = set(names.values())
     for title in titles:
-        if title not in found:
+        if title not in names:
             own = as_text(title) or "unnamed"
-            found[title] = own if own not in taken and own not in NAMED_COLUMNS else f"{role}.{own}"
-    return {title: found[title] for title in titles}
+            names[title] = own if own not in taken and own not in NAMED_COLUMNS else f"{role}.{own}"
+    return {title: names[title] for title in titles}
 
 
 def _alias(title: str) -> str:
-    """A title as the aliases are written: `Ground Truth` is `ground_truth`."""
+    """A title in the form of the aliases: `Ground Truth` is `ground_truth`."""
     return title.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
@@ -194,15 +194,15 @@ def check_mapping(mapping: Mapping[str, str]) -> None:
 def missing_column(
     needed: str, wanted_by: str, titles: Sequence[str], file: str, *, other_file: bool = False
 ) -> ColumnError:
-    """The error for a column that is needed and not there.
+    """The error for a needed column that is missing.
 
     `other_file`: it may be in a reference file that was not given.
     """
     close = did_you_mean(needed, titles)
     elsewhere = f"if another file has it, name that file with {option('reference')}; " if other_file else ""
     return ColumnError(
-        f"{wanted_by} needs the column {needed!r}, and there is none{close}",
+        f"{wanted_by} needs the column {needed!r}, which is missing{close}",
         file=file,
-        hint=f"found are {', '.join(titles)}; {elsewhere}if one of them is meant, add "
+        hint=f"the columns are {', '.join(titles)}; {elsewhere}if one of them is meant, add "
         + column_option(needed, "ITS_NAME"),
     )

@@ -1,10 +1,10 @@
-"""The inputs of an evaluation: results, perhaps a reference beside them, and how they come together."""
+"""The inputs of an evaluation: results, perhaps a reference, and their join."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from ragmeter.table import Batch
 
 @dataclass
 class Data:
-    """The results and, perhaps, the reference: where they come from and how their columns are called.
+    """The results and perhaps a reference: their sources and the mapping of their columns.
 
     `repeated`: several results may have one qid.
     """
@@ -41,7 +41,7 @@ class Data:
         reading: Reading = Reading(),  # noqa: B008 - frozen
         repeated: bool = False,
     ) -> Data:
-        """Find both, and fail now if one is not there."""
+        """Open both sources; raises if one is missing."""
         mapping = dict(columns or {})
         check_mapping(mapping)
         gold = None if reference is None else open_source(reference, reading, what="reference")
@@ -56,7 +56,7 @@ class Data:
         return data
 
     def join_counts(self) -> dict[str, int]:
-        """How many rows found their partner; nothing where there is one file alone."""
+        """How many rows were matched and unmatched; empty without a reference."""
         return {} if self.reference is None else asdict(self.counts)
 
     def _is_one_file(self) -> bool:
@@ -66,14 +66,24 @@ class Data:
             return False
         if results.samefile(reference):
             return True
-        if not (results.is_file() and reference.is_file()):  # what comes through a pipe can be read only once
+        if not (results.is_file() and reference.is_file()):  # a pipe can be read only once
             return False
         if results.stat().st_size != reference.stat().st_size:
             return False
         return bool(file_signature(results)["sha256"] == file_signature(reference)["sha256"])
 
+    def reader(self, metrics: Sequence[Metric] = ()) -> Callable[[], Iterable[Batch]]:
+        """What reads the joined rows, as often as it is called: what can be read only once is held in memory."""
+        sources = [source for source in (self.results, self.reference) if source is not None]
+        once = any(source.path is not None and not source.path.is_file() for source in sources)
+        if once and any(metric.asks for metric in metrics):
+            rows = list(self.batches(metrics))
+            return lambda: rows
+        return lambda: self.batches(metrics)
+
     def batches(self, metrics: Sequence[Metric] = ()) -> Iterator[Batch]:
-        """The joined rows, once it is sure that they have what the metrics need."""
+        """The joined rows; raises before the first if a column that a metric needs is missing."""
+        self.counts = JoinCounts()
         if self.reference is None:
             rows = rows_of(Typed(self.results, "both", self.mapping), repeated=self.repeated)
         else:
@@ -88,7 +98,7 @@ class Data:
             yield batch
 
     def _check(self, batch: Batch, metrics: Sequence[Metric]) -> None:
-        """Every column that the user names is there, and every one that a metric needs."""
+        """Check that the columns in the mapping exist, and those that the metrics need."""
         sources = [source for source in (self.results, self.reference) if source is not None]
         if self.mapping:
             titles = [title for source in sources for title in next(source.batches()).columns]
@@ -97,11 +107,12 @@ class Data:
                     raise ColumnError(
                         f"{column_option(name, title)}: there is no column {title!r}{did_you_mean(title, titles)}",
                         file=sources[0].name,
-                        hint=f"found are {', '.join(titles)}",
+                        hint=f"the columns are {', '.join(titles)}",
                     )
         for metric in metrics:
+            asked = {column.name for column in metric.asks}
             for needed in metric.needs:
-                if needed not in batch.columns:
+                if needed not in batch.columns and needed not in asked:
                     gold = needed in ("reference", "relevant")
                     source = sources[-1] if gold else sources[0]
                     titles = list(next(source.batches()).columns)

@@ -1,4 +1,4 @@
-"""CSV and TSV, read strictly: a row that does not fit is an error with its line, never a guess."""
+"""CSV and TSV, read strictly: a row that does not fit the header is an error with its line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 
 
 def read(stream: BinaryIO, encoding: str, *, name: str, delimiter: str, quotes: bool) -> Iterator[Batch]:
-    """Batches of a delimited file with a header. `quotes`: a cell may stand in double quotes, as RFC 4180 has it."""
+    """Batches of a delimited file with a header. `quotes`: cells may be in double quotes, as in RFC 4180."""
     rest = quick.Rest()
     if quotes and encoding == "utf-8-sig" and delimiter.isascii():
         for columns, lines in quick.read(stream, delimiter, rest):
@@ -30,7 +30,7 @@ def read(stream: BinaryIO, encoding: str, *, name: str, delimiter: str, quotes: 
             yield Batch(dict(zip(header, columns, strict=True)), lines, plain=True)
     buffered = io.BufferedReader(_Continued(rest.pending, stream), 1 << 20)
     if rest.header is not None:
-        encoding = "utf-8"  # past the beginning, what looks like a BOM is text
+        encoding = "utf-8"  # after the beginning, a BOM is text
     text = io.TextIOWrapper(buffered, encoding=encoding, newline="")
     yield from _read_strictly(text, name, delimiter, quotes, rest.header, rest.line - 1)
 
@@ -56,7 +56,7 @@ def _read_strictly(
 
 
 class _Continued(io.RawIOBase):
-    """A stream with some bytes put back in front of it."""
+    """A stream with some bytes put back at its beginning."""
 
     def __init__(self, before: bytes, stream: BinaryIO) -> None:
         self._before = memoryview(before)
@@ -74,26 +74,28 @@ class _Continued(io.RawIOBase):
 
 
 def _lines(rows: list[list[str]], first: int) -> list[int]:
-    """The line on which each row begins, and the one after the last: a cell may hold line breaks."""
+    """The line on which each row begins, and the line after the last row: a cell may contain line breaks."""
     breaks = [sum(len(_BREAK.findall(cell)) for cell in row if "\n" in cell or "\r" in cell) for row in rows]
     return list(accumulate((1 + count for count in breaks), initial=first))
 
 
-def _whole(rows: list[list[str]], lines: list[int], header: list[str], name: str) -> tuple[list[list[str]], list[int]]:
-    """The rows less the blank lines, which are no rows; any other row of the wrong length is an error."""
-    kept, places = [], []
+def _complete(
+    rows: list[list[str]], lines: list[int], header: list[str], name: str
+) -> tuple[list[list[str]], list[int]]:
+    """The rows without blank lines; any other row of the wrong length is an error."""
+    complete, places = [], []
     for row, line in zip(rows, lines[:-1], strict=True):
         if row and len(row) != len(header):
             raise _ragged(row, header, name, line)
         if row:
-            kept.append(row)
+            complete.append(row)
             places.append(line)
-    return kept, [*places, lines[-1]]
+    return complete, [*places, lines[-1]]
 
 
 def _header(row: list[str], name: str, delimiter: str) -> list[str]:
     if len(row) == 1:
-        other = next((each for each in ";\t,|" if each != delimiter and row[0].count(each) > 0), None)
+        other = next((mark for mark in ";\t,|" if mark != delimiter and mark in row[0]), None)
         if other is not None:
             shown = "TAB" if other == "\t" else repr(other)
             raise InputError(
@@ -105,15 +107,15 @@ def _header(row: list[str], name: str, delimiter: str) -> list[str]:
     names = [cell.strip() or f"unnamed_{place}" for place, cell in enumerate(row, 1)]
     if any("\0" in cell for cell in row):
         raise InputError("a NUL byte in the header", file=name, line=1)
-    twice = sorted({each for each in names if names.count(each) > 1})
-    if twice:
-        raise InputError(f"the header has {', '.join(map(repr, twice))} more than once", file=name, line=1)
+    duplicates = sorted({title for title in names if names.count(title) > 1})
+    if duplicates:
+        raise InputError(f"the header has {', '.join(map(repr, duplicates))} more than once", file=name, line=1)
     return names
 
 
 def _batch(header: list[str], rows: list[list[str]], lines: list[int], name: str) -> Batch:
     if set(map(len, rows)) != {len(header)}:
-        rows, lines = _whole(rows, lines, header, name)
+        rows, lines = _complete(rows, lines, header, name)
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in header]
     for title, column in zip(header, columns, strict=True):
         if "\0" in "".join(column):
@@ -132,7 +134,7 @@ def _ragged(row: list[str], header: list[str], name: str, line: int) -> InputErr
         f"{len(row)} cells where the header has {len(header)}",
         file=name,
         line=line,
-        hint="a cell that holds the separator or a line break must stand in double quotes",
+        hint="a cell that contains the separator or a line break must be in double quotes",
     )
 
 

@@ -1,4 +1,4 @@
-"""Cells that a spreadsheet would run when somebody opens the CSV file.
+"""Cells that a spreadsheet would run as formulas when the CSV file is opened.
 
 A cell that begins with =, +, - or @ is a formula to a spreadsheet. A formula can start a program (`cmd|'/C calc'!A0`),
 call a function that sends the sheet's contents away (`HYPERLINK(...)`, `WEBSERVICE(...)`) or read another file
@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
-#: Characters that nobody sees and that a program may drop before it looks at a cell: controls, joiners, a BOM.
+#: Invisible characters that a program may drop before it looks at a cell: controls, joiners, a BOM.
 _UNSEEN = (
     r"\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
 )
 _INVISIBLE = re.compile(f"[{_UNSEEN}]+")
-#: How a formula begins, in ASCII and in the forms that are taken for it.
+#: How a formula begins, in ASCII and in equivalent forms.
 _FORMULA = re.compile(rf"[\s{_UNSEEN}]*[=+\-@\t\r|%＝＋－＠﹦﹢﹣﹫−]")
 _NUMBER = re.compile(r"[+-](?:\d+(?:[.,]\d+)*\.?|[.,]\d+)(?:[eE][+-]?\d+)?\s?%?")
 #: A call, a pipe, a reference to another sheet or file.
@@ -31,7 +31,7 @@ _ID = re.compile(r"[-+]+(?=.*[^\W\d_])(?=.*[\d_])[\w.:/~+-]*")  # letters, and a
 
 
 def guarded(text: str) -> str:
-    """The text, with a quote before it if a spreadsheet might run it."""
+    """The text, with a quote in front if a spreadsheet might run it."""
     start = _FORMULA.match(text)
     return text if start is None or _runs_nothing(text, start.end() - 1) else f"'{text}"
 

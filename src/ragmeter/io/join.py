@@ -1,7 +1,6 @@
-"""Results and references as one table, joined by qid.
+"""Results and references as one table, joined by qid (an outer join).
 
-Both sides' rows without a partner stay in the table: a question that the system never answered is not left out of
-the count, it is a row that failed.
+Rows without a partner stay in the table: a question without a result counts as a row that failed.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ragmeter.io.batches import ROWS
 from ragmeter.io.columns import Typed
 from ragmeter.table import NO_RESULT, QID, Batch, Column
 
-#: How many unmatched ids are named; the others are counted.
+#: The most unmatched ids that are listed; the others are only counted.
 _NAMED = 20
 
 
@@ -30,14 +29,14 @@ class Unmatched:
     qids: list[str] = field(default_factory=list)
 
     def add(self, qids: Sequence[str]) -> None:
-        """Count these, and keep the first ones' names."""
+        """Count these, and list the first ones."""
         self.count += len(qids)
         self.qids.extend(qids[: _NAMED - len(self.qids)])
 
 
 @dataclass
 class JoinCounts:
-    """What the join found, known when all batches have been read."""
+    """Counts of the join, complete when all batches have been read."""
 
     matched: int = 0
     results_only: Unmatched = field(default_factory=Unmatched)
@@ -45,7 +44,7 @@ class JoinCounts:
 
 
 def rows_of(results: Typed, *, repeated: bool = False) -> Iterator[Batch]:
-    """The rows of a single source. Without a qid column, a row's number is its qid; `repeated` allows one twice."""
+    """The rows of a single source. Without a qid column, a row's number is its qid; `repeated` allows duplicates."""
     seen = _Seen(results, repeated)
     number = 1
     for batch in results.batches():
@@ -92,14 +91,14 @@ def _with_reference(batch: Batch, gold: _Reference, counts: JoinCounts) -> Batch
         if given is None or name in ("reference", "relevant"):
             columns[name] = joined
         elif None in given:
-            columns[name] = [one if one is not None else other for one, other in zip(given, joined, strict=True)]
+            columns[name] = [own if own is not None else other for own, other in zip(given, joined, strict=True)]
     gold.used.update(place for place in places if place is not None)
     batch.columns = columns
     return batch
 
 
 class _Reference:
-    """The reference, held whole: results come in any order."""
+    """The reference, all of it in memory: results come in any order."""
 
     def __init__(self, typed: Typed, results: Typed) -> None:
         self.columns: dict[str, Column] = {}
@@ -117,10 +116,10 @@ class _Reference:
                 self.columns.setdefault(name, [None] * before).extend(column)
 
     def unused(self, columns: Sequence[str], counts: JoinCounts) -> Iterator[Batch]:
-        """The questions that no result answers, as rows that failed."""
-        left = [place for place in self.rows.values() if place not in self.used]
-        for begin in range(0, len(left), ROWS):
-            places = left[begin : begin + ROWS]
+        """The questions without a result, as rows that failed."""
+        unused = [place for place in self.rows.values() if place not in self.used]
+        for begin in range(0, len(unused), ROWS):
+            places = unused[begin : begin + ROWS]
             missing: list[Any] = [None] * len(places)
             given = {name: [column[place] for place in places] for name, column in self.columns.items()}
             batch = Batch({name: given.get(name, missing) for name in columns}, causes=[NO_RESULT] * len(places))
@@ -129,7 +128,7 @@ class _Reference:
 
 
 class _Seen:
-    """Says if a qid comes twice, in 8 bytes a row: hashes are compared, and only a match sends for the names."""
+    """Finds duplicate qids with 8 bytes a row: compares hashes, and reads the qids again only if two are equal."""
 
     def __init__(self, typed: Typed, repeated: bool) -> None:
         self._typed = typed
@@ -147,11 +146,11 @@ class _Seen:
         within = place < len(self._hashes)
         suspect = bool((new[1:] == new[:-1]).any() or (self._hashes[place[within]] == new[within]).any())
         if suspect:
-            self._name_duplicate()
+            self._raise_duplicate()
         self._hashes = np.insert(self._hashes, place, new)
 
-    def _name_duplicate(self) -> None:
-        """Read again from the start and compare the ids themselves: equal hashes alone prove nothing."""
+    def _raise_duplicate(self) -> None:
+        """Read again from the start and compare the qids themselves: equal hashes prove nothing."""
         seen: set[str] = set()
         for batch in self._typed.batches():
             for qid, line in zip(batch.columns[QID], batch.lines, strict=True):
@@ -166,23 +165,22 @@ def _no_qid(batch: Batch, typed: Typed) -> InputError:
 
 def _duplicate(qid: str, typed: Typed, line: int) -> InputError:
     return InputError(
-        f"the qid {qid!r} stands here for the second time",
+        f"the qid {qid!r} appears here for the second time",
         file=typed.source.name,
         line=line,
-        hint="each row needs a qid of its own; if another column tells rows apart, add "
-        + column_option("qid", "ITS_NAME"),
+        hint="each row needs its own qid; if another column is unique, add " + column_option("qid", "ITS_NAME"),
     )
 
 
 def _require_qid(batch: Batch, typed: Typed, other: Typed) -> None:
     if QID in batch.columns:
         return
-    titles, others = (list(next(each.source.batches()).columns) for each in (typed, other))
+    titles, others = (list(next(side.source.batches()).columns) for side in (typed, other))
     shared = [title for title in titles if title in others]
     hint = (
-        f"both have {', '.join(shared)}: if one of them tells rows apart, add {column_option('qid', shared[0])}"
+        f"both have {', '.join(shared)}: if one of them is unique, add {column_option('qid', shared[0])}"
         if shared
-        else (f"found are {', '.join(titles)}, and {', '.join(others)} in {other.source.name}: no column to join by")
+        else f"the columns are {', '.join(titles)}, and {', '.join(others)} in {other.source.name}: none to join by"
     )
     raise ColumnError(
         "results and reference are joined by qid, and there is no such column", file=typed.source.name, hint=hint

@@ -11,12 +11,12 @@ from ragmeter.errors import InputError
 from ragmeter.io.batches import batches_of_records
 from ragmeter.table import Batch
 
-#: Where a document that is an object keeps its rows.
+#: Keys of an object that may have its rows.
 _ROW_KEYS = ("results", "rows", "data", "records")
 
 
 def read_lines(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Batch]:
-    """One object a line; empty lines are passed over."""
+    """One object per line; blank lines are skipped."""
     with io.TextIOWrapper(stream, encoding, newline="\n") as text:
         yield from batches_of_records(_records(text, name))
 
@@ -29,7 +29,7 @@ def _refuse(constant: str) -> NoReturn:
     raise _ConstantError(constant)
 
 
-#: One for all lines: `json.loads` would make a new one for each.
+#: Shared by all lines: `json.loads` would make a new one for each.
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
@@ -49,7 +49,7 @@ def read_document(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Bat
         document = next((document[key] for key in _ROW_KEYS if _holds_rows(document.get(key))), [document])
     if not isinstance(document, list):
         raise InputError(
-            f"a list of objects is expected, and this is {_kind(document)}",
+            f"a list of objects is expected, got {_kind(document)}",
             file=name,
             hint=f"an object may hold the list under {', '.join(_ROW_KEYS)}",
         )
@@ -62,10 +62,10 @@ def _parse(text: str, name: str, line: int | None) -> Any:
     except _ConstantError as error:
         raise InputError(f"{error} is not JSON", file=name, line=line, hint="write null for a missing value") from None
     except json.JSONDecodeError as error:
-        found = f", found {text[error.pos : error.pos + 20]!r}" if error.pos < len(text) else ", the text ends there"
+        rest = f", found {text[error.pos : error.pos + 20]!r}" if error.pos < len(text) else ", the text ends there"
         where = line if line is not None else error.lineno
         raise InputError(
-            f"this is not JSON: {error.msg} at column {error.colno}{found}", file=name, line=where
+            f"this is not JSON: {error.msg} at column {error.colno}{rest}", file=name, line=where
         ) from None
     except RecursionError:
         raise InputError("the JSON is nested too deeply", file=name, line=line) from None
@@ -75,13 +75,14 @@ def _parse(text: str, name: str, line: int | None) -> Any:
 
 def _object(value: Any, name: str, line: int) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"each row is an object, and this is {_kind(value)}", file=name, line=line)
+        raise InputError(f"each row must be an object, got {_kind(value)}", file=name, line=line)
     return value
 
 
 def _holds_rows(value: Any) -> bool:
-    """Whether this is a list of rows. Of texts or numbers, it is a cell of the only row; one row that is none of an
-    otherwise good list is an error of that row.
+    """Whether this is a list of rows: any of its items is an object. A list of texts or numbers is a cell.
+
+    Among rows, an item that is not an object is an error.
     """
     return isinstance(value, list) and (not value or any(isinstance(row, dict) for row in value))
 

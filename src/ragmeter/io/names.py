@@ -1,4 +1,4 @@
-"""Names of runs: `nightly-{n}` is the next of its kind, `main-{date}` has the day in it."""
+"""Names of runs with fields: `nightly-{n}` takes the next number, `main-{date}` the day."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _FIELD = re.compile(r"\{([^{}]*)\}")
 
 
 def run_name(name: str, output_dir: Path, *, latest: bool = False) -> str:
-    """A run's name with its fields filled in: {n} is the next free number, {date} and {time} say when.
+    """A run's name with its fields filled in: {n} is the next free number, {date} and {time} are now.
 
-    `latest` is for a run that is there already, if only as a journal: {n} is then the highest number. A run that was
-    interrupted has no folder yet, so that its number is still free, and the same command goes on with it.
+    With `latest`, {n} is the highest number in use, be it only by a journal. An interrupted run has no folder yet, so
+    its number is still free, and the same command resumes it.
     """
     now = datetime.now().astimezone()
     known = {"date": now.strftime("%Y-%m-%d"), "time": now.strftime("%H%M%S")}
@@ -33,18 +33,18 @@ def run_name(name: str, output_dir: Path, *, latest: bool = False) -> str:
 
 
 def plain_name(text: str) -> str:
-    """A name made from a file's: braces in it are no fields."""
+    """A name made from a file's name; its braces are not fields."""
     return re.sub(r"[{}]", "_", text)
 
 
 def _number(template: str, output_dir: Path, latest: bool) -> int:
-    """The highest number of a run with such a name, 0 if there is none."""
+    """The highest number of a run that matches, 0 if there is none."""
     pattern = re.compile(r"(\d+)".join(map(re.escape, template.split("{n}", 1))).replace(re.escape("{n}"), r"\1"))
     if not output_dir.is_dir():
         return 0
     ending = ".journal.sqlite"
     names = [folder.name for folder in output_dir.iterdir() if folder.is_dir()]
-    if latest:  # one that was interrupted has nothing but its journal
+    if latest:  # an interrupted run has only its journal
         names += [journal.name.removesuffix(ending) for journal in output_dir.glob(f"*{ending}")]
     matches = [pattern.fullmatch(name) for name in names]
     return max((int(match[1]) for match in matches if match), default=0)

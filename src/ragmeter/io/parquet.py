@@ -23,16 +23,17 @@ def read(path: Path) -> Iterator[Batch]:
         with path.open("rb") as opened, pq.ParquetFile(opened) as file:
             if file.metadata.num_rows == 0:
                 raise InputError("the file has no rows", file=str(path))
-            twice = {name for name in file.schema_arrow.names if file.schema_arrow.names.count(name) > 1}
-            if twice:
-                raise InputError(f"the file has {', '.join(map(repr, sorted(twice)))} more than once", file=str(path))
+            names = file.schema_arrow.names
+            duplicates = sorted({name for name in names if names.count(name) > 1})
+            if duplicates:
+                raise InputError(f"the file has {', '.join(map(repr, duplicates))} more than once", file=str(path))
             yield from batches_of_arrow(file.iter_batches(batch_size=ROWS))
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, ValueError) as error:
         raise InputError(f"this is not a readable Parquet file: {error}", file=str(path)) from None
 
 
 def batches_of_arrow(batches: Iterable[Any]) -> Iterator[Batch]:
-    """Arrow's record batches as ours. Lines count rows from 1."""
+    """Arrow record batches as table batches. Lines are row numbers from 1."""
     line = 1
     for batch in batches:
         columns = {name: column.to_pylist() for name, column in zip(batch.schema.names, batch.columns, strict=True)}

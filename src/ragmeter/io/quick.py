@@ -1,7 +1,7 @@
-"""CSV and TSV at the speed of arrays, for the plain case: UTF-8, RFC 4180 quoting, every row complete.
+"""A fast CSV and TSV reader over arrays, for the plain case: UTF-8, RFC 4180 quoting, every row complete.
 
-It never guesses and never complains. At the first piece of a file that is in any way unusual it stops and hands the
-rest to the strict reader, which knows what to say. On what it does read the two agree, and a test says so.
+It raises no errors. At the first unusual piece of a file it stops and leaves the rest to the strict reader, which does.
+A test checks that the two agree on what it reads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-#: How much is read at a time: short rows by the ten thousand, long ones by the thousand.
+#: Bytes to read at a time: some ten thousand short rows, or some thousand long ones.
 _PIECE = 3 << 20
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 _BOM = b"\xef\xbb\xbf"
@@ -23,7 +23,7 @@ Places = npt.NDArray[np.int64]
 
 @dataclass
 class Rest:
-    """What the quick reader left: the bytes that it had taken from the stream, and the line that they begin on."""
+    """What the quick reader left: bytes that it took from the stream and did not parse, and the line they begin on."""
 
     pending: bytes = b""
     line: int = 1
@@ -31,7 +31,7 @@ class Rest:
 
 
 def read(stream: BinaryIO, delimiter: str, rest: Rest) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Columns and the lines of their rows, for as long as the file is plain. Afterwards `rest` says what is left."""
+    """Columns and the lines of their rows, as long as the file is plain. Afterwards `rest` has what is left."""
     size = _PIECE
     while True:
         piece = stream.read(size)
@@ -69,7 +69,7 @@ def read(stream: BinaryIO, delimiter: str, rest: Rest) -> Iterator[tuple[list[li
 
 @dataclass
 class _Table:
-    """The whole rows in some bytes: where their cells end, which of them are quoted, and where the last row ends.
+    """The complete rows in some bytes: where their cells end, which are quoted, and where the last row ends.
 
     `returns` are the carriage returns before the line breaks that end a row, where the file has them.
     """
@@ -102,8 +102,8 @@ class _Table:
         if len(ends) == self.breaks:
             return list(range(first, first + len(ends)))
         begins = np.concatenate([[0], ends[:-1] + 1])
-        found: list[int] = (np.searchsorted(self.line_breaks, begins) + first).tolist()
-        return found
+        lines: list[int] = (np.searchsorted(self.line_breaks, begins) + first).tolist()
+        return lines
 
 
 def _split(data: bytes, delimiter: int, width: int | None) -> _Table | None:
@@ -117,10 +117,10 @@ def _split(data: bytes, delimiter: int, width: int | None) -> _Table | None:
     openers = np.empty(0, np.int64)
     if len(quotes):
         separators = separators[np.searchsorted(quotes, separators) % 2 == 0]
-        found = _openers(raw, quotes, delimiter)
-        if found is None:
+        opening = _openers(raw, quotes, delimiter)
+        if opening is None:
             return None
-        openers = found
+        openers = opening
     ends_row = raw[separators] == _NEWLINE
     rows = int(ends_row.sum())
     if rows == 0:
@@ -136,7 +136,7 @@ def _split(data: bytes, delimiter: int, width: int | None) -> _Table | None:
     if len(returns) and not np.array_equal(returns, separators[width - 1 :: width] - 1):
         return None
     if width == 1 and bool((np.diff(separators, prepend=-1) <= 1 + bool(len(returns))).any()):
-        return None  # a blank line, which a single column can't tell from an empty cell
+        return None  # a blank line: with one column it could be an empty cell
     quoted = np.searchsorted(separators, openers[: np.searchsorted(openers, end)])
     line_breaks = line_breaks[: np.searchsorted(line_breaks, end)]
     return _Table(data, separators, quoted, line_breaks, returns, width, end)

@@ -1,7 +1,7 @@
 """From a path or a frame to batches of raw rows, whatever the format.
 
-The format is told by the name's ending, compression by the file's first bytes. Nothing is guessed about the cells:
-text stays text, so `007`, `NA` and `None` come through as they stand.
+The format follows from the file's ending, compression from its first bytes. Cells are not converted: `007`, `NA` and
+`None` stay text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FORMATS = "csv, tsv, json, jsonl or parquet, plain or compressed (.gz, .zst)"
 class Source:
     """Something to read rows from. `batches()` reads it from the start each time it is called.
 
-    `n_rows` is there where the number of rows is known without reading them.
+    `n_rows` is None where the number of rows is not known without reading them.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Source:
     n_rows: int | None = None
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Its rows one by one as dicts, each with its line; for those who don't work on columns."""
+        """Its rows one by one as dicts, each with its line."""
         for batch in self.batches():
             names = list(batch.columns)
             rows = zip(*batch.columns.values(), strict=True)
@@ -53,13 +53,13 @@ class Source:
 
 
 def stem(path: Path) -> str:
-    """A file's name without its endings, for naming what is made from it."""
+    """A file's name without its endings."""
     return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a text file. Without `delimiter` the file's ending says it."""
+    """How to read a text file. Without `delimiter` it follows from the file's ending."""
 
     encoding: str | None = None
     quotes: bool = True
@@ -67,7 +67,7 @@ class Reading:
 
 
 def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results") -> Source:  # noqa: B008 - frozen
-    """A source for a path, a list of dicts, or a pandas, polars or Arrow frame. `what` names what has no file name."""
+    """A source for a path, a list of dicts, or a pandas, polars or Arrow frame. `what` names data without a file."""
     if isinstance(data, str | Path):
         return _open_file(Path(data), reading)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow"):
@@ -104,12 +104,12 @@ def _open_file(path: Path, reading: Reading) -> Source:
     elif ending == ".json":
         read = partial(jsons.read_document, name=name)
     else:
-        raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=f"known are {FORMATS}")
+        raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=f"it should be {FORMATS}")
     return Source(name, path, partial(_read_text, path, reading.encoding or "utf-8-sig", read))
 
 
 def _text_encoding(name: str) -> str:
-    """The codec of that name, if it is one for text."""
+    """The name of a codec for text."""
     try:
         codec = codecs.lookup(name)
     except LookupError:
@@ -124,14 +124,14 @@ def _text_encoding(name: str) -> str:
 
 
 def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterator[Batch]]) -> Iterator[Batch]:
-    """The batches of a text file, with what can go wrong below the format said in its own words."""
+    """The batches of a text file; errors of decoding, decompression and the system become InputErrors."""
     name = str(path)
     try:
         with _binary(path) as stream:
-            found = False
+            any_rows = False
             for batch in read(stream, encoding):
                 if len(batch):
-                    found = True
+                    any_rows = True
                     yield batch
     except UnicodeDecodeError as error:
         raise _encoding_error(path, encoding, error) from None
@@ -141,7 +141,7 @@ def _read_text(path: Path, encoding: str, read: Callable[[BinaryIO, str], Iterat
         raise InputError(f"the compressed file is damaged: {error}", file=name) from None
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror or error}", file=name) from None
-    if not found:
+    if not any_rows:
         raise InputError("the file has no rows", file=name, hint="at least one row of data is needed")
 
 
@@ -159,7 +159,7 @@ def _binary(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Arrow(io.RawIOBase):
-    """An Arrow stream as Python's own kind, which text can be decoded from."""
+    """An Arrow stream as a Python stream, for decoding text."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -174,19 +174,19 @@ class _Arrow(io.RawIOBase):
 
 
 def _encoding_error(path: Path, encoding: str, error: UnicodeDecodeError) -> InputError:
-    """Find the byte that does not decode. Read again from the start, since a decoder knows only its last few."""
+    """Find the byte that does not decode: read again from the start, since the decoder knows only its buffer."""
     with _binary(path) as stream:
         head = stream.read(2)
     if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return InputError("the file is UTF-16, not UTF-8", file=str(path), hint=f"add {option('encoding', 'utf-16')}")
-    wide = encoding.startswith(("utf-16", "utf-32"))  # there a line break is no single byte to look for
+    wide = encoding.startswith(("utf-16", "utf-32"))  # a line break is not a single byte there
     offset = 0
     with _binary(path) as stream:
         for number, line in enumerate(() if wide else stream, 1):
             try:
                 line.decode(encoding)
-            except UnicodeDecodeError as found:
-                byte = f"byte 0x{line[found.start]:02x} at offset {offset + found.start}"
+            except UnicodeDecodeError as problem:
+                byte = f"byte 0x{line[problem.start]:02x} at offset {offset + problem.start}"
                 return InputError(
                     f"{byte} is not {encoding.removesuffix('-sig')}",
                     file=str(path),

@@ -1,4 +1,4 @@
-"""Writing files whole or not at all, and cells that no spreadsheet will run."""
+"""Atomic writes of files, and cells that no spreadsheet runs as formulas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragmeter.io.cells import whole
 from ragmeter.io.formulas import guarded
 
 FORMATS = ("tsv", "csv", "jsonl", "parquet")
-#: Where output goes unless somebody says otherwise.
+#: Default output folders.
 RUNS = Path("runs")
 EVALUATION_RESULTS = Path("data/evaluation_results")
 
@@ -26,30 +26,30 @@ _DELIMITERS = {"tsv": "\t", "csv": ","}
 
 @contextmanager
 def replacing(*paths: Path) -> Iterator[list[Path]]:
-    """Temporary paths to write to; they take the places of `paths` when all is done, and vanish if it is not."""
+    """Temporary paths to write to; they replace `paths` at the end, and are deleted after an error."""
     temporary = [path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in paths]
     try:
         for path in paths:
             path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
-        for each in temporary:
-            with each.open("r+b") as file:  # Windows flushes only what may be written
+        for written in temporary:
+            with written.open("r+b") as file:  # Windows can only flush a file that is open for writing
                 os.fsync(file.fileno())
-        for each, path in zip(temporary, paths, strict=True):
-            each.replace(path)
+        for written, path in zip(temporary, paths, strict=True):
+            written.replace(path)
     except OSError as error:
         raise OutputError(
             f"can't write {error.filename or paths[0]}: {error.strerror or error}",
-            hint="choose another place for it, or make room",
+            hint="choose another folder, or free some space",
         ) from error
     finally:
-        for each in temporary:
+        for leftover in temporary:
             with suppress(OSError):
-                each.unlink(missing_ok=True)
+                leftover.unlink(missing_ok=True)
 
 
 def check_writable(folder: Path, named_by: str = option("output_dir")) -> None:
-    """Refuse a folder that can't be written to before any work is done for it. `named_by` is the option for it."""
+    """Raise if a folder can't be written to, before any work is done. `named_by` is the option that names it."""
     present = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not present.is_dir() or not os.access(present, os.W_OK):
         raise OutputError(f"can't write into {folder}", hint=f"choose another folder with {named_by}")
@@ -72,13 +72,14 @@ def write_rows(
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        held = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in columns]
+        by_column = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in columns]
+        table = pa.table({title: _array(cells) for title, cells in zip(columns, by_column, strict=True)})
         with path.open("wb") as file:
-            pq.write_table(pa.table({title: _array(cells) for title, cells in zip(columns, held, strict=True)}), file)
+            pq.write_table(table, file)
 
 
 class _Lines:
-    """Ends rows with a line feed. The writer is told otherwise so that it quotes a cell with a carriage return."""
+    """Ends rows with a line feed. The writer itself uses CR LF, so that it quotes a cell with a carriage return."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
@@ -98,7 +99,7 @@ def _array(cells: list[Any]) -> Any:
 
 
 def dumps(value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None) -> str:
-    """JSON that every reader takes: null for NaN, text as it is. `default` writes what JSON has no form for."""
+    """Strict JSON: null for NaN, text not escaped. `default` converts what JSON can't represent."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
     except ValueError:
@@ -111,8 +112,8 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
-    return [_without_nan(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _without_nan(member) for key, member in value.items()}
+    return [_without_nan(member) for member in value] if isinstance(value, list | tuple) else value
 
 
 def _cell(value: Any, guard: bool) -> Any:

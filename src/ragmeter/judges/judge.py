@@ -1,26 +1,30 @@
-"""A model as a judge of answers: asked as often as was agreed, and never believed further than it can be read."""
+"""A model that fills asked columns: asked as often as was agreed, and never believed further than it can be read."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Retries
-from ragmeter.effects.wire import Endpoint
 from ragmeter.errors import UsageError
-from ragmeter.judges.chat import ChatClient
+from ragmeter.hints import option, parameter
+from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.prices import Price, price_of, read_prices
-from ragmeter.judges.verdict import CORRECT, RESPONSE_FORMAT, Prompt, parse
+from ragmeter.judges.prompt import messages, prompt_hash, prompt_size, read_words
+from ragmeter.judges.providers.port import ChatProvider, ChatReply
+from ragmeter.judges.providers.registry import endpoint_of, open_provider
+from ragmeter.judges.verdict import CORRECT, OWN_FORM, verdict
 from ragmeter.table import REFUSED, SCORED, TIED, UNPARSABLE
 
 DEFAULT_EVAL_MODEL = "gpt-4o"
@@ -28,13 +32,18 @@ MAX_EVAL_TOKENS = 1024
 MAX_API_RETRIES = 3
 #: Tokens that a server adds around messages.
 _FRAME = 50
+#: Of a reply without a reason and of one with a reason, about so many tokens.
+_SHORT_REPLY, _REPLY_WITH_REASON = 2, 40
+#: How many likely first tokens a server is asked for.
+_TOP_TOKENS = 5
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What the judge made of one answer. Only a `scored` one has a verdict.
 
-    `verdicts` holds one for each repeat, None where it could not be read; `replies` are the model's own words.
+    `verdicts` holds one for each repeat, None where it could not be read; `replies` are the model's own words;
+    `probability` is that of the higher value, where the server gives log-probabilities.
     """
 
     outcome: str
@@ -43,6 +52,7 @@ class Judgement:
     verdicts: tuple[str | None, ...] = ()
     replies: tuple[str, ...] = ()
     cause: str = ""
+    probability: float | None = None
 
     @property
     def accuracy(self) -> bool | None:
@@ -56,22 +66,27 @@ class Judgement:
 
     def as_dict(self) -> dict[str, Any]:
         """For the `api_response` column: what was said, and nothing that differs from run to run."""
-        kept: dict[str, Any] = {"outcome": self.outcome, "verdict": self.verdict, "reason": self.reason}
+        record: dict[str, Any] = {"outcome": self.outcome, "verdict": self.verdict, "reason": self.reason}
         if len(self.verdicts) > 1:
-            kept["verdicts"] = list(self.verdicts)
+            record["verdicts"] = list(self.verdicts)
         if self.cause:
-            kept["cause"] = self.cause
-        return {**kept, "replies": list(self.replies)}
+            record["cause"] = self.cause
+        return {**record, "replies": list(self.replies)}
 
 
-class LLMJudge:
-    """Asks a chat model whether an answer says the same as the expected one.
+class Judge:
+    """A chat model that judges answers: whom to ask, how, how often, and within what limits.
 
     Args:
-        api_key: the endpoint's key; without it OPENAI_API_KEY.
-        model_name: the model.
-        base_url: any OpenAI-compatible endpoint; without it OPENAI_BASE_URL, or OpenAI's own.
-        prompt: a file with criteria of your own.
+        model: the model's name; `anthropic:NAME` and `gemini:NAME` are asked in these vendors' own formats.
+        base_url: any OpenAI-compatible endpoint; without it OPENAI_BASE_URL, or the vendor's own.
+        api_key: the endpoint's key; without it OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY.
+        headers: more headers, as `Name: value` or a mapping; `$NAME` in a value is taken from the environment.
+        api_version: the version of the endpoint's API, which Azure wants.
+        provider: whom to ask in place of all that; `FakeProvider` in tests.
+        cascade: has the offline judge decide where it is sure, for metrics with `judge=cascade`.
+        prompt: a file with words of your own; `{answer}` and the like stand for the table's columns.
+        reasons: ask for a short reason after each verdict. It costs tokens, and is shown in the report.
         temperature: 0 by default, for verdicts that come out the same again.
         seed: sent along; repeats and second tries count up from it.
         max_tokens: the longest reply.
@@ -80,15 +95,25 @@ class LLMJudge:
         timeout: seconds for a reply.
         retries: how often a call that failed is made again.
         prices: a file of prices, where ours does not know the model.
+        workers: how many calls may be under way at once.
+        budget: the most that a run's judging may cost, in dollars.
+        max_calls: the most calls that a run's judging may make.
+        check: try the judge on built-in cases with known verdicts before it is asked anything else.
+        journal: the file that keeps its replies; without it `judge.journal.sqlite` in the folder of the runs.
     """
 
     def __init__(
         self,
-        api_key: str | None = None,
-        model_name: str = DEFAULT_EVAL_MODEL,
+        model: str = DEFAULT_EVAL_MODEL,
         base_url: str | None = None,
+        api_key: str | None = None,
         *,
+        headers: Iterable[str] | Mapping[str, str] = (),
+        api_version: str | None = None,
+        provider: ChatProvider | None = None,
+        cascade: Cascade | None = None,
         prompt: str | Path | None = None,
+        reasons: bool = False,
         temperature: float = 0.0,
         seed: int = 0,
         max_tokens: int = MAX_EVAL_TOKENS,
@@ -97,148 +122,246 @@ class LLMJudge:
         timeout: float = 60.0,
         retries: int = MAX_API_RETRIES,
         prices: str | Path | None = None,
+        workers: int = 8,
+        budget: float | None = None,
+        max_calls: int | None = None,
+        check: bool = True,
+        journal: str | Path | None = None,
     ) -> None:
         for name, value, least in (
             ("repeats", repeats, 1), ("tries", tries, 1), ("max_tokens", max_tokens, 1), ("retries", retries, 0),
+            ("workers", workers, 1),
         ):  # fmt: skip
             if value < least:
-                raise UsageError(f"{name} must be at least {least}, and is {value}")
+                raise UsageError(f"{parameter(name)} must be at least {least}, got {value}")
         if not timeout > 0 or not temperature >= 0:
-            raise UsageError("timeout must be above 0, and temperature not below")
-        self.endpoint = Endpoint.of(model_name, base_url, api_key, timeout)
-        self.prompt = Prompt() if prompt is None else Prompt.read(prompt)
-        self.price: Price | None = price_of(model_name, None if prices is None else read_prices(prices))
+            raise UsageError("timeout must be above 0, and temperature at least 0")
+        if provider is not None and (base_url or api_key or headers or api_version):
+            raise UsageError("a provider has its own address, key and headers", hint="give either it or these")
+        self.provider = provider
+        self.endpoint = endpoint_of(model, base_url, api_key, timeout, headers=headers, api_version=api_version)
+        self.prompt = prompt
+        self.words = None if prompt is None else read_words(prompt)
+        own_prices = None if prices is None else read_prices(prices)
+        self.price: Price | None = provider.price if provider else price_of(model, own_prices)
+        if budget is not None and self.price is None:
+            raise UsageError(
+                f"the price of {model!r} is not known, so a budget can't be kept",
+                hint=f"give it with {option('prices')}, or limit the calls with {option('max_calls')}",
+            )
+        self.cascade, self.reasons, self.check = cascade, reasons, check
+        self.journal = None if journal is None else Path(journal)
         self.temperature, self.seed, self.max_tokens = float(temperature), seed, max_tokens
         self.repeats, self.tries = repeats, tries
         self.retries = Retries.of(retries)
-        #: What the calls of this judge are filed under: everything but the texts.
-        self.spec = _digest(self.signature() | {"url": _digest(self.endpoint.base_url)})
+        self.workers, self.budget, self.max_calls = workers, budget, max_calls
 
     def __repr__(self) -> str:
-        return f"LLMJudge(model_name={self.endpoint.model!r}, base_url={self.endpoint.name!r})"
+        asked = self.client().signature()
+        return f"{type(self).__name__}(model={asked['model']!r}, base_url={asked['endpoint']!r})"
 
-    def signature(self) -> dict[str, Any]:
+    @property
+    def limits(self) -> Limits:
+        """Within which it is asked."""
+        return Limits(self.workers, self.retries, self.max_calls, self.budget)
+
+    def check_columns(self, columns: Collection[str]) -> None:
+        """Refuse a user's own words that show a column which the table does not have."""
+        if self.prompt is not None:
+            read_words(self.prompt, columns)
+
+    def asked(self, node: Asked) -> Asked:
+        """The column as this judge is asked about it: in the user's own words, if there are any."""
+        if self.words is None:
+            return node
+        form = OWN_FORM if node.name == verdict.name else node.form
+        return replace(node, words=self.words, form=form, known=None)
+
+    def signature(self, node: Asked = verdict) -> dict[str, Any]:
         """Everything that a reply depends on besides the texts."""
+        asked = self.asked(node)
         return {
-            "model": self.endpoint.model,
-            "endpoint": self.endpoint.name,
+            **self.client().signature(),
             "temperature": self.temperature,
             "seed": self.seed,
             "max_tokens": self.max_tokens,
-            "response_format": "json_schema",
-            "prompt": self.prompt.hash,
+            "reasons": self.reasons,
+            "prompt": prompt_hash(asked, reasons=self.reasons),
         }
 
-    def client(self) -> ChatClient:
-        """The connection that `judge` asks through, to be opened as a context."""
-        return ChatClient(self.endpoint, self.price)
+    def spec(self, node: Asked = verdict) -> str:
+        """What the calls of this judge are filed under: everything but the texts."""
+        return digest(self.signature(node) | self.client().digests())
+
+    def client(self) -> ChatProvider:
+        """The connection that it is asked through, to be opened as a context."""
+        return self.provider or open_provider(self.endpoint, self.price)
+
+    def on(self, node: Asked) -> ColumnJudge:
+        """This judge, asked to fill one column."""
+        return ColumnJudge(self, node)
+
+
+class ColumnJudge:
+    """A judge that is asked to fill one column: `asked` has its words, `spec` is what its calls are filed under."""
+
+    def __init__(self, judge: Judge, node: Asked) -> None:
+        self.judge = judge
+        self.asked = judge.asked(node)
+        self.spec = judge.spec(node)
+        self._tried: dict[str, int] = {}
+
+    async def ask(
+        self, caller: Caller, client: ChatProvider, values: Mapping[str, str], *, retry: bool = False
+    ) -> Judgement:
+        """Judge one row through a caller that paces, budgets and remembers. `values` are the columns' texts.
+
+        `retry` asks anew where all recorded replies are unreadable or refusals.
+        """
+        if self.judge.repeats == 1:
+            return await self._repeat(caller, client, values, 0, retry)
+        repeats = (self._repeat(caller, client, values, number, retry) for number in range(self.judge.repeats))
+        return _majority(await asyncio.gather(*repeats))
+
+    async def _repeat(
+        self, caller: Caller, client: ChatProvider, values: Mapping[str, str], repeat: int, retry: bool
+    ) -> Judgement:
+        """One verdict; asked for again where the reply can't be read, and read as far as replies are recorded."""
+        judgement = Judgement(UNPARSABLE, verdicts=(None,))
+        replies: list[str] = []
+        before = self._recorded_before(caller.journal, values, repeat) if retry else 0
+        for attempt in count():
+            key = self.key(values, repeat, attempt)
+            enough = attempt >= before + self.judge.tries or (judgement.outcome == REFUSED and attempt > before)
+            if enough and key not in caller.journal:
+                return judgement
+            send = partial(self._send, client, values, self._parameters(repeat, attempt))
+            reply = await caller.ask(key, send, worst=self.most(values))
+            if isinstance(reply, Failure):
+                return Judgement(reply.outcome, None, "", (None,), tuple(replies), reply.cause)
+            judgement = self._read(ChatReply.from_reply(reply), values, replies)
+            if judgement.verdict is not None:
+                return judgement
+        raise AssertionError  # the loop ends by itself
+
+    def _recorded_before(self, journal: Journal, values: Mapping[str, str], repeat: int) -> int:
+        """How many replies the journal had when this judge was first asked to try again."""
+        first = self.key(values, repeat, 0)
+        if first not in self._tried:
+            self._tried[first] = next(n for n in count() if self.key(values, repeat, n) not in journal)
+        return self._tried[first]
+
+    def _read(self, reply: ChatReply, values: Mapping[str, str], replies: list[str]) -> Judgement:
+        """What a reply says; it is added to the `replies` before it."""
+        replies.append(reply.content or "")
+        if reply.declined:
+            return Judgement(REFUSED, None, "", (None,), tuple(replies), reply.declined)
+        columns = None if reply.cut_off else self.asked.form.read(replies[-1], values)
+        if columns is None:
+            cause = "cut off at max_tokens" if reply.cut_off else f"not a {self.asked.name}"
+            return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
+        value, reason = columns["value"], columns.get("reason", "")
+        chance = self.asked.form.probability(reply.logprobs or {})
+        return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)
+
+    async def _send(self, client: ChatProvider, values: Mapping[str, str], parameters: dict[str, Any]) -> Reply:
+        return await client.send(messages(self.asked, values, reasons=self.judge.reasons), parameters)
+
+    def _parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
+        form = self.asked.form.response_format(reasons=self.judge.reasons)
+        return {
+            "temperature": self.judge.temperature,
+            "seed": self.judge.seed + 1000 * repeat + attempt,
+            "max_tokens": self.judge.max_tokens,
+            **({} if form is None else {"response_format": form}),
+            **({} if self.judge.reasons else {"logprobs": True, "top_logprobs": _TOP_TOKENS}),
+        }
+
+    def key(self, values: Mapping[str, str], repeat: int, attempt: int) -> str:
+        """What a reply is kept under in the journal."""
+        return digest([self.spec, dict(values), repeat, attempt])
+
+    def recorded(self, journal: Journal, values: Mapping[str, str]) -> int:
+        """How many of the first calls for a row are in a journal already."""
+        return sum(journal.get(self.key(values, repeat, 0)) is not None for repeat in range(self.judge.repeats))
+
+    def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
+        """About how many tokens one call takes and gives: four bytes a token."""
+        reply = _REPLY_WITH_REASON if self.judge.reasons else _SHORT_REPLY
+        return self._size(values) // 4 + _FRAME, min(reply, self.judge.max_tokens)
+
+    def cost(self, values: Mapping[str, str]) -> float:
+        """About what one call costs, in dollars; 0 where the price is not known."""
+        return 0.0 if self.judge.price is None else self.judge.price.of(*self.estimate(values))
+
+    def most(self, values: Mapping[str, str]) -> float:
+        """The most that one call can cost, in dollars; 0 where the price is not known: a token is at least a byte."""
+        price = self.judge.price
+        return 0.0 if price is None else price.of(self._size(values) + _FRAME, self.judge.max_tokens)
+
+    def _size(self, values: Mapping[str, str]) -> int:
+        return prompt_size(self.asked, values, reasons=self.judge.reasons)
+
+
+class LLMJudge(Judge):
+    """Asks a chat model whether an answer says the same as the expected one.
+
+    The keywords are those of `Judge`. It is not tried on built-in cases first unless `check` is given.
+    """
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        model_name: str = DEFAULT_EVAL_MODEL,
+        base_url: str | None = None,
+        *,
+        check: bool = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, check=check, **settings)
 
     def evaluate(self, query: str, ground_truth: str, agent_response: str) -> Judgement:
-        """Judge one answer now. Nothing is kept of it; for many answers use CRAGEvaluator."""
+        """Judge one answer now. Nothing is kept of it; for many answers use `evaluate(..., judge=...)`."""
         if not all(isinstance(text, str) for text in (query, ground_truth, agent_response)):
             raise UsageError("a query, a ground truth and an answer are texts")
-        self.endpoint.check()
+        self.client().check()
+        values = {"question": query, "reference": ground_truth, "answer": agent_response}
 
         async def work(caller: Caller) -> Judgement:
             async with self.client() as client:
-                return await self.judge(caller, client, query, ground_truth, agent_response)
+                return await self.on(verdict).ask(caller, client, values)
 
         return run_calls(work, Limits(self.repeats, self.retries))
 
-    async def judge(
-        self, caller: Caller, client: ChatClient, query: str, ground_truth: str, agent_response: str
-    ) -> Judgement:
-        """Judge one answer through a caller that paces, budgets and remembers."""
-        values = _values(query, ground_truth, agent_response)
-        if self.repeats == 1:
-            return await self._repeat(caller, client, values, 0)
-        each = await asyncio.gather(*(self._repeat(caller, client, values, index) for index in range(self.repeats)))
-        return _majority(each)
 
-    async def _repeat(self, caller: Caller, client: ChatClient, values: dict[str, str], repeat: int) -> Judgement:
-        """One verdict; asked for again where the reply can't be read."""
-        replies: list[str] = []
-        cause = ""
-        for attempt in range(self.tries):
-            parameters = self._parameters(repeat, attempt)
-            found = await caller.ask(
-                self._key(values, repeat, attempt),
-                partial(_send, client, self.prompt, values, parameters),
-                worst=self._worst(values),
-            )
-            if isinstance(found, Failure):
-                return Judgement(found.outcome, None, "", (None,), tuple(replies), found.cause)
-            body = json.loads(found.body)
-            replies.append(body["content"] or "")
-            if body["refusal"] or body["finish_reason"] == "content_filter":
-                said = str(body["refusal"] or "the content filter ended the reply")
-                return Judgement(REFUSED, None, "", (None,), tuple(replies), said)
-            verdict = None if body["finish_reason"] == "length" else parse(replies[-1])
-            if verdict is not None:
-                return Judgement(SCORED, verdict.verdict, verdict.reason, (verdict.verdict,), tuple(replies))
-            cause = "cut off at max_tokens" if body["finish_reason"] == "length" else "not a verdict"
-        return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
-
-    def _parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
-        return {
-            "temperature": self.temperature,
-            "seed": self.seed + 1000 * repeat + attempt,
-            "max_tokens": self.max_tokens,
-            "response_format": RESPONSE_FORMAT,
-        }
-
-    def _key(self, values: dict[str, str], repeat: int, attempt: int) -> str:
-        return _digest([self.spec, values, repeat, attempt])
-
-    def recorded(self, journal: Journal, query: str, ground_truth: str, agent_response: str) -> int:
-        """How many of the first calls for an answer are in a journal already."""
-        values = _values(query, ground_truth, agent_response)
-        return sum(journal.get(self._key(values, repeat, 0)) is not None for repeat in range(self.repeats))
-
-    def estimate(self, query: str, ground_truth: str, agent_response: str) -> tuple[int, int]:
-        """About how many tokens one call takes and gives: four bytes a token, and a sentence for an answer."""
-        return self._bytes(_values(query, ground_truth, agent_response)) // 4 + _FRAME, min(40, self.max_tokens)
-
-    def cost(self, query: str, ground_truth: str, agent_response: str) -> float:
-        """About what one call costs, in dollars; 0 where the price is not known."""
-        return 0.0 if self.price is None else self.price.of(*self.estimate(query, ground_truth, agent_response))
-
-    def most(self, query: str, ground_truth: str, agent_response: str) -> float:
-        """The most that one call can cost, in dollars; 0 where the price is not known."""
-        return self._worst(_values(query, ground_truth, agent_response))
-
-    def _worst(self, values: dict[str, str]) -> float:
-        """The most that one call can cost: a token is never less than a byte."""
-        return 0.0 if self.price is None else self.price.of(self._bytes(values) + _FRAME, self.max_tokens)
-
-    def _bytes(self, values: dict[str, str]) -> int:
-        messages = self.prompt.messages(values)
-        return sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
+def shown_texts(asked: Asked, row: Mapping[str, Any]) -> dict[str, str]:
+    """What a model is shown of a row: each column as a text, several references each on its line."""
+    return {name: _as_text(name, row.get(name)) for name in asked.needs}
 
 
-def _values(query: str, ground_truth: str, agent_response: str) -> dict[str, str]:
-    return {"query": query, "ground_truth": ground_truth, "agent_response": agent_response}
+def _as_text(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        if name == "reference":
+            return "\nor: ".join(str(text) for text in value)
+        return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(value, 1))
+    return str(value)
 
 
-async def _send(client: ChatClient, prompt: Prompt, values: dict[str, str], parameters: dict[str, Any]) -> Reply:
-    return await client.send(prompt.messages(values), parameters)
-
-
-def _majority(each: Iterable[Judgement]) -> Judgement:
+def _majority(judgements: Sequence[Judgement]) -> Judgement:
     """One judgement from several: what more than half of them say."""
-    held = list(each)
-    verdicts = tuple(one.verdict for one in held)
-    replies = tuple(reply for one in held for reply in one.replies)
+    verdicts = tuple(judgement.verdict for judgement in judgements)
+    replies = tuple(reply for judgement in judgements for reply in judgement.replies)
     counts = Counter(verdict for verdict in verdicts if verdict)
-    winner = next((verdict for verdict, count in counts.items() if 2 * count > len(held)), None)
+    winner = next((verdict for verdict, count in counts.items() if 2 * count > len(judgements)), None)
     if winner is not None:
-        reason = next(one.reason for one in held if one.verdict == winner)
-        return Judgement(SCORED, winner, reason, verdicts, replies, "")
-    failed = next((one for one in held if one.verdict is None), None)
+        chances = [judgement.probability for judgement in judgements if judgement.probability is not None]
+        chance = sum(chances) / len(chances) if chances else None
+        reason = next(judgement.reason for judgement in judgements if judgement.verdict == winner)
+        return Judgement(SCORED, winner, reason, verdicts, replies, "", chance)
+    failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
     outcome, cause = (TIED, "as many for as against") if failed is None else (failed.outcome, failed.cause)
     return Judgement(outcome, None, "", verdicts, replies, cause)
-
-
-def _digest(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

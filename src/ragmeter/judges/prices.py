@@ -26,8 +26,19 @@ _TABLE = {
     "gpt-5-nano": (0.05, 0.40),
     "o3": (2.00, 8.00),
     "o4-mini": (1.10, 4.40),
+    # For prompts of up to 200,000 tokens, where longer ones cost more.
+    "claude-opus-4-1": (15.00, 75.00),
+    "claude-sonnet-4-5": (3.00, 15.00),
+    "claude-sonnet-4": (3.00, 15.00),
+    "claude-haiku-4-5": (1.00, 5.00),
+    "claude-3-5-haiku": (0.80, 4.00),
+    "claude-3-haiku": (0.25, 1.25),
+    "gemini-2.5-pro": (1.25, 10.00),
+    "gemini-2.5-flash": (0.30, 2.50),
+    "gemini-2.5-flash-lite": (0.10, 0.40),
 }
-_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+_DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
+_PREFIX = re.compile(r"^(openai|anthropic|gemini):")
 _FORM = '{"my-model": {"input": 0.5, "output": 1.5}}, in dollars for a million tokens'
 
 
@@ -46,7 +57,8 @@ class Price:
 def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None:
     """The price of a model, or of the one that it is a dated version of; None where nobody has said it."""
     known = {name: Price(*both) for name, both in _TABLE.items()} | dict(own or {})
-    return known.get(model) or known.get(_DATED.sub("", model))
+    names = (model, _DATED.sub("", model), bare := _PREFIX.sub("", model), _DATED.sub("", bare))
+    return next((known[name] for name in names if name in known), None)
 
 
 def read_prices(path: str | Path) -> dict[str, Price]:

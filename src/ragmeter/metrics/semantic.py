@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from ragmeter.definition import column, metric
-from ragmeter.table import Scores
+from ragmeter.definition import column, embedded, metric
+from ragmeter.table import Embeddings, Scores
+
+if TYPE_CHECKING:
+    from ragmeter.embedders.embedder import Embedders
 
 #: The model that is used where none is named.
 MODEL = "intfloat/multilingual-e5-base"
@@ -33,20 +34,9 @@ class Prefix(str):
         return f"{self}: " if self in ("query", "passage") else str(self)
 
 
-@dataclass(frozen=True)
-class Embeddings:
-    """The vectors of a block's distinct texts, and which of them each side of each pair has.
-
-    Vectors have length 1. All empty texts share one that is zero.
-    """
-
-    vectors: npt.NDArray[np.float32]
-    reference: npt.NDArray[np.int64]
-    answer: npt.NDArray[np.int64]
-
-
-@column
+@embedded
 def embeddings(
+    models: Embedders | None,
     reference: Sequence[str],
     answer: Sequence[str],
     *,
@@ -54,7 +44,7 @@ def embeddings(
     base_url: str | None = None,
     prefix: Prefix | None = None,
 ) -> Embeddings:
-    """The vectors of both sides; each distinct text is embedded once."""
+    """The vectors of both sides, by the run's models; each distinct text is embedded once."""
     from ragmeter.embedders.embedder import embed, plain
 
     places: dict[str, int] = {}
@@ -64,7 +54,7 @@ def embeddings(
         if raw[text]:
             places.setdefault(raw[text], len(places))
     in_front = None if prefix is None else Prefix.parse(prefix).in_full()
-    vectors = embed(list(places), model, base_url, in_front) if places else np.zeros((0, 1), dtype=np.float32)
+    vectors = embed(list(places), model, base_url, in_front, models) if places else np.zeros((0, 1), dtype=np.float32)
     places[""] = len(vectors)
     vectors = np.concatenate([vectors, np.zeros((1, vectors.shape[1]), dtype=np.float32)])
     sides = [np.fromiter((places[raw[text]] for text in side), np.int64, len(side)) for side in (reference, answer)]

@@ -1,1 +1,1 @@
-"""Runs: the folder of each, its writer, and the columns that are read when they are needed."""
+"""Runs: one `Run`, opened once; which run is meant; the writer of its files."""

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragmeter.errors import MissingExtraError, UnknownNameError
 from ragmeter.show import numbers
-from ragmeter.stats.confidence import percent
+from ragmeter.show.sentences.causes import counted_causes
+from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.texts import in_html
 from ragmeter.stats.intervals import Interval
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ragmeter.stats.summary import MetricSummary
-
-#: Which way is better, beside a metric's name.
-ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
-#: Control characters, and those that turn the direction of the text that follows.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Tabular(ABC):
@@ -106,26 +101,21 @@ def summary_records(metrics: Mapping[str, MetricSummary]) -> list[dict[str, Any]
 def summaries_html(metrics: Mapping[str, MetricSummary]) -> str:
     """A line for each metric: its mean, its interval and its n, and why rows have no score where some have none."""
     level = next((summary.level for summary in metrics.values()), 0.95)
-    titles = ["metric", "mean", f"{percent(level)} interval", "n"]
+    titles = ["metric", "mean", f"{numbers.percent(level)} interval", "n"]
     rows = [
         [
-            f"{name} {ARROWS[summary.direction]}",
+            titled(name, summary.direction),
             numbers.number(summary.mean),
             numbers.interval(summary.interval),
             numbers.scored(summary.n_scored, summary.n_total),
         ]
         for name, summary in metrics.items()
     ]
-    causes = [", ".join(f"{n:,} {cause}" for cause, n in summary.n_not_scored.items()) for summary in metrics.values()]
+    causes = [counted_causes(summary.n_not_scored) for summary in metrics.values()]
     if any(causes):
         titles.append("not scored")
         rows = [[*row, cause] for row, cause in zip(rows, causes, strict=True)]
     return html_table(titles, rows, texts=(0, 4))
-
-
-def html_text(text: object) -> str:
-    """A text as HTML shows it, whatever is in it."""
-    return escape(_CONTROL.sub("\ufffd", str(text)))
 
 
 def html_table(titles: Sequence[str], rows: Sequence[Sequence[object]], *, texts: Sequence[int] = (0,)) -> str:
@@ -141,8 +131,8 @@ def html_table(titles: Sequence[str], rows: Sequence[Sequence[object]], *, texts
 
 def html_lines(*lines: str) -> str:
     """A line of text for each, escaped; nothing for one that is empty."""
-    return "".join(f"<div>{html_text(line)}</div>" for line in lines if line)
+    return "".join(f"<div>{in_html(line)}</div>" for line in lines if line)
 
 
 def _cell(tag: str, content: object, side: str) -> str:
-    return f'<{tag} style="text-align: {side}">{html_text(content)}</{tag}>'
+    return f'<{tag} style="text-align: {side}">{in_html(content)}</{tag}>'

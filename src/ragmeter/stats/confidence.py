@@ -23,11 +23,6 @@ def check_seed(seed: int) -> None:
         raise UsageError(f"a seed is 0 or more, and not {seed}")
 
 
-def percent(level: float) -> str:
-    """A level as people say it: 95%, and 99.9% is not 100%."""
-    return f"{100 * level:.12g}%"
-
-
 @dataclass(frozen=True)
 class Confidence:
     """How intervals are made.

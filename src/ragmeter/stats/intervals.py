@@ -20,6 +20,11 @@ SMALL = 30
 _ROUNDING = 1e-9
 
 
+def is_few(n: int, clusters: int | None) -> bool:
+    """Whether an interval rests on too few rows, or too few groups of them, to keep its promise."""
+    return (n if clusters is None else clusters) < SMALL
+
+
 def interval_of(
     values: Scores, how: Confidence, *, binary: bool = False, codes: Codes | None = None
 ) -> tuple[Interval | None, str]:

@@ -1,4 +1,4 @@
-"""Asks a target every question of a dataset: sessions turn by turn, everything else side by side."""
+"""Asks a target every question of a dataset: the turns of a session one by one, everything else concurrently."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from typing import Any, Self
 from ragmeter.effects.caller import STOPPED, Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.effects.rounds import Reuse, Round, begin_round
 from ragmeter.targets.port import Answer, Question, Target
 
 
 @dataclass
 class Asked:
-    """What came of it: an answer or a failure for every question, in their order, and what it took."""
+    """The result of asking: an answer or a failure for every question, in their order; effort and usage."""
 
-    found: list[Answer | Failure]
+    replies: list[Answer | Failure]
     effort: dict[str, Any] = field(default_factory=dict)
     usage: dict[str, Any] = field(default_factory=dict)
-    notice: str | None = None  # about answers of an earlier sitting
+    notice: str | None = None  # about answers from an interrupted run
 
     def says_what_was_retrieved(self) -> bool:
-        """Whether any answer does, if only to say that it was nothing; or there is no answer at all."""
-        answers = [reply for reply in self.found if isinstance(reply, Answer)]
+        """Whether any answer reports what was retrieved, be it an empty list. True also if there are no answers."""
+        answers = [reply for reply in self.replies if isinstance(reply, Answer)]
         return not answers or any(answer.retrieved is not None for answer in answers)
 
     def causes(self) -> dict[str, int]:
         """Why questions have no answer, most frequent first."""
-        said = Counter(f"{each.outcome}: {each.cause}" for each in self.found if isinstance(each, Failure))
-        return dict(said.most_common())
+        failures = (reply for reply in self.replies if isinstance(reply, Failure))
+        return dict(Counter(f"{failure.outcome}: {failure.cause}" for failure in failures).most_common())
 
 
 class Answers:
-    """The answers of one run, open while it is made: the journal, and the round that it is in.
+    """The journal of a run's answers, and the round that is being asked.
 
-    A run that was interrupted goes on with its round; a run that is complete says so by `finish()`.
+    An interrupted run continues its round; `finish()` marks the round as complete.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ def ask(
     answers: Answers | None,
     advance: Callable[[int], None],
 ) -> Asked:
-    """Ask, and keep every answer in the journal before it counts; without one, nothing outlives the call."""
-    found: list[Answer | Failure] = [Failure(STOPPED, "stopped")] * len(questions)
+    """Ask every question. Each answer is recorded in the journal before it counts; without one, nothing is kept."""
+    replies: list[Answer | Failure] = [Failure(STOPPED, "stopped")] * len(questions)
     if answers is None:
         with Answers(None, "", target, questions) as answers:
             return ask(target, questions, limits, answers, advance)
@@ -90,43 +90,40 @@ def ask(
 
     async def work(caller: Caller) -> Asked:
         async def session(places: list[int]) -> None:
-            so_far: list[tuple[str, str]] = []
+            history: list[tuple[str, str]] = []
             conversation: str | None = None
             for count, place in enumerate(places, 1):
-                question = replace(questions[place], history=tuple(so_far), conversation_id=conversation)
-                found[place] = await _one(caller, target, question, current)
-                answer = found[place]
-                if isinstance(answer, Failure):  # what comes after it would be asked out of its context
+                question = replace(questions[place], history=tuple(history), conversation_id=conversation)
+                answer = replies[place] = await _answer(caller, target, question, current)
+                if isinstance(answer, Failure):  # later turns would be asked without their context
                     for later in places[count:]:
-                        found[later] = Failure(answer.outcome, "an earlier turn of the session has no answer")
+                        replies[later] = Failure(answer.outcome, "an earlier turn of the session has no answer")
                     break
-                so_far.append((question.text, answer.answer))
+                history.append((question.text, answer.answer))
                 conversation = answer.conversation_id or conversation
-            if hasattr(target, "end"):
-                await target.end(questions[places[0]].session_id)
+            await target.end(questions[places[0]].session_id)
             advance(len(places))
 
         async with target:
-            await each(_sessions(questions), session, 2 * limits.workers)
+            await for_each(_sessions(questions), session, 2 * limits.workers)
         effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
-        return Asked(found, effort, caller.usage.as_dict(), notice)
+        return Asked(replies, effort, caller.usage.as_dict(), notice)
 
     return run_calls(work, limits, answers.journal, current.key())
 
 
-async def _one(caller: Caller, target: Target, question: Question, current: Round) -> Answer | Failure:
+async def _answer(caller: Caller, target: Target, question: Question, current: Round) -> Answer | Failure:
     key = current.key(question.qid, question.session_id, question.messages(), question.conversation_id)
-    worst = getattr(target, "worst", lambda question: 0.0)(question)
-    reply = await caller.ask(key, lambda: target.answer(question), worst=worst)
+    reply = await caller.ask(key, lambda: target.answer(question), worst=target.worst(question))
     return reply if isinstance(reply, Failure) else Answer.from_reply(reply)
 
 
 def _sessions(questions: Sequence[Question]) -> list[list[int]]:
-    """The places of the questions, those of one session together; the longest first, since they take the longest."""
+    """The questions' positions by session, the longest session first: it takes the longest."""
     sessions: dict[str, list[int]] = {}
     for place, question in enumerate(questions):
         sessions.setdefault(f"s{question.session_id}" if question.session_id else f"q{place}", []).append(place)
     for places in sessions.values():
-        places.sort(key=lambda place: questions[place].turn)  # stable: without turns, as they stand there
+        places.sort(key=lambda place: questions[place].turn)  # stable: without turns, the order of the file
     return sorted(sessions.values(), key=len, reverse=True)

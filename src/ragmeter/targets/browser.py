@@ -1,4 +1,4 @@
-"""A browser to drive: found on the machine, or Playwright's own."""
+"""Starts a browser: Playwright's own, or one installed on the machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from ragmeter.errors import MissingExtraError, UsageError
 from ragmeter.hints import by_caller, option
 
-#: What Chromium and its relatives are called where they are installed.
+#: Commands that start Chromium or a browser built on it.
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
 _INSTALL = "install one: `playwright install chromium`, or your system's chromium package; or name it with " + option(
     "browser_path"
@@ -19,7 +19,7 @@ _INSTALL = "install one: `playwright install chromium`, or your system's chromiu
 
 
 def playwright_api() -> Any:
-    """Playwright's asynchronous interface, which is an extra."""
+    """Playwright's asynchronous interface; it comes with the extra `web`."""
     try:
         from playwright import async_api
     except ImportError:
@@ -28,27 +28,27 @@ def playwright_api() -> Any:
 
 
 async def launch(playwright: Any, path: str | None, *, headed: bool) -> Any:
-    """A browser: the one that was named, Playwright's own, or one that is on the machine."""
+    """Start the browser at `path`, else Playwright's own, else one installed on the machine."""
     if path is not None and not Path(path).is_file():
         raise UsageError(f"there is no browser at {path}", hint=_INSTALL)
     own = Path(playwright.chromium.executable_path)
-    found = path or (str(own) if own.is_file() else next(filter(None, map(shutil.which, _NAMES)), None))
-    if found is None:
+    executable = path or (str(own) if own.is_file() else next(filter(None, map(shutil.which, _NAMES)), None))
+    if executable is None:
         raise UsageError("there is no browser on this machine", hint=_INSTALL)
     if headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise UsageError(
-            f"{by_caller('--headed', 'headed=True')} needs a screen, and there is none",
+            f"{by_caller('--headed', 'headed=True')} needs a screen, and there is no display",
             hint="leave it out, or use xvfb-run",
         )
     root = hasattr(os, "geteuid") and os.geteuid() == 0
-    arguments = ["--no-sandbox"] if root else []  # the sandbox refuses to work for root, in a container for one
+    arguments = ["--no-sandbox"] if root else []  # the sandbox does not work for root, which containers often run as
     try:
         return await playwright.chromium.launch(
-            executable_path=found,
+            executable_path=executable,
             headless=not headed,
             args=arguments,
-            handle_sigint=False,  # Ctrl-C lets the pages come to their end
+            handle_sigint=False,  # after Ctrl-C, open pages may finish
         )
     except playwright_api().Error as error:
-        said = str(error).splitlines()[0]
-        raise UsageError(f"the browser {found} does not start: {said}", hint=_INSTALL) from None
+        reason = str(error).splitlines()[0]
+        raise UsageError(f"the browser {executable} does not start: {reason}", hint=_INSTALL) from None

@@ -1,4 +1,4 @@
-"""When an answer on a page is finished: its text has been still for long enough, by what the page shows meanwhile."""
+"""Decides when an answer on a page is finished: its text has not changed for long enough, given what the page shows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-#: How long a text must have been still, in seconds: when the page shows what the user named, when its stop button has
-#: gone, when its requests have come to their end, when there is nothing to go by, and when it is at work all the same.
+#: Seconds that a text must not have changed: once the ready selector is visible, once the stop button has gone, once
+#: all requests have ended, without any such signal, and while requests are still open.
 _READY, _STOPPED, _SETTLED, _STILL, _PENDING = 0.1, 0.5, 1.0, 4.0, 20.0
-#: A look counts for so much at most: on a slow machine, what nobody looked at was not still.
+#: The most seconds that one look adds: on a slow machine, the text may have changed between two looks.
 _GLANCE = 0.25
 _AT_WORK = r"thinking|loading|typing|generating|searching|pensando|cargando|escribiendo|generando|buscando"
 _DOING = rf"{_AT_WORK}|writing|retrieving|reading|processing|working|waiting|wait|moment|procesando|espere|momento"
-#: What a page says until it has an answer: "Thinking", "The assistant is typing", "Reading the documents...".
+#: Placeholders that pages show until they have an answer: "Thinking", "The assistant is typing", "Reading ...".
 _WAITING = re.compile(
     rf"\W*((\w+\W+){{0,3}}(is|are|está)\W+)?({_AT_WORK})?\W*|(?=.{{0,60}}$).*\b({_DOING})\b.*(\.\.\.|…)\W*",
     re.IGNORECASE | re.DOTALL,
@@ -24,13 +24,13 @@ _REQUESTS = frozenset({"fetch", "xhr", "eventsource", "document"})
 
 
 def is_answer(text: str) -> bool:
-    """Whether a text is one that somebody would call an answer."""
+    """Whether a text is an answer, and not a placeholder."""
     return bool(text) and not _WAITING.fullmatch(text)
 
 
 @dataclass
 class Traffic:
-    """What goes over a page's wires: requests that a question caused, and lines that were open before."""
+    """A page's connections: `under_way` are requests since the question, `lines` were open before it."""
 
     under_way: set[Any] = field(default_factory=set)
     lines: set[Any] = field(default_factory=set)
@@ -38,36 +38,36 @@ class Traffic:
     heard_at: float = 0.0
 
     def question(self, now: float) -> None:
-        """A question is about to be sent: what is open already is a line that an answer may come by."""
+        """A question is about to be sent. An answer may also come over a connection that is already open."""
         self.lines |= self.under_way
         self.under_way = set()
         self.requests, self.heard_at = 0, now
 
     def begin(self, request: Any, now: float) -> None:
-        """A request is sent."""
+        """A request was sent."""
         if request.resource_type in _REQUESTS:
             self.under_way.add(request)
             self.requests += 1
             self.heard_at = now
 
     def end(self, request: Any, now: float) -> None:
-        """A request has come to its end, well or not."""
+        """A request has ended or failed."""
         if request in self.under_way:
             self.heard_at = now
         self.under_way.discard(request)
         self.lines.discard(request)
 
     def settled(self, now: float) -> bool:
-        """Whether the answer came by requests that are over, and by nothing else that could bring more."""
+        """Whether all requests since the question have ended, and no other connection is open."""
         return self.requests > 0 and not self.lines and now - self.heard_at >= _SETTLED / 2
 
 
 class Finish:
-    """Looks at a text that grows, and says when it is finished. Times are in seconds.
+    """Watches a growing text, and decides when it is finished. Times are in seconds.
 
     Args:
         begun: when the question was sent.
-        named: whether the user named something that can be seen when the page is ready.
+        named: whether the user gave a ready selector.
     """
 
     def __init__(self, begun: float, *, named: bool) -> None:
@@ -81,7 +81,7 @@ class Finish:
         self._was_busy = self._spoke = self._stopped = False
 
     def see(self, look: Mapping[str, Any], traffic: Traffic, now: float) -> bool:
-        """Take in one look at the page; True if the answer is finished."""
+        """Evaluate one look at the page; True if the answer is finished."""
         text = look["text"]
         changed = text != self.text
         self._still = 0.0 if changed else self._still + min(now - self._seen, _GLANCE)
@@ -94,7 +94,7 @@ class Finish:
         return is_answer(text) and self._still >= self._patience(look, traffic, now)
 
     def _signals(self, look: Mapping[str, Any], changed: bool) -> None:
-        """A stop button that was there while the text grew, and has gone, is the end; unless the text goes on."""
+        """A stop button that was shown with the text and disappears means the end, unless the text changes again."""
         busy = bool(look["busy"])
         self._was_unready = self._was_unready or not look["ready"]
         if busy:
@@ -107,7 +107,7 @@ class Finish:
         self._was_busy = busy
 
     def _patience(self, look: Mapping[str, Any], traffic: Traffic, now: float) -> float:
-        """How long the text must have been still. Idle connections are a hint, and no proof."""
+        """Seconds that the text must not have changed. Idle connections shorten the wait; they prove nothing."""
         if self.named and not look["ready"]:
             return math.inf
         if self.named and (self._was_unready or look["newly"]):

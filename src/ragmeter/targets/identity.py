@@ -1,8 +1,8 @@
-"""What a Python target is, as a digest: its code, the values that its functions close over, its object's state.
+"""Digests of a Python target: its code, the values in its closures, its object's state.
 
-Two targets with the same digest give the same answers, as far as that can be seen from outside. It decides whether an
-interrupted run may go on, so it must not change when nothing relevant did: the rest of a script is not part of a
-function, and libraries count by their names.
+Two targets with the same digest give the same answers, as far as their code and state show. An interrupted run is
+resumed only if the digest is the same, so it must not change without a relevant change: the rest of a script is not
+part of a function, and libraries count by their names.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: Values whose repr says all about them.
+#: Types whose repr has the whole value.
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, type(Ellipsis), type(NotImplemented))
 _PLAIN_MODULES = frozenset(
     {"datetime", "decimal", "enum", "fractions", "ipaddress", "pathlib", "re", "uuid", "zoneinfo"}
 )
-#: Tools of a program that say nothing about its answers.
+#: Modules whose objects have no effect on answers.
 _IGNORED_MODULES = frozenset(
     {"_thread", "threading", "logging", "asyncio", "queue", "weakref", "contextvars", "multiprocessing"}
 )
-#: Members of classes that say nothing about them, or are made of addresses.
+#: Members of classes that have no effect, or contain memory addresses.
 _IGNORED_MEMBERS = frozenset(
     {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__dataclass_fields__", "__dataclass_params__",
      "__pydantic_core_schema__", "_abc_impl"}
@@ -41,7 +41,7 @@ _MOST_VALUES, _DEEPEST, _MOST_BYTES = 200_000, 60, 1 << 30
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Digests of a target's code and of its state. `certain`: nothing that was looked at hides a state of its own."""
+    """Digests of a target's code and of its state. `certain`: everything that was reached could be read."""
 
     source: str
     state: str
@@ -49,20 +49,20 @@ class Fingerprint:
 
 
 def fingerprint(target: Any) -> Fingerprint:
-    """The fingerprint of a function, a method, or any other object that can be asked."""
+    """The fingerprint of a function, a method, or any other callable."""
     walk = _Walk()
     walk.add(target)
     return Fingerprint(walk.code.hexdigest()[:16], walk.state.hexdigest()[:16], walk.certain)
 
 
 class _Walk:
-    """Goes through everything that a target refers to, each object once."""
+    """Visits everything that a target refers to, each object once."""
 
     def __init__(self) -> None:
         self.code, self.state = hashlib.sha256(), hashlib.sha256()
         self.certain = True
         self._numbers: dict[int, int] = {}
-        self._alive: list[Any] = []  # an object that is gone would lend its id to another
+        self._alive: list[Any] = []  # keeps visited objects alive, so that no id is used twice
         self._count = self._depth = 0
 
     def add(self, value: Any) -> None:
@@ -71,7 +71,7 @@ class _Walk:
         if self._count > _MOST_VALUES or self._depth >= _DEEPEST:
             self.certain = False
             return
-        if type(value) in _PLAIN:  # no isinstance: it asks a proxy for its __class__
+        if type(value) in _PLAIN:  # not isinstance, which would call a proxy's __class__
             self._note(self.state, f"{type(value).__name__} {value!r}")
             return
         if id(value) in self._numbers:
@@ -82,7 +82,7 @@ class _Walk:
         self._depth += 1
         try:
             self._add_object(value)
-        except Exception:  # a proxy without its object, for one: what can't be looked at can't be known
+        except Exception:  # for example an unbound proxy: its state can't be read
             self.certain = False
         finally:
             self._depth -= 1
@@ -119,7 +119,7 @@ class _Walk:
             self._add_instance(value)
 
     def _add_set(self, members: Any) -> None:
-        """A set has no order, or another one in every process."""
+        """Sets are sorted first: their order differs between processes."""
         self._note(self.state, f"set of {len(members)}")
         for member in sorted(members, key=_order):
             self.add(member)
@@ -135,17 +135,17 @@ class _Walk:
                 self._note(self.code, fingerprint(constants).state)
         self.add(function.__defaults__)
         self.add(function.__kwdefaults__)
-        for cell in function.__closure__ or ():  # a library's decorator has the user's function here
+        for cell in function.__closure__ or ():  # a library's decorator keeps the user's function here
             try:
                 self.add(cell.cell_contents)
             except ValueError:  # a variable that has no value yet
                 self._note(self.state, "empty cell")
-        self.add(function.__dict__)  # what a decorator stands before, and what somebody has hung on it
+        self.add(function.__dict__)  # __wrapped__ of a decorator, and other attributes
         if not library:
             self._add_names(function)
 
     def _add_names(self, function: types.FunctionType) -> None:
-        """What a function's names stand for: globals, values of modules of the user's, imports inside the function."""
+        """The values of a function's names: globals, attributes of the user's modules, imports inside the function."""
         names = sorted({name for code in _codes(function.__code__) for name in code.co_names})
         for name in names:
             if name in function.__globals__:
@@ -160,7 +160,7 @@ class _Walk:
         for name in _imported(function.__code__):
             if name in sys.modules:
                 self.add(sys.modules[name])
-            else:  # nobody has imported it yet
+            else:  # not imported yet, so unknown
                 self.certain = False
         if {"environ", "getenv"} & set(names):
             self.certain = False
@@ -180,7 +180,7 @@ class _Walk:
         module = kind.__module__.partition(".")[0]
         if module in _IGNORED_MODULES:
             return
-        if isinstance(value, re.Pattern):  # whose repr is cut
+        if isinstance(value, re.Pattern):  # its repr is truncated
             self._note(self.state, f"pattern {value.pattern!r} {value.flags}")
         elif module in _PLAIN_MODULES:
             self._note(self.state, f"{kind.__qualname__} {value!r}")
@@ -188,22 +188,22 @@ class _Walk:
             self._note(self.state, f"{value.dtype} {value.shape}")
             self.certain &= value.nbytes <= _MOST_BYTES and not value.dtype.hasobject
             if value.dtype.hasobject:
-                self.add(value.tolist())  # the bytes are addresses
+                self.add(value.tolist())  # the bytes would be addresses
             elif value.nbytes <= _MOST_BYTES:
                 self.state.update(hashlib.sha256(value.tobytes()).digest())
         else:
             self.add(kind)
             self._add_content(value)
             library = _is_library(kind.__module__)
-            # a library's object may keep its state anywhere, and what it keeps in private is often a cache
+            # a library's object may keep state anywhere; its private attributes are often caches
             self.certain &= not library
             for name, member in _attributes(value):
-                if not (library and name.startswith("_")) or name == "__wrapped__":  # what a cache stands before
+                if not (library and name.startswith("_")) or name == "__wrapped__":  # the function behind a cache
                     self._note(self.state, f"attribute {name}")
                     self.add(member)
 
     def _add_content(self, value: Any) -> None:
-        """What an instance of a subclass of a builtin is besides its attributes."""
+        """The content of an instance of a subclass of a builtin, besides its attributes."""
         if isinstance(value, dict):
             self.add(dict(value))
         elif isinstance(value, list | tuple | collections.deque):
@@ -232,7 +232,7 @@ class _Walk:
 
 
 def _order(value: Any, depth: int = 3) -> str:
-    """Where a member of a set stands: the same in every process, and cheap."""
+    """A sort key for members of a set: the same in every process, and cheap."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if type(value) in _PLAIN:
         return f"{kind} {value!r}"
@@ -247,8 +247,8 @@ def _order(value: Any, depth: int = 3) -> str:
 
 def _imported(code: types.CodeType) -> list[str]:
     """The modules that a function imports when it runs."""
-    every = (instruction for part in _codes(code) for instruction in dis.get_instructions(part))
-    return sorted({str(instruction.argval) for instruction in every if instruction.opname == "IMPORT_NAME"})
+    instructions = (instruction for part in _codes(code) for instruction in dis.get_instructions(part))
+    return sorted({str(instruction.argval) for instruction in instructions if instruction.opname == "IMPORT_NAME"})
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -270,7 +270,7 @@ def _unwrapped(member: Any) -> Any:
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """What an object holds, read without running any code of its class."""
+    """An object's attributes, read without running any code of its class."""
     yield from list(getattr(value, "__dict__", {}).items())
     for base in type(value).__mro__:
         for name, member in vars(base).items():
@@ -294,14 +294,14 @@ def _library_folders() -> tuple[str, ...]:
 
 
 def _is_library(module: str | None) -> bool:
-    """Whether a module was installed, and is not part of what somebody is working on."""
+    """Whether a module is installed, and not part of the user's own code."""
     loaded = sys.modules.get(module or "")
     if loaded is None or module == "__main__":
         return False
     if module == "builtins" or module in sys.builtin_module_names:
         return True
     file = getattr(loaded, "__file__", None)
-    if file is None:  # a notebook, or a prompt
+    if file is None:  # a notebook or an interactive session
         return False
     where = str(Path(file).resolve())
     return where.startswith(_library_folders()) or re.search(r"[/\\](site|dist)-packages[/\\]", where) is not None

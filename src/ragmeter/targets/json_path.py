@@ -1,4 +1,4 @@
-"""Paths into a JSON reply (`events[*].id`), and questions put into a JSON request as data."""
+"""Paths into a JSON reply (`events[*].id`), and JSON requests with fields for the question."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FIELD = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
 
 
 @dataclass(frozen=True)
-class Path:
-    """A way into a document: names, `[0]`, and `[*]` for every item."""
+class JsonPath:
+    """A path into a JSON document: names, `[0]`, and `[*]` for every item."""
 
     text: str
     steps: tuple[str | int | None, ...]
 
     @classmethod
-    def parse(cls, text: str) -> Path:
+    def parse(cls, text: str) -> JsonPath:
         """Read `data.answer`, `choices[0].message.content` or `events[*].id`."""
         steps: list[str | int | None] = []
         position = 0
@@ -42,14 +42,14 @@ class Path:
         return cls(text, tuple(steps))
 
     def find(self, document: Any) -> list[Any]:
-        """Everything that it leads to; nothing if it leads nowhere."""
-        found = [document]
+        """The values at the path; an empty list if there are none."""
+        values = [document]
         for step in self.steps:
-            found = [each for value in found for each in _down(value, step)]
-        return [value for value in found if value is not None]
+            values = [inner for value in values for inner in _children(value, step)]
+        return [value for value in values if value is not None]
 
 
-def _down(value: Any, step: str | int | None) -> Iterator[Any]:
+def _children(value: Any, step: str | int | None) -> Iterator[Any]:
     if isinstance(step, str):
         if isinstance(value, Mapping) and step in value:
             yield value[step]
@@ -65,7 +65,7 @@ REQUEST_EXAMPLE = by_caller("""--request '{"q": "{question}"}'""", """request={"
 
 
 def read_request(text: str) -> Any:
-    """A request's document from the command line."""
+    """A request given as JSON text."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -73,9 +73,9 @@ def read_request(text: str) -> Any:
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
-    """The request with its fields filled in. Data goes into the values of a document, never into its text.
+    """The request with its fields filled in. Data goes into values of the document, never into its JSON text.
 
-    A value that is nothing but a field takes what the field has, of whatever type; a field without a value is null.
+    A value that is only a field takes the field's value with its type; a field without a value is null.
     """
     if isinstance(template, Mapping):
         return {key: fill(value, values) for key, value in template.items()}

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any, Self
 
+from ragmeter.effects.endpoint import Endpoint
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.rounds import Identity
-from ragmeter.effects.wire import Endpoint
 from ragmeter.io.write import dumps
-from ragmeter.judges.chat import ChatClient
 from ragmeter.judges.prices import Price
+from ragmeter.judges.providers.port import ChatReply
+from ragmeter.judges.providers.registry import open_provider
 from ragmeter.table import TARGET_ERROR
-from ragmeter.targets.port import Answer, Question, failed
+from ragmeter.targets.port import Answer, Question, Target, failed
 
 
-class ModelTarget:
-    """Asks a chat model the bare question. It retrieves nothing, and says so."""
+class ModelTarget(Target):
+    """Asks a chat model the bare question; `retrieved` is always empty."""
 
     def __init__(self, endpoint: Endpoint, price: Price | None = None, *, max_tokens: int = 1024) -> None:
         endpoint.check()
         self.endpoint = endpoint
         self.price = price
         self.max_tokens = max_tokens
-        self._client = ChatClient(endpoint, price, outcome=TARGET_ERROR)
+        self._client = open_provider(endpoint, price, outcome=TARGET_ERROR)
         self.name = dumps([self.signature(), endpoint.base_url])
 
     async def __aenter__(self) -> Self:
@@ -37,30 +36,25 @@ class ModelTarget:
     def signature(self) -> dict[str, Any]:
         """Model, endpoint and parameters."""
         return {
-            "kind": "openai",
-            "model": self.endpoint.model,
-            "endpoint": self.endpoint.name,
+            "kind": self.endpoint.vendor.name,
+            **self.endpoint.signature(),
             "temperature": 0,
             "max_tokens": self.max_tokens,
         }
-
-    def identity(self) -> Identity:
-        """What was named. Whether what stands behind it has changed, nobody can know."""
-        return Identity(self.name, self.signature(), certain=False)
 
     async def answer(self, question: Question) -> Reply:
         """The model's reply to the session so far and the question."""
         begun = time.perf_counter()
         parameters = {"temperature": 0, "seed": 0, "max_tokens": self.max_tokens}
         reply = await self._client.send(question.messages(), parameters)
-        body = json.loads(reply.body)
-        if body["refusal"] or body["content"] is None:
-            raise failed(f"the model gave no answer: {body['refusal'] or body['finish_reason']}")
-        answer = Answer(body["content"], [], None, (time.perf_counter() - begun) * 1000)
+        chat_reply = ChatReply.from_reply(reply)
+        if chat_reply.refusal or chat_reply.content is None:
+            raise failed(f"the model gave no answer: {chat_reply.refusal or chat_reply.finish_reason}")
+        answer = Answer(chat_reply.content, [], None, (time.perf_counter() - begun) * 1000)
         return Reply(answer.as_reply().body, reply.prompt_tokens, reply.completion_tokens, reply.cost)
 
     def worst(self, question: Question) -> float:
-        """The most that one question can cost: a token is never less than a byte."""
+        """The most that one question can cost: a token has at least one byte."""
         if self.price is None:
             return 0.0
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in question.messages())

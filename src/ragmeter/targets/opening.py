@@ -1,19 +1,24 @@
-"""From what a user names to a target: an address, a model, a dotted path, a function, or an object."""
+"""From what a user names to a target, by a registry of kinds: an address, a model, a dotted path, or an object.
+
+A package can bring another kind as an entry point in the group `ragmeter.targets` (`ragmeter.registry.Kind`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
-from ragmeter.errors import UsageError
+from ragmeter.errors import UnknownNameError, UsageError, did_you_mean
+from ragmeter.hints import by_caller, parameter
+from ragmeter.registry import Kind, find_kind
 from ragmeter.targets.port import Target
 from ragmeter.targets.python import PythonTarget
 
-MODEL = "openai:"
+_GROUP = "ragmeter.targets"
+#: How the name of a model begins: the wire format that its server speaks.
+MODELS = ("openai:", "anthropic:", "gemini:")
 _PATHS = ("answer", "retrieved", "contexts", "latency", "conversation", "delta")
-#: The options of an address, and those of a model.
-ADDRESS_OPTIONS = ("request", "method", "headers", *(f"{name}_path" for name in _PATHS))
-MODEL_OPTIONS = ("base_url", "max_tokens", "prices")
 
 
 def open_target(target: Any, *, timeout: float = 60.0, **options: Any) -> Target:
@@ -21,50 +26,113 @@ def open_target(target: Any, *, timeout: float = 60.0, **options: Any) -> Target
 
     An address (`http://...`) takes `request`, `method`, `headers` ("NAME: VALUE", with $VARIABLE from the environment)
     and `answer_path`, `retrieved_path`, `contexts_path`, `latency_path`, `conversation_path`, `delta_path`; a model
-    (`openai:NAME`) takes `base_url`, `max_tokens` and `prices`. Everything else is Python, and takes none.
+    (`openai:NAME`, `anthropic:NAME`, `gemini:NAME`) takes `base_url`, `headers`, `api_version`, `max_tokens` and
+    `prices`. Everything else is Python, and takes none.
     """
+    kind = kind_of(target)
     given = {name: value for name, value in options.items() if value is not None}
-    known: tuple[str, ...] = ()
-    if isinstance(target, str):
-        known = MODEL_OPTIONS if target.startswith(MODEL) else ADDRESS_OPTIONS if "://" in target else ()
     for name in given:
-        if name not in known:
-            hint = f"there are {', '.join(known)}" if known else "only addresses and models have options"
-            raise UsageError(f"{name} has no effect on {target}", hint=hint)
-    if isinstance(target, str):
-        if target.startswith(MODEL):
-            return _model(target.removeprefix(MODEL), timeout, given)
-        return _address(target, timeout, given) if "://" in target else PythonTarget.load(target, timeout)
-    if all(hasattr(type(target), name) for name in ("answer", "signature", "identity", "__aenter__")):
-        opened: Target = target
-        return opened
-    return PythonTarget.of(target, timeout)
+        if name not in kind.options:
+            if isinstance(kind, _Python):
+                _check_prefix(target)
+            known = ", ".join(map(_parameter, kind.options))
+            hint = f"there are {known}" if known else "only addresses and models have options"
+            raise UsageError(f"{_parameter(name)} has no effect on {target}", hint=f"leave it out: {hint}")
+    return kind.open(target, {"timeout": timeout, **given})
 
 
-def _address(url: str, timeout: float, options: Mapping[str, Any]) -> Target:
-    from ragmeter.targets.http import HttpTarget, Paths
-    from ragmeter.targets.json_path import Path, read_request
-
-    request = options.get("request")
-    headers = options.get("headers", ())
-    if isinstance(headers, Mapping):
-        headers = [f"{name}: {value}" for name, value in headers.items()]
-    return HttpTarget(
-        url,
-        request=read_request(request) if isinstance(request, str) else request,
-        method=options.get("method", "POST"),
-        headers=headers,
-        paths=Paths(**{name: Path.parse(options[f"{name}_path"]) for name in _PATHS if f"{name}_path" in options}),
-        timeout=timeout,
-    )
+def kind_of(target: Any) -> Kind[Target]:
+    """The kind that opens what the user named."""
+    return find_kind(target, KINDS, _GROUP)
 
 
-def _model(name: str, timeout: float, options: Mapping[str, Any]) -> Target:
-    from ragmeter.effects.wire import Endpoint
-    from ragmeter.judges.prices import price_of, read_prices
-    from ragmeter.targets.model import ModelTarget
+def _check_prefix(given: Any) -> None:
+    """Refuse `opnai:NAME` and `ftp://...`: not a kind that is known, and not a module either."""
+    prefix, _, rest = given.partition(":") if isinstance(given, str) else ("", "", "")
+    prefixes = [kind.prefix for kind in KINDS if kind.prefix]
+    misspelt = prefix.isidentifier() and did_you_mean(f"{prefix}:", prefixes) and find_spec(prefix) is None
+    if misspelt or rest.startswith("//"):
+        hint = "write http://..., openai:MODEL, or package.module:name"
+        raise UnknownNameError("kind of target", f"{prefix}:", prefixes, hint=hint) from None
 
-    prices = options.get("prices")
-    price = price_of(name, None if prices is None else read_prices(prices))
-    endpoint = Endpoint.of(name, options.get("base_url"), None, timeout)
-    return ModelTarget(endpoint, price, max_tokens=options.get("max_tokens", 1024))
+
+def _parameter(name: str) -> str:
+    return by_caller("--header", name) if name == "headers" else parameter(name)
+
+
+class _Opened(Kind[Target]):
+    """A target that is one already."""
+
+    def opens(self, given: Any) -> bool:
+        return isinstance(given, Target)
+
+    def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
+        target: Target = given
+        return target
+
+
+class _Model(Kind[Target]):
+    """A chat model without retrieval: `openai:NAME`, `anthropic:NAME` or `gemini:NAME`."""
+
+    options = ("base_url", "headers", "api_version", "max_tokens", "prices")
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+    def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
+        from ragmeter.judges.prices import price_of, read_prices
+        from ragmeter.judges.providers.registry import endpoint_of
+        from ragmeter.targets.model import ModelTarget
+
+        prices = settings.get("prices")
+        price = price_of(given, None if prices is None else read_prices(prices))
+        endpoint = endpoint_of(
+            given,
+            settings.get("base_url"),
+            timeout=settings["timeout"],
+            headers=settings.get("headers", ()),
+            api_version=settings.get("api_version"),
+        )
+        return ModelTarget(endpoint, price, max_tokens=settings.get("max_tokens", 1024))
+
+
+class _Address(Kind[Target]):
+    """A server: `http://...` or `https://...`."""
+
+    prefix = "http://"
+    options = ("request", "method", "headers", *(f"{name}_path" for name in _PATHS))
+
+    def opens(self, given: Any) -> bool:
+        return isinstance(given, str) and given.lower().startswith(("http://", "https://"))
+
+    def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
+        from ragmeter.targets.http import HttpTarget, Paths
+        from ragmeter.targets.json_path import JsonPath, read_request
+
+        request = settings.get("request")
+        paths = {name: JsonPath.parse(settings[f"{name}_path"]) for name in _PATHS if f"{name}_path" in settings}
+        return HttpTarget(
+            given,
+            request=read_request(request) if isinstance(request, str) else request,
+            method=settings.get("method", "POST"),
+            headers=settings.get("headers", ()),
+            paths=Paths(**paths),
+            timeout=settings["timeout"],
+        )
+
+
+class _Python(Kind[Target]):
+    """A dotted path, a function, or an object with `query(question)`: whatever no other kind opens."""
+
+    def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
+        if not isinstance(given, str):
+            return PythonTarget.of(given, settings["timeout"])
+        try:
+            return PythonTarget.load(given, settings["timeout"])
+        except UsageError:
+            _check_prefix(given)
+            raise
+
+
+#: The kinds that come with ragmeter; the last one takes what no other and no plugin opens.
+KINDS: tuple[Kind[Target], ...] = (_Opened(), *map(_Model, MODELS), _Address(), _Python())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
@@ -14,13 +15,16 @@ from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 
-#: Where an object that was retrieved keeps its id and its text.
+if TYPE_CHECKING:
+    from ragmeter.judges.prices import Price
+
+#: Keys and attributes of a retrieved object that may hold its id, and its text.
 _IDS, _TEXTS = ("id", "doc_id", "document_id", "_id", "title"), ("text", "content", "page_content", "snippet")
 
 
 @dataclass(frozen=True)
 class Question:
-    """A row of the dataset, with what was said before it in its session."""
+    """A row of the dataset, with the earlier turns of its session."""
 
     qid: str
     text: str
@@ -31,15 +35,15 @@ class Question:
 
     def messages(self) -> list[dict[str, str]]:
         """The session so far and the question, as chat models want them."""
-        said = [message for pair in self.history for message in zip(("user", "assistant"), pair, strict=True)]
-        return [{"role": role, "content": content} for role, content in (*said, ("user", self.text))]
+        earlier = [turn for pair in self.history for turn in zip(("user", "assistant"), pair, strict=True)]
+        return [{"role": role, "content": content} for role, content in (*earlier, ("user", self.text))]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back. `retrieved` and `contexts` are None where the target does not say.
+    """An answer. `retrieved` and `contexts` are None where the target does not report them.
 
-    `conversation_id` is what the server calls the session from now on.
+    `conversation_id` is the id that the server gave the session; the next turn sends it.
     """
 
     answer: str
@@ -59,51 +63,77 @@ class Answer:
         return cls(**json.loads(reply.body))
 
 
-class Target(Protocol):
-    """Answers questions. `name` says everything that its answers depend on, as far as that is known."""
+class Target(ABC):
+    """A system to ask. A subclass sets `name` and writes `answer` and `signature`; the rest has defaults.
+
+    `name` says everything that the answers depend on, as far as that is known. `price` is None where it is not known;
+    then no budget in dollars can be kept.
+    """
 
     name: str
+    price: Price | None = None
 
     async def __aenter__(self) -> Self:
-        """Get ready."""
+        """Open connections, before the first question."""
+        return self
 
     async def __aexit__(self, *failure: object) -> None:
-        """Let go."""
+        """Close them, after the last question."""
+        return
 
+    @abstractmethod
     async def answer(self, question: Question) -> Reply:
-        """An answer, by `Answer.as_reply`; or TryAgain, or GiveUp."""
+        """Return `Answer.as_reply()`; raise TryAgain or GiveUp where there is no answer."""
 
+    @abstractmethod
     def signature(self) -> dict[str, Any]:
-        """What may be written down about it."""
+        """What the run's manifest says about the target. No secrets."""
 
     def identity(self) -> Identity:
-        """What it is at this moment: an interrupted run goes on only if that is still the same."""
+        """What the target is now: an interrupted run is resumed only if this has not changed.
+
+        The default is not certain: a service can change behind the same name.
+        """
+        return Identity(self.name, self.signature(), certain=False)
+
+    def worst(self, question: Question) -> float:
+        """The most that one question can cost, in dollars."""
+        return 0.0
+
+    async def end(self, session_id: str | None) -> None:
+        """Called after the last question of a session."""
+        return
+
+    def never_found(self) -> list[str]:
+        """Paths into the reply that the user gave and no reply had: probably misspelt."""
+        return []
 
 
 def failed(cause: str) -> GiveUp:
-    """A reply that is none, and would be none again."""
+    """The failure for a reply without a usable answer; asking again would not help."""
     return GiveUp(TARGET_ERROR, " ".join(cause.split())[:300])
 
 
-def read_answer(found: Any, latency_ms: float) -> Answer:
+def read_answer(returned: Any, latency_ms: float) -> Answer:
     """The answer in what a Python target returned: a text, or a dict with `answer` and more."""
-    if isinstance(found, str):
-        return Answer(whole(found), latency_ms=latency_ms)
-    if not isinstance(found, Mapping):
-        raise failed(f"the target returned {type(found).__name__}, and should return a text or a dict with an answer")
-    answer = found.get("answer")
+    if isinstance(returned, str):
+        return Answer(whole(returned), latency_ms=latency_ms)
+    if not isinstance(returned, Mapping):
+        kind = type(returned).__name__
+        raise failed(f"the target returned {kind}, and should return a text or a dict with an answer")
+    answer = returned.get("answer")
     if not isinstance(answer, str):
-        what = f"{type(answer).__name__} as its answer" if "answer" in found else "no answer"
-        raise failed(f"the target returned a dict with {what}; it has {', '.join(map(str, found)) or 'nothing'}")
-    events = found.get("retrieved")
-    events = found.get("events") if events is None else events
+        what = f"{type(answer).__name__} as its answer" if "answer" in returned else "no answer"
+        raise failed(f"the target returned a dict with {what}; it has {', '.join(map(str, returned)) or 'nothing'}")
+    events = returned.get("retrieved")
+    events = returned.get("events") if events is None else events
     try:
-        given = as_number(found.get("latency_ms"))
+        given = as_number(returned.get("latency_ms"))
     except ValueError:
-        raise failed(f"latency_ms is {found['latency_ms']!r}, and should be a number") from None
+        raise failed(f"latency_ms is {returned['latency_ms']!r}, and should be a number") from None
     if given is not None and given < 0:
         raise failed(f"latency_ms is {given:g}, and can't be below 0")
-    contexts = found.get("contexts")
+    contexts = returned.get("contexts")
     return Answer(
         whole(answer),
         None if events is None else ids_of(events),
@@ -113,47 +143,48 @@ def read_answer(found: Any, latency_ms: float) -> Answer:
 
 
 def ids_of(retrieved: Any) -> list[str]:
-    """The ids of what was retrieved: texts as they are, objects by their id, title, or whatever they are."""
-    return [_either(each, _IDS) or dumps(each, default=str) for each in _as_list(retrieved)]
+    """The ids of retrieved documents: a text is its own id, an object has an id or title, or is written as JSON."""
+    return [_first_text(document, _IDS) or dumps(document, default=str) for document in _as_list(retrieved)]
 
 
 def texts_of(retrieved: Any) -> list[str] | None:
-    """The texts of what was retrieved, where it has some."""
+    """The texts of retrieved documents, where they have any."""
     if not isinstance(retrieved, Sequence) or isinstance(retrieved, str):
         return None
-    found = [_either(each, _TEXTS) for each in retrieved if isinstance(each, Mapping)]
-    return [text for text in found if text] or None
+    texts = [_first_text(document, _TEXTS) for document in retrieved if isinstance(document, Mapping)]
+    return [text for text in texts if text] or None
 
 
 def contexts_of(contexts: Any) -> list[str]:
-    """The texts of what was retrieved, given as texts or as objects that have one."""
-    return [_either(each, _TEXTS) or dumps(each, default=str) for each in _as_list(contexts)]
+    """The texts of retrieved documents, given as texts or as objects that have one."""
+    return [_first_text(document, _TEXTS) or dumps(document, default=str) for document in _as_list(contexts)]
 
 
 def _as_list(value: Any) -> list[Any]:
     if value is None or value is False or (isinstance(value, str | Mapping) and not value):
-        return []  # nothing, however it is written
+        return []  # all of these mean that nothing was retrieved
     if isinstance(value, str | Mapping) or not hasattr(value, "__iter__"):
         return [value]
     return list(value)
 
 
-def _either(each: Any, keys: Sequence[str]) -> str:
-    if isinstance(each, Mapping):
-        each = next((each[key] for key in keys if each.get(key) is not None), None)
-    elif hasattr(each, "__dict__"):
-        each = next((getattr(each, key) for key in keys if getattr(each, key, None) is not None), None)
-    return "" if each is None or isinstance(each, Mapping | list | tuple) else as_text(each) or ""
+def _first_text(value: Any, keys: Sequence[str]) -> str:
+    """The value of the first of these keys or attributes that an object has; a plain value is its own text."""
+    if isinstance(value, Mapping):
+        value = next((value[key] for key in keys if value.get(key) is not None), None)
+    elif hasattr(value, "__dict__"):
+        value = next((getattr(value, key) for key in keys if getattr(value, key, None) is not None), None)
+    return "" if value is None or isinstance(value, Mapping | list | tuple) else as_text(value) or ""
 
 
 @dataclass
-class Unseen:
-    """Which paths into a reply have never led anywhere: said at the end, since it is likely a slip of the pen."""
+class PathUse:
+    """Which of the paths that the user gave have matched something in a reply."""
 
     paths: set[str] = field(default_factory=set)
-    found: set[str] = field(default_factory=set)
+    matched: set[str] = field(default_factory=set)
     replies: int = 0
 
-    def never(self) -> list[str]:
-        """The paths that no reply had, if any was read."""
-        return sorted(self.paths - self.found) if self.replies else []
+    def never_matched(self) -> list[str]:
+        """The paths that no reply had; none before the first reply."""
+        return sorted(self.paths - self.matched) if self.replies else []

@@ -12,17 +12,17 @@ from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import in_thread
 from ragmeter.effects.rounds import Identity
-from ragmeter.errors import UsageError, errors_of, told
+from ragmeter.errors import UsageError, describe, errors_of
 from ragmeter.registry import import_object
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.identity import fingerprint
-from ragmeter.targets.port import Question, read_answer
+from ragmeter.targets.port import Question, Target, read_answer
 
 
-class PythonTarget:
-    """Calls a function with each question, in a thread of its own unless it is a coroutine function.
+class PythonTarget(Target):
+    """Calls a function with each question: in a thread, or in the event loop if it is a coroutine function.
 
-    A function that takes `session_id` or `history` as a keyword is given those as well.
+    A function with a parameter `session_id` or `history` gets those as keywords.
     """
 
     def __init__(self, function: Callable[..., Any], *, path: str, timeout: float = 60.0) -> None:
@@ -34,46 +34,41 @@ class PythonTarget:
 
     @classmethod
     def load(cls, path: str, timeout: float = 60.0) -> Self:
-        """The target that a dotted path leads to; a class is made into an object."""
-        found = import_object(path, "target")
-        if isinstance(found, type):
+        """The target at a dotted path; a class is called without arguments."""
+        target = import_object(path, "target")
+        if isinstance(target, type):
             with errors_of(path):
-                found = found()
-        return cls.of(found, timeout, path=path)
+                target = target()
+        return cls.of(target, timeout, path=path)
 
     @classmethod
-    def of(cls, found: Any, timeout: float = 60.0, *, path: str | None = None) -> Self:
+    def of(cls, target: Any, timeout: float = 60.0, *, path: str | None = None) -> Self:
         """A function, an object with `query(question)`, or a class of such objects that takes no arguments.
 
-        Its code and what it holds are part of its name.
+        Its code and state are part of its name.
         """
-        if isinstance(found, type) and callable(getattr(found, "query", None)):
-            with errors_of(found.__name__):
-                found = found()
-        function = found.query if callable(getattr(found, "query", None)) else found
+        if isinstance(target, type) and callable(getattr(target, "query", None)):
+            with errors_of(target.__name__):
+                target = target()
+        function = target.query if callable(getattr(target, "query", None)) else target
         if not callable(function):
             raise UsageError(
-                f"{found!r} can't be asked", hint="it should be a function of the question, or have query(question)"
+                f"{target!r} can't be asked",
+                hint="give a function of the question, an object with query(question), or a targets.port.Target",
             )
-        kind = found if inspect.isroutine(found) else type(found)
+        kind = target if inspect.isroutine(target) else type(target)
         where = path or f"{getattr(kind, '__module__', None) or 'builtins'}:{kind.__qualname__}"
         return cls(function, path=where, timeout=timeout)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *failure: object) -> None:
-        return None
-
     def signature(self) -> dict[str, Any]:
-        """Where the code is, and digests of the code and of what it holds."""
+        """The path, and digests of code and state."""
         return dict(self.identity().signature)
 
     def identity(self) -> Identity:
-        """The code, and what the function or its object holds now."""
-        seen = fingerprint(self.function)
-        signature = {"kind": "python", "name": self.path, "source": seen.source, "state": seen.state}
-        return Identity(f"{self.path} {seen.source} {seen.state}", signature, seen.certain)
+        """The code, and the state of the function or its object now."""
+        digests = fingerprint(self.function)
+        signature = {"kind": "python", "name": self.path, "source": digests.source, "state": digests.state}
+        return Identity(f"{self.path} {digests.source} {digests.state}", signature, digests.certain)
 
     async def answer(self, question: Question) -> Reply:
         """Call the function, and read what it returns."""
@@ -84,28 +79,28 @@ class PythonTarget:
         try:
             async with limit:
                 if inspect.iscoroutinefunction(self.function):
-                    found = await self.function(question.text, **keywords)
+                    returned = await self.function(question.text, **keywords)
                 else:
-                    found = await in_thread(self.function, question.text, **keywords)
-                    if inspect.isawaitable(found):
-                        found = await found
-            return read_answer(found, (time.perf_counter() - begun) * 1000).as_reply()
+                    returned = await in_thread(self.function, question.text, **keywords)
+                    if inspect.isawaitable(returned):
+                        returned = await returned
+            return read_answer(returned, (time.perf_counter() - begun) * 1000).as_reply()
         except GiveUp:
             raise
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
-                raise  # it is we who are to stop
-            raise TryAgain(TARGET_ERROR, told(error)) from None
+                raise  # the run is being cancelled, not only the user's function
+            raise TryAgain(TARGET_ERROR, describe(error)) from None
         except (Exception, SystemExit) as error:
             if limit.expired():
                 raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s") from None
-            raise TryAgain(TARGET_ERROR, told(error)) from None
+            raise TryAgain(TARGET_ERROR, describe(error)) from None
 
 
 def _extras(function: Callable[..., Any]) -> list[str]:
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # a function of an extension that does not say
+    except (TypeError, ValueError):  # an extension function without a signature
         return []
     return [name for name in ("session_id", "history") if name in parameters]

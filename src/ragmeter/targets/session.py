@@ -1,6 +1,7 @@
-"""One page that stays open while ordinary code asks it one question after another.
+"""A web page that stays open while synchronous code asks it one question after another.
 
-It lives in a thread with an event loop of its own, so that it works in a script and in a notebook alike.
+Its event loop runs in a thread, so that it works in scripts and notebooks. `effects.calls.run_calls` does not fit: it
+runs one coroutine to its end, and here the loop and the page live on between calls.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.web import WebTarget
 
 Result = TypeVar("Result")
-#: The name of the conversation that keeps its page.
+#: The session id of the one conversation; a session keeps its page.
 _SESSION = "page"
 
 
@@ -55,7 +56,7 @@ class PageSession:
         atexit.register(self.close)
 
     def ask(self, text: str, input_selector: str | None = None, submit_selector: str | None = None) -> Answer | Failure:
-        """The page's answer, or why there is none. Selectors hold from this question on."""
+        """The page's answer, or the failure. Selectors apply from this question on."""
         self.start()
         page = self.target.page
         if input_selector is not None or submit_selector is not None:
@@ -87,7 +88,7 @@ class PageSession:
         except BaseException:
             await self.target.__aexit__()
             raise
-        self._caller = self._new_caller()  # that the page opens does not mean yet that it can be asked
+        self._caller = self._new_caller()  # new: the page has opened but not answered, so its first error still ends it
 
     def _new_caller(self) -> Caller:
         return Caller(self._journal, Pace(1), retries=Retries.of(self._retries))
@@ -97,7 +98,7 @@ class PageSession:
         return Reply("")
 
     def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Wait for work in the loop, in short steps that hear Ctrl-C on every system."""
+        """Wait for work in the loop, in short steps, so that Ctrl-C is noticed on every system."""
         assert self._loop is not None  # noqa: S101 - it was started
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         while True:

@@ -1,4 +1,4 @@
-"""One page that is open: a question typed and sent, and its answer read when it is finished."""
+"""One open page: types and sends a question, and reads the answer when it is finished."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ragmeter.targets.port import Answer
 SELECTOR_NOT_FOUND, NAVIGATION_ERROR = "selector_not_found", "navigation_error"
 PAGE_CRASHED, BLOCKED = "page_crashed", "blocked"
 _POLL = 0.05
-#: How long a box or a button may take to show, in seconds; it is looked for so many times all the same.
+#: Seconds that a box or a button may take to appear, and the fewest times that it is looked for.
 _APPEARS, _LOOKS = 10.0, 5
-_NOBODY = re.compile(r"ERR_(CONNECTION_REFUSED|NAME_NOT_RESOLVED|ADDRESS_UNREACHABLE|INTERNET_DISCONNECTED)")
+_UNREACHABLE = re.compile(r"ERR_(CONNECTION_REFUSED|NAME_NOT_RESOLVED|ADDRESS_UNREACHABLE|INTERNET_DISCONNECTED)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Where a question may be typed where nobody says it: the likeliest first.
+#: Selectors of input boxes, for when the user gives none: the likeliest first.
 _BOXES = (
     "textarea",
     "[contenteditable=true], [contenteditable='']",
@@ -38,9 +38,9 @@ _BOXES = (
 
 @dataclass(frozen=True)
 class Page:
-    """How a page is used: where the question goes, how it is sent, and where the answer comes.
+    """How a page is used: where the question goes, how it is sent, and where the answer appears.
 
-    Without `input_selector` the box is looked for, and so is the button beside it if that is not named either.
+    Without `input_selector` the input box is guessed; without both selectors, so is the button beside it.
     """
 
     url: str
@@ -55,11 +55,11 @@ class Page:
 
 
 class Visit:
-    """One page that is open."""
+    """One open page."""
 
     def __init__(self, page: Page, context: Any, tab: Any, error: type[Exception], *, password: bool = False) -> None:
         self.how = page
-        self._password = password  # the browser can't judge requests and give a password at the same time
+        self._password = password  # the browser can't intercept requests and send a password at the same time
         self.context, self.page = context, tab
         self.opened = False
         self.asked = 0
@@ -70,8 +70,8 @@ class Visit:
         self._error = error
         self._traffic = Traffic()
         self._marks: dict[Any, Any] = {}
-        self._led_to: str | None = None
-        tab.on("console", self._say)
+        self._other_host: str | None = None
+        tab.on("console", self._log)
         tab.on("pageerror", lambda problem: self.console.append(f"error: {str(problem)[:1000]}"))
         tab.on("dialog", self._dismiss)
         tab.on("crash", self._crash)
@@ -82,7 +82,7 @@ class Visit:
         tab.on("framenavigated", lambda frame: frame == tab.main_frame and self._is_elsewhere(frame.url))
 
     async def open(self) -> None:
-        """Go to the page, and see that the selectors are some."""
+        """Go to the page, and check that the selectors are valid."""
         if not self._password:
             await self._guard()
         try:
@@ -91,10 +91,11 @@ class Visit:
             )
         except self._error as problem:
             self._check_alive()
-            said = first_line(problem).split(" at http")[0]
-            cause = f"can't open {public(self.how.url)}: {said}"
-            nobody = EndpointError(cause, hint="is the server running, and is this its address?")
-            raise TryAgain(NAVIGATION_ERROR, cause, fatal=nobody if _NOBODY.search(said) else None) from None
+            reason = first_line(problem).split(" at http")[0]
+            cause = f"can't open {public(self.how.url)}: {reason}"
+            unreachable = EndpointError(cause, hint="is the server running, and is this its address?")
+            fatal = unreachable if _UNREACHABLE.search(reason) else None
+            raise TryAgain(NAVIGATION_ERROR, cause, fatal=fatal) from None
         if response is not None and response.status >= 400:
             outcome = BLOCKED if response.status in (401, 403, 407, 429) else NAVIGATION_ERROR
             kind = TryAgain if response.status in (429, 500, 502, 503, 504) else GiveUp
@@ -104,7 +105,7 @@ class Visit:
         self.opened = True
 
     async def close(self) -> None:
-        """Close it, whatever state it is in."""
+        """Close the page, whatever its state."""
         try:
             await self.context.close()
         except self._error:
@@ -128,7 +129,7 @@ class Visit:
             raise GiveUp(SELECTOR_NOT_FOUND, f"{parameter(name)} {selector!r} is not a CSS selector")
 
     async def _box(self) -> tuple[Any, Any]:
-        """The box that takes the question: the one that was named, or the likeliest that can be seen."""
+        """The input box: the one that the user gave, or the likeliest visible one."""
         if self.how.input_selector is not None:
             return await self._find(self.how.input_selector, parameter("input_selector"))
         deadline = time.monotonic() + min(_APPEARS, self.how.timeout)
@@ -147,7 +148,7 @@ class Visit:
             await asyncio.sleep(0.1)
 
     async def _last_editable(self, boxes: Any) -> Any:
-        """Of several boxes the last one that can be seen and written in: a chat has it at its end."""
+        """The last of several boxes that is visible and editable: a chat has it at its end."""
         try:
             for place in reversed(range(min(await boxes.count(), 20))):
                 box = boxes.nth(place)
@@ -158,7 +159,7 @@ class Visit:
         return None
 
     async def _find(self, selector: str, name: str) -> tuple[Any, Any]:
-        """The first visible element by a selector, in whichever frame it is; a page may take its time to show it."""
+        """The first visible element of a selector, in any frame; waits until it appears."""
         deadline = time.monotonic() + min(_APPEARS, self.how.timeout)
         looks = 0
         while True:
@@ -166,25 +167,25 @@ class Visit:
             self._check_alive()
             for frame in self.page.frames:
                 try:
-                    found = frame.locator(selector)
-                    for place in range(min(await found.count(), 5)):
-                        if await found.nth(place).is_visible():
-                            return frame, found.nth(place)
+                    elements = frame.locator(selector)
+                    for place in range(min(await elements.count(), 5)):
+                        if await elements.nth(place).is_visible():
+                            return frame, elements.nth(place)
                 except self._error as problem:
                     if "selector" in str(problem).lower():
                         raise GiveUp(SELECTOR_NOT_FOUND, f"{name} {selector!r} is not a selector") from None
-            if looks >= _LOOKS and time.monotonic() > deadline:  # a busy machine may have looked only once
+            if looks >= _LOOKS and time.monotonic() > deadline:  # on a busy machine the time may be over after one look
                 raise GiveUp(SELECTOR_NOT_FOUND, await self._not_found(selector, name))
             await asyncio.sleep(0.1)
 
     async def _not_found(self, selector: str | None, name: str) -> str:
-        found: list[str] = []
+        elements: list[str] = []
         for frame in self.page.frames:
-            found += await self._run(frame, "window.__ragmeter.candidates", None) or []
-        there = "; the page has " + ", ".join(found[:8]) if found else "; the page has no box and no button"
+            elements += await self._run(frame, "window.__ragmeter.candidates", None) or []
+        on_page = ", ".join(elements[:8]) if elements else "no box and no button"
         if selector is None:
-            return f"there is no box to type a question into{there}; name it with {name}"
-        return f"{name} {selector!r} matches nothing that can be seen{there}"
+            return f"there is no box to type a question into; the page has {on_page}; name it with {name}"
+        return f"{name} {selector!r} matches nothing that can be seen; the page has {on_page}"
 
     async def _type(self, box: Any, question: str) -> None:
         """Put the question into the box, whatever kind of box it is."""
@@ -214,10 +215,10 @@ class Visit:
         try:
             await button.click(timeout=self.how.timeout * 1000)
         except self._error as problem:
-            over = re.search(r"(<.*?>.*) intercepts pointer events", str(problem))
-            if over is None and "Timeout" not in str(problem):
+            overlay = re.search(r"(<.*?>.*) intercepts pointer events", str(problem))
+            if overlay is None and "Timeout" not in str(problem):
                 raise
-            why = f"{over[1][:100]} lies over it" if over else "it is disabled or hidden"
+            why = f"{overlay[1][:100]} lies over it" if overlay else "it is disabled or hidden"
             raise TryAgain(TIMEOUT, f"{what} can't be clicked: {why}") from None
 
     async def _mark(self, question: str) -> None:
@@ -230,7 +231,7 @@ class Visit:
         }
 
     async def _run(self, frame: Any, code: str, argument: Any) -> Any:
-        """Run our script in a frame. One that is just being replaced, or is none of ours, has nothing to say."""
+        """Call our script in a frame; None where a frame is being replaced or does not have the script."""
         try:
             return await frame.evaluate(f"argument => window.__ragmeter ? ({code})(argument) : null", argument)
         except self._error:
@@ -238,46 +239,46 @@ class Visit:
             return None
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
-        """Look again and again until the text is there and nothing says that more will come."""
+        """Look at the page until the answer is there and finished."""
         finish = Finish(begun, named=self.how.ready_selector is not None)
-        found: dict[str, Any] | None = None
+        look: dict[str, Any] | None = None
         while (started := time.perf_counter()) - begun < self.how.timeout:
             self._check_alive()
-            found = await self._look(frame)
-            if found is not None and finish.see(found, self._traffic, time.perf_counter()):
-                self.selector = found["selector"]
-                await self._run(found["frame"], "window.__ragmeter.done", self.selector)
+            look = await self._look(frame)
+            if look is not None and finish.see(look, self._traffic, time.perf_counter()):
+                self.selector = look["selector"]
+                await self._run(look["frame"], "window.__ragmeter.done", self.selector)
                 return Answer(
                     whole(finish.text),
-                    *_sources(found["sources"]),
+                    *_sources(look["sources"]),
                     latency_ms=(finish.changed - begun) * 1000,
                     time_to_first_token_ms=None if finish.first is None else (finish.first - begun) * 1000,
                 )
-            await asyncio.sleep(max(_POLL, time.perf_counter() - started))  # a page with much on it needs its time
-        raise await self._too_late(finish.text, found)
+            await asyncio.sleep(max(_POLL, time.perf_counter() - started))  # a look at a big page takes its time
+        raise await self._too_late(finish.text, look)
 
     async def _look(self, frame: Any) -> dict[str, Any] | None:
-        """What our script finds in the frame of the box, or in another if there is nothing; None if nobody can say."""
+        """What our script sees in the box's frame, or in another if that has no text; None if no frame answers."""
         first: dict[str, Any] | None = None
-        for each in sorted(self._marks, key=lambda other: other is not frame):
-            found = await self._run(each, "window.__ragmeter.look", None)
-            if found is None and self._marks[each] is not None:  # another page has come, by a form for one
-                await self._run(each, "window.__ragmeter.restore", self._marks[each])
-                found = await self._run(each, "window.__ragmeter.look", None)
-            if found is None:
+        for candidate in sorted(self._marks, key=lambda other: other is not frame):
+            look = await self._run(candidate, "window.__ragmeter.look", None)
+            if look is None and self._marks[candidate] is not None:  # the page was replaced, for example by a form
+                await self._run(candidate, "window.__ragmeter.restore", self._marks[candidate])
+                look = await self._run(candidate, "window.__ragmeter.look", None)
+            if look is None:
                 continue
-            first = first or {**found, "frame": each}
-            if found["text"]:
-                return {**first, "text": found["text"], "selector": found["selector"], "frame": each}
+            first = first or {**look, "frame": candidate}
+            if look["text"]:
+                return {**first, "text": look["text"], "selector": look["selector"], "frame": candidate}
         return first
 
-    async def _too_late(self, text: str, found: dict[str, Any] | None) -> Exception:
-        """What to say of a page that had its time, and has given no answer, or not all of it."""
+    async def _too_late(self, text: str, look: dict[str, Any] | None) -> Exception:
+        """The error for a page that gave no answer within the timeout, or no complete one."""
         within, how = f"within {self.how.timeout:g} s", self.how
-        if text and found is not None:
+        if text and look is not None:
             unready = f"{parameter('ready_selector')} {how.ready_selector!r} can't be seen"
-            still = f"{found['busy']} shows that it is at work ({parameter('ready_selector')} can name what counts)"
-            why = unready if how.ready_selector and not found["ready"] else still if found["busy"] else ""
+            busy = f"{look['busy']} shows that it is still working ({parameter('ready_selector')} can override it)"
+            why = unready if how.ready_selector and not look["ready"] else busy if look["busy"] else ""
             return TryAgain(TIMEOUT, f"the answer was not finished {within}" + (f": {why}" if why else ""))
         if how.answer_selector is not None:
             for frame in self._marks:
@@ -285,11 +286,11 @@ class Visit:
                 if guess:
                     missed = f"{parameter('answer_selector')} {how.answer_selector!r} matches nothing {within}"
                     return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
-        said = next((line for line in reversed(self.console) if line.startswith("error")), "")
-        cause = f"no answer {within}" + (f"; the page's console says: {' '.join(said.split())[:200]}" if said else "")
-        return TryAgain(TIMEOUT, cause)
+        logged = next((line for line in reversed(self.console) if line.startswith("error")), "")
+        console = f"; the page's console says: {' '.join(logged.split())[:200]}" if logged else ""
+        return TryAgain(TIMEOUT, f"no answer {within}{console}")
 
-    def _say(self, message: Any) -> None:
+    def _log(self, message: Any) -> None:
         where = public(message.location.get("url") or "")
         if not where.endswith("/favicon.ico"):
             self.console.append(f"{message.type}: {message.text[:1000]}" + (f" ({where})" if where else ""))
@@ -307,29 +308,29 @@ class Visit:
 
     @property
     def gone(self) -> bool:
-        """Whether there is no page any more that could be asked."""
+        """Whether the page has crashed or was closed."""
         return self.crashed or bool(self.page.is_closed())
 
     def _check_alive(self) -> None:
         if self.gone:
             raise TryAgain(PAGE_CRASHED, "the page has crashed")
-        if self._led_to is not None:
+        if self._other_host is not None:
             allowed = by_caller("--any-host", "any_host=True")
-            raise GiveUp(BLOCKED, f"the page leads to another host, {self._led_to} ({allowed} allows it)")
+            raise GiveUp(BLOCKED, f"the page leads to another host, {self._other_host} ({allowed} allows it)")
 
     def _is_elsewhere(self, url: str) -> bool:
-        there = urlsplit(url)
-        if there.scheme not in _DEFAULT_PORTS or self.how.any_host or _host(there) == _host(urlsplit(self.how.url)):
+        parts = urlsplit(url)
+        if parts.scheme not in _DEFAULT_PORTS or self.how.any_host or _host(parts) == _host(urlsplit(self.how.url)):
             return False
-        self._led_to = there.netloc
+        self._other_host = parts.netloc
         return True
 
     async def _guard(self) -> None:
-        """Let the page lead to no other host than the one that was named: such a request is never sent."""
+        """Block navigation to other hosts: such a request is never sent."""
         session = await self.context.new_cdp_session(self.page)
         main = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
 
-        async def judge(event: dict[str, Any]) -> None:
+        async def check_request(event: dict[str, Any]) -> None:
             action, more = "Fetch.continueRequest", {}
             if event["frameId"] == main and self._is_elsewhere(event["request"]["url"]):
                 action, more = "Fetch.failRequest", {"errorReason": "BlockedByClient"}
@@ -338,23 +339,23 @@ class Visit:
             except self._error:  # the page was closed meanwhile
                 return
 
-        session.on("Fetch.requestPaused", judge)
+        session.on("Fetch.requestPaused", check_request)
         await session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
 
 
 def _host(parts: SplitResult) -> tuple[str | None, int | None]:
-    """The host and its port, which may go from http to https where neither names one."""
+    """The host and its port; the default ports of http and https count as the same."""
     port = parts.port
     return parts.hostname, None if port == _DEFAULT_PORTS.get(parts.scheme) else port
 
 
 def first_line(problem: Exception) -> str:
-    """What the browser says went wrong, without the call's name."""
+    """The first line of the browser's error, without the name of the call."""
     return re.sub(r"^\w+\.\w+: ", "", str(problem).splitlines()[0])[:200]
 
 
-def _sources(found: list[dict[str, Any]] | None) -> tuple[list[str] | None, list[str] | None]:
-    """What the page shows as its sources: their addresses or names, and their texts."""
-    if found is None:
+def _sources(links: list[dict[str, Any]] | None) -> tuple[list[str] | None, list[str] | None]:
+    """The sources that the page shows: their addresses or names, and their texts."""
+    if links is None:
         return None, None
-    return [each["href"] or each["text"] for each in found], [each["text"] for each in found]
+    return [link["href"] or link["text"] for link in links], [link["text"] for link in links]

@@ -1,4 +1,4 @@
-"""A target that is only a web page: asked as a person would, in a browser of its own."""
+"""A target that is a web page: questions are typed into it in a browser."""
 
 from __future__ import annotations
 
@@ -13,45 +13,44 @@ from urllib.parse import urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.rounds import Identity
 from ragmeter.effects.wire import check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.hints import parameter
 from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
 from ragmeter.targets.browser import launch, playwright_api
-from ragmeter.targets.port import Question
+from ragmeter.targets.port import Question, Target
 from ragmeter.targets.visit import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit, first_line
 
 Result = TypeVar("Result")
 _SCRIPT = Path(__file__).with_name("watch.js")
-#: How long a page may take to be drawn and read for the evidence, in milliseconds; a busy machine is slow at it.
-_DRAWN, _READ = 30_000, 10_000
+#: Timeouts for a screenshot and for a frame's text, in milliseconds; generous, for a busy machine.
+_SCREENSHOT, _READ = 30_000, 10_000
 
 
 @dataclass(frozen=True)
 class Login:
-    """How to get in. None of it is written down."""
+    """Credentials for the page. They are never written to a file."""
 
     storage_state: str | None = None
     credentials: tuple[str, str] | None = field(default=None, repr=False)
     cookies: Sequence[Mapping[str, str]] = field(default=(), repr=False)
 
     def options(self, url: str) -> dict[str, Any]:
-        """What a browser's context needs for it. The password goes to the page's own host and to no other."""
+        """Options for a browser context. The password is sent only to the page's own host."""
         options: dict[str, Any] = {"accept_downloads": False}
         if self.storage_state is not None:
             options["storage_state"] = self.storage_state
         if self.credentials is not None:
-            named = urlsplit(url)
+            address = urlsplit(url)
             user, password = self.credentials
-            origin = f"{named.scheme}://{named.netloc}"
+            origin = f"{address.scheme}://{address.netloc}"
             options["http_credentials"] = {"username": user, "password": password, "origin": origin}
         return options
 
 
-class WebTarget:
-    """Drives pages in isolated contexts of one browser. A session keeps its page, and so its conversation."""
+class WebTarget(Target):
+    """Uses pages in isolated contexts of one browser. A session keeps its page, and so its conversation."""
 
     def __init__(
         self,
@@ -67,7 +66,7 @@ class WebTarget:
         if page.input_selector is not None and not page.input_selector.strip():
             raise UsageError(
                 f"{parameter('input_selector')} is empty",
-                hint='the CSS selector of the box, for example "#query-input"',
+                hint='give the CSS selector of the input box, for example "#query-input"',
             )
         if login.storage_state is not None and not Path(login.storage_state).is_file():
             raise UsageError(
@@ -83,18 +82,14 @@ class WebTarget:
         self._worked = False
         self._sessions: dict[str, Visit] = {}
         self._idle: list[Visit] = []
-        # Answers depend on the whole address, whose query may be secret, and not on how long they are waited for.
+        # Answers depend on the whole address, whose query may be secret (hence a hash), but not on timeouts.
         whole_url = hashlib.sha256(page.url.encode()).hexdigest()[:16]
-        patience = {"timeout": None, "any_host": None}
-        self.name = dumps({**self.signature(), **patience, "address": whole_url})
+        irrelevant = {"timeout": None, "any_host": None}
+        self.name = dumps({**self.signature(), **irrelevant, "address": whole_url})
 
     def signature(self) -> dict[str, Any]:
-        """The page and how it is used; not how to get in."""
+        """The page and how it is used; no credentials."""
         return {"kind": "web", **vars(self.page), "url": public(self.page.url)}
-
-    def identity(self) -> Identity:
-        """What was named. Whether what stands behind it has changed, nobody can know."""
-        return Identity(self.name, self.signature(), certain=False)
 
     async def __aenter__(self) -> Self:
         api = playwright_api()
@@ -113,13 +108,13 @@ class WebTarget:
         await self._playwright.stop()
 
     def use(self, page: Page) -> None:
-        """Use the pages of sessions in this way from now on: with other selectors, on the same address."""
+        """Use other selectors from now on, on open pages too."""
         self.page = page
         for visit in self._sessions.values():
             visit.how = page
 
     async def open(self, question: Question) -> None:
-        """Open the page of a session before it is asked anything."""
+        """Open the page of a session, before its first question."""
         await self._explained(self._visit_of(question))
 
     async def answer(self, question: Question) -> Reply:
@@ -130,17 +125,17 @@ class WebTarget:
         try:
             return await work
         except GiveUp as problem:
-            # What is wrong with the first page is wrong with the call: a selector, an address, a login.
-            kept = self.evidence is not None and self.evidence.exists()
-            hint = f"what the page showed is in {self.evidence}/" if kept else ""
+            # If the first page fails, the call is wrong (a selector, an address, a login): stop the run.
+            has_evidence = self.evidence is not None and self.evidence.exists()
+            hint = f"a screenshot and the page's text are in {self.evidence}/" if has_evidence else ""
             fatal = None if self._worked else UsageError(problem.cause, hint=hint)
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
 
     async def _answer(self, question: Question) -> Reply:
         visit = await self._visit_of(question)
         try:
-            for asked, _ in question.history if visit.asked == 0 else ():
-                await visit.ask(asked)  # it was broken off: what was said is said again on the new page
+            for earlier, _ in question.history if visit.asked == 0 else ():
+                await visit.ask(earlier)  # a resumed conversation: its earlier turns are asked again on the new page
             answer = await visit.ask(question.text)
         except (GiveUp, TryAgain, self._error) as error:
             raise await self._failed(visit, question, error) from None
@@ -152,14 +147,14 @@ class WebTarget:
         return answer.as_reply()
 
     async def _visit_of(self, question: Question) -> Visit:
-        """The page for a question, open."""
+        """The open page for a question."""
         try:
             visit = await self._visit(question)
         except self._error as error:
-            said = first_line(error).rstrip(":")
+            reason = first_line(error).rstrip(":")
             if self._browser.is_connected() and self.login != Login():
-                raise GiveUp(BLOCKED, f"the browser can't use this login: {said}") from None
-            raise TryAgain(PAGE_CRASHED, f"the browser gives no page: {said}") from None
+                raise GiveUp(BLOCKED, f"the browser can't use this login: {reason}") from None
+            raise TryAgain(PAGE_CRASHED, f"the browser can't open a page: {reason}") from None
         try:
             if not visit.opened:
                 await visit.open()
@@ -168,7 +163,7 @@ class WebTarget:
         return visit
 
     async def _failed(self, visit: Visit, question: Question, error: Exception) -> Exception:
-        """Leave a page that failed, and say what that comes to."""
+        """Close a page that failed, and return the error to raise."""
         await self._keep_evidence(visit, question, failed=True)
         await self._leave(visit, question, broken=True)
         if not isinstance(error, self._error):
@@ -177,15 +172,15 @@ class WebTarget:
         return TryAgain(PAGE_CRASHED if gone else NAVIGATION_ERROR, first_line(error))
 
     async def _visit(self, question: Question) -> Visit:
-        """The session's own page, one that is free, or a new one, which is still to be opened."""
+        """The session's own page, an idle one, or a new one that is not opened yet."""
         if question.session_id is not None:
-            held = self._sessions.get(question.session_id)
-            if held is not None and not held.gone:
-                return held
+            own = self._sessions.get(question.session_id)
+            if own is not None and not own.gone:
+                return own
         while question.session_id is None and self._idle:
-            free = self._idle.pop()
-            if not free.gone:
-                return free
+            idle = self._idle.pop()
+            if not idle.gone:
+                return idle
         visit = await self._new()
         if question.session_id is not None:
             self._sessions[question.session_id] = visit
@@ -193,7 +188,7 @@ class WebTarget:
 
     async def _new(self) -> Visit:
         async with self._starting:
-            if not self._browser.is_connected():  # it was killed, for memory perhaps
+            if not self._browser.is_connected():  # the browser was killed, perhaps for memory
                 self._browser = await launch(self._playwright, self._browser_path, headed=self._headed)
         context = await self._browser.new_context(**self.login.options(self.page.url))
         if self.login.cookies:
@@ -207,38 +202,37 @@ class WebTarget:
             if broken:
                 self._sessions.pop(question.session_id, None)
             else:
-                return  # the next turn comes on the same page
+                return  # the next turn is asked on the same page
         elif self.page.same_page and not broken:
             self._idle.append(visit)
             return
         await visit.close()
 
     async def end(self, session_id: str | None) -> None:
-        """A session has come to its end: its page is no longer needed."""
+        """Close the page of a session that has ended."""
         visit = self._sessions.pop(session_id, None) if session_id is not None else None
         if visit is not None:
             await visit.close()
 
     async def _keep_evidence(self, visit: Visit, question: Question, *, failed: bool) -> None:
-        """A screenshot, the page's text and its console's errors."""
+        """Write a screenshot, the page's text and its console output."""
         if self.evidence is None:
             return
         name = re.sub(r"[^\w.-]+", "_", question.qid)[:80]
-        if name != question.qid:  # two may look the same now
+        if name != question.qid:  # two qids may have become equal
             name += "-" + hashlib.sha256(question.qid.encode("utf-8", "replace")).hexdigest()[:8]
-        picture, words = (self.evidence / f"{name}{ending}" for ending in (".png", ".txt"))
+        screenshot, text_file = (self.evidence / f"{name}{ending}" for ending in (".png", ".txt"))
         if self.evidence_when == "never" or not (failed or self.evidence_when == "always"):
-            picture.unlink(missing_ok=True)  # of an attempt that failed, before this one
-            words.unlink(missing_ok=True)
+            screenshot.unlink(missing_ok=True)  # from an earlier attempt that failed
+            text_file.unlink(missing_ok=True)
             return
         self.evidence.mkdir(parents=True, exist_ok=True)
         try:
-            await visit.page.screenshot(path=str(picture), timeout=_DRAWN)
+            await visit.page.screenshot(path=str(screenshot), timeout=_SCREENSHOT)
             frames = [await frame.inner_text("body", timeout=_READ) for frame in visit.page.frames]
             text = "\n\n-- frame --\n".join(frames)
-        except self._error as error:  # a page that crashed has nothing to show
+        except self._error as error:  # a crashed page shows nothing
             text = f"(the page can't be read: {first_line(error)})"
-        said = "\n".join(visit.console)
-        words.write_text(
-            f"{whole(question.text)}\n\n-- page --\n{whole(text)}\n\n-- console --\n{whole(said)}\n", encoding="utf-8"
-        )
+        console = "\n".join(visit.console)
+        content = f"{whole(question.text)}\n\n-- page --\n{whole(text)}\n\n-- console --\n{whole(console)}\n"
+        text_file.write_text(content, encoding="utf-8")

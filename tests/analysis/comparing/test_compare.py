@@ -11,10 +11,11 @@ from scipy import stats
 
 from ragmeter import choose_sample, compare, evaluate, gate
 from ragmeter.analysis.comparing import MetricDifference
-from ragmeter.analysis.comparing.words import Judging
+from ragmeter.analysis.comparing.judging import verdict
 from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.paired import McNemar, randomisation_p
 from tests.make_runs import make_run
 
@@ -274,9 +275,8 @@ def test_neither_way_is_better() -> None:
         "none", 9, None, 1.0, 2.0, 1.0, (0.5, 1.5), "t", 0.001, 0.001, 0.001, "t", None, 0, 0, 0, 0, 0, None, None,
         None, "not significant", [],
     )  # fmt: skip
-    judging = Judging(0.95, 0.05, 1)
-    assert judging.verdict(each) == "different"
-    assert judging.sentence("docs", replace(each, verdict="different"), "a", "b") == (
+    assert verdict(each, 0.05) == "different"
+    assert Wording(0.95, 0.05, 1).difference("docs", "a", "b", replace(each, verdict="different")) == (
         "docs: b is +1.0000 against a (95%: +0.5000 to +1.5000), significantly different (p = 0.0010, n = 9)"
     )
 

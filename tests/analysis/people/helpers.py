@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter import evaluate
-from ragmeter.runs.folder import RunFolder
+from ragmeter.runs.run import RunFolder
 
 
 def questions(count: int = 200, seed: int = 0) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from ppi_py import ppi_mean_ci
 from ragmeter import Calibration, calibrate, choose_sample, evaluate
 from ragmeter.analysis.people.labels import answer_hash
 from ragmeter.errors import InputError, UnknownNameError, UsageError
-from ragmeter.runs.folder import RunFolder
+from ragmeter.runs.run import RunFolder
 from tests.analysis.people.helpers import make_run, truth
 
 

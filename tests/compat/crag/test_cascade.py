@@ -12,6 +12,7 @@ from ragmeter import CRAGEvaluator
 from ragmeter.compat.crag.cascade import Cascade
 from ragmeter.compat.crag.evaluation import JudgedTurn
 from ragmeter.errors import InputError, UsageError
+from ragmeter.judges.verdict import verdict
 from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer
 
@@ -25,6 +26,10 @@ def _chances(monkeypatch: pytest.MonkeyPatch) -> None:
         return np.array([float(each.row["agent_response"].split("%")[0]) / 100 for each in turns])
 
     monkeypatch.setattr(CHANCES, chances_of)
+
+
+def shown(row: dict[str, Any]) -> dict[str, str]:
+    return {"question": row["query"], "reference": row["ground_truth"], "answer": row["agent_response"]}
 
 
 def evaluated(server: JudgeServer, turns: list[dict[str, Any]], cascade: Cascade, **keywords: Any) -> CRAGEvaluator:
@@ -106,12 +111,13 @@ def test_a_budget_is_spent_on_the_least_sure(tmp_path: Any) -> None:
     turns = [single(number, 60 + number / 3) for number in range(100)]
     with JudgeServer() as server:
         judge = LLMJudge("sk-no-key", "m", server.url, prices=tmp_path / "prices.json")
-        texts = [(row["query"], row["ground_truth"], row["agent_response"]) for row in turns]
-        budget = sum(judge.cost(*each) for each in texts) * 0.4
+        texts = [shown(row) for row in turns]
+        asks = judge.on(verdict)
+        budget = sum(asks.cost(each) for each in texts) * 0.4
         found = CRAGEvaluator(judge=judge, journal=None, cascade=Cascade(audit=0.0), budget=budget)
         found.evaluate_agent_responses(turns)
-        last = max(judge.most(*each) for each in texts)  # which the last call needs to begin
-        affordable = 100 * (budget - last) / sum(judge.cost(*each) for each in texts)
+        last = max(asks.most(each) for each in texts)  # which the last call needs to begin
+        affordable = 100 * (budget - last) / sum(asks.cost(each) for each in texts)
         assert server.count == pytest.approx(affordable, abs=1)
         assert 30 < server.count < 40
         twice = LLMJudge("sk-no-key", "m", server.url, prices=tmp_path / "prices.json", repeats=2)
@@ -129,8 +135,9 @@ def test_the_audit_takes_no_more_than_half_of_a_budget(tmp_path: Any) -> None:
     turns = [single(number, 60 + number / 8) for number in range(300)]
     with JudgeServer() as server:
         judge = LLMJudge("sk-no-key", "m", server.url, prices=tmp_path / "prices.json")
-        texts = [(row["query"], row["ground_truth"], row["agent_response"]) for row in turns]
-        budget = max(judge.most(*each) for each in texts) + sum(judge.cost(*each) for each in texts) * 0.1
+        texts = [shown(row) for row in turns]
+        asks = judge.on(verdict)
+        budget = max(asks.most(each) for each in texts) + sum(asks.cost(each) for each in texts) * 0.1
         found = CRAGEvaluator(judge=judge, journal=None, cascade=Cascade(), budget=budget)
         found.evaluate_agent_responses(turns)
     held = summary(found)
@@ -211,7 +218,7 @@ def test_what_people_say_of_misses_and_exact_matches_is_part_of_the_promise() ->
         found = summary(evaluated(server, turns, Cascade(0.98, labels=labels, audit=0.0)))
     assert found["cascade"]["threshold"] is None
     assert "too often wrong" in found["cascade"]["warnings"][0]
-    with JudgeServer() as server, pytest.raises(UsageError, match="no such turn"):
+    with JudgeServer() as server, pytest.raises(UsageError, match="no such row"):
         evaluated(server, turns, Cascade(0.98, labels={"elsewhere": 1.0}))
 
 

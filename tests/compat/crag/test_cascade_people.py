@@ -70,7 +70,7 @@ def people(said: Verdicts) -> JudgeServer:
 
     def behave(request: dict[str, Any], number: int) -> Action:
         given = texts(request)
-        right = said[_bare(given["query"]), _bare(given["agent_response"])]
+        right = said[_bare(given["question"]), _bare(given["answer"])]
         return Action(body=completion(json.dumps({"reason": "", "verdict": "CORRECT" if right else "WRONG"})))
 
     return JudgeServer(behave, keep=False)

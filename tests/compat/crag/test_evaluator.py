@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from ragmeter import CRAGEvaluator, LLMJudge, RunFolder
-from ragmeter.compat.crag.evaluation import RESULT_COLUMNS, is_exact_match
+from ragmeter.compat.crag.evaluation import RESULT_COLUMNS
 from ragmeter.errors import ColumnError, InputError, UsageError
+from ragmeter.judges.verdict import is_exact_match
 from tests.compat.crag.helpers import EchoAgent, conversation, turn
 from tests.judge_server import Action, JudgeServer, completion
 
@@ -280,3 +281,16 @@ def test_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert done.stdout.strip() == printed
         assert (done.returncode == 0) == bool(printed)
+
+
+def test_the_environment_is_read_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragmeter.compat import crag
+    from ragmeter.compat.crag import config
+
+    monkeypatch.setenv("MAX_BATCH_SIZE", "5")
+    assert (config.MAX_BATCH_SIZE, crag.MAX_BATCH_SIZE, config.batch_size(99)) == (5, 5, 5)
+    monkeypatch.setenv("MAX_BATCH_SIZE", "none")
+    with pytest.raises(UsageError, match="MAX_BATCH_SIZE is 'none'"):
+        config.batch_size(1)
+    with pytest.raises(AttributeError, match="MAX_BATCH"):
+        _ = config.MAX_BATCH

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import ragmeter
-from ragmeter.show.report.runs import ShownRun, load_runs
+from ragmeter.runs.run import Run
+from ragmeter.show.report.loading import load_runs
 
 METRICS = "token_f1,exact_match,recall@2"
 #: Would run in a page that takes a text for markup, a script for data, or a place in the template for its own.
@@ -54,7 +55,7 @@ def keep(folder: Path, name: str = "small", data: list[dict[str, Any]] | None = 
     return folder / name
 
 
-def loaded(folder: Path, *names: str) -> list[ShownRun]:
+def loaded(folder: Path, *names: str) -> list[Run]:
     """Runs of that folder, as a report reads them."""
     return load_runs(names, folder)
 

@@ -10,7 +10,7 @@ import pytest
 
 import ragmeter
 from ragmeter.show.numbers import number, p_value, signed, signed_interval
-from ragmeter.show.report.exports import plain
+from ragmeter.show.texts import in_markdown
 from tests.browser import chromium, missing
 from tests.command import PATIENCE
 from tests.conftest import load_rows
@@ -252,7 +252,7 @@ def test_the_page_says_what_the_command_says(browser: Any, tmp_path: Path) -> No
     assert cells[7] == p_value(each.p_holm)
     turned = [each.sentence for each in pair.slices if each.turns]
     assert opened.page.locator("#pair .note li").all_inner_texts() == turned
-    assert plain(pair.sentence) in (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert in_markdown(pair.sentence) in (tmp_path / "r.md").read_text(encoding="utf-8")
     opened.check()
 
 

@@ -16,13 +16,13 @@ from tests.show.report.helpers import keep, loaded
 def test_what_decided_is_told_where_the_judge_has_spoken(tmp_path: Path) -> None:
     keep(tmp_path, metrics="token_f1,offline_correct")
     (run,) = loaded(tmp_path, "small")
-    found = evidence.evidence(run, np.arange(8), run.table)
+    found = evidence.evidence(run, np.arange(8), run.rows())
     assert found is not None
     assert found[7] is None  # not answered
     first = {about: (says, weight) for about, says, weight in found[0] or []}
     assert first["gold words"][0] == "found: gold, answer"
     assert first["gold words"][1] > 0
-    whole = ragmeter.explain(run.stored.folder, "q0")[0].evidence
+    whole = ragmeter.explain(run, "q0")[0].evidence
     assert [(each.about, each.says) for each in whole[: len(first)]] == [(a, s) for a, (s, _) in first.items()]
 
 
@@ -39,7 +39,7 @@ def test_texts_are_written_once(tmp_path: Path) -> None:
 def test_other_runs_have_none(tmp_path: Path) -> None:
     keep(tmp_path)
     (run,) = loaded(tmp_path, "small")
-    assert evidence.evidence(run, np.arange(8), run.table) is None
+    assert evidence.evidence(run, np.arange(8), run.rows()) is None
     assert "evidence" not in columns(run, np.arange(8), Texts())
 
 
@@ -47,6 +47,6 @@ def test_of_many_rows_the_least_sure_are_explained(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(evidence, "MOST_ROWS", 2)
     keep(tmp_path, metrics="offline_correct_probability")
     (run,) = loaded(tmp_path, "small")
-    found = evidence.evidence(run, np.arange(8), run.table) or []
-    least = np.argsort(np.abs(run.scores["offline_correct_probability"] - 0.5), kind="stable")[:2]
+    found = evidence.evidence(run, np.arange(8), run.rows()) or []
+    least = np.argsort(np.abs(run.scores("offline_correct_probability") - 0.5), kind="stable")[:2]
     assert [place for place, each in enumerate(found) if each is not None] == sorted(least.tolist())

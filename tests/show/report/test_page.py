@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragmeter
+from ragmeter.runs.run import Run
 from ragmeter.show.report import page, rows
 from ragmeter.show.report.page import embedded, render
-from ragmeter.show.report.runs import ShownRun
 from tests.show.report import helpers
 from tests.show.report.helpers import PAYLOAD, keep, keep_hostile, loaded
 
@@ -34,7 +34,7 @@ def blocks(document: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> ShownRun:
+def small(tmp_path: Path) -> Run:
     keep(tmp_path)
     return loaded(tmp_path, "small")[0]
 
@@ -50,7 +50,7 @@ def test_data_in_a_script_element_stays_data(value: Any) -> None:
     assert json.loads(text)["payload"] == PAYLOAD
 
 
-def test_the_policy_allows_the_one_script_and_the_one_style(small: ShownRun) -> None:
+def test_the_policy_allows_the_one_script_and_the_one_style(small: Run) -> None:
     document = render([small], max_rows=100).html
     policy = html.unescape(re.findall(r'Content-Security-Policy" content="([^"]*)"', document)[0])
     assert document.index("Content-Security-Policy") < document.index("<style>") < document.index("<script")
@@ -88,7 +88,7 @@ def test_texts_of_a_run_are_only_in_the_data(tmp_path: Path) -> None:
     assert "{{" not in outside
 
 
-def test_every_row_is_there_with_its_scores_outcomes_and_hits(small: ShownRun) -> None:
+def test_every_row_is_there_with_its_scores_outcomes_and_hits(small: Run) -> None:
     held = blocks(render([small], max_rows=100).html)["rows"]
     texts, (run,) = held["texts"], held["runs"]
     assert (run["n"], run["total"]) == (8, 8)

@@ -39,7 +39,7 @@ def test_a_histogram_counts_every_scored_row_once(tmp_path: Path) -> None:
     assert binary is not None
     assert (binary["counts"], binary["low"], binary["high"]) == ([3, 4], -0.5, 1.5)
     assert domain(run, "edit_distance")[0] == 0
-    assert domain(run, "edit_distance")[1] == run.metrics["edit_distance"]["max"]
+    assert domain(run, "edit_distance")[1] == run.metrics()["edit_distance"]["max"]
 
 
 def test_an_axis_without_end_ends_beyond_the_means() -> None:
@@ -74,7 +74,7 @@ def test_slices_have_means_n_and_a_distance_from_the_whole(tmp_path: Path) -> No
     assert (music["value"], music["n"], sport["value"], sport["n"]) == ("music", 4, "sport", 4)
     cell = music["cells"]["token_f1"]
     assert (cell["mean"], cell["n"], cell["few"]) == (pytest.approx(2 / 3), 3, True)
-    whole = run.metrics["token_f1"]
+    whole = run.metrics()["token_f1"]
     assert cell["apart"] == pytest.approx((2 / 3 - whole["mean"]) / whole["sd"])
     assert level["values"][2]["cells"]["token_f1"]["mean"] is None
     assert level["values"][2]["cells"]["token_f1"]["apart"] is None
@@ -94,5 +94,5 @@ def test_a_column_may_have_a_comma_in_its_name(tmp_path: Path) -> None:
         keep(tmp_path, name, data)
     runs = loaded(tmp_path, "one", "other")
     assert [part["column"] for part in slices(runs[0])] == ["domain", "topic, in short"]
-    pair = compare([run.stored.folder for run in runs]).pairs[0]
+    pair = compare(runs).pairs[0]
     assert {each.column for each in pair.slices} == {"domain", "topic, in short"}

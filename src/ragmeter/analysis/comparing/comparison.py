@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, overload
 
 from ragmeter import naming
-from ragmeter.show.numbers import number, p_value, signed, signed_interval
-from ragmeter.show.tabular import ARROWS, Tabular, arrow_table, ends, html_lines, html_table
-from ragmeter.stats.confidence import percent
+from ragmeter.show.numbers import number, p_value, percent, signed, signed_interval
+from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.intervals import Interval
 
 #: The verdicts. `different` is for metrics of which neither more nor less is better.
@@ -173,7 +173,7 @@ def _cells(name: str, each: MetricDifference) -> tuple[str, ...]:
     p = p_value(each.p_holm)
     ends = signed_interval(each.interval)
     means = (number(each.mean_a), number(each.mean_b))
-    return f"{name} {ARROWS[each.direction]}", *means, signed(each.difference), ends, p, f"{each.n:,}", each.verdict
+    return titled(name, each.direction), *means, signed(each.difference), ends, p, f"{each.n:,}", each.verdict
 
 
 def _metric_records(pair: Pair) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragmeter.runs.stored import StoredRun
+from ragmeter.runs.run import Run
 from ragmeter.table import QID
 
 Rows = npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ class Pairing:
         return len(self.a)
 
 
-def pair(a: StoredRun, b: StoredRun) -> Pairing:
+def pair(a: Run, b: Run) -> Pairing:
     """Pair by qid. Where one is there several times, its first row goes with the first, its second with the second."""
     keys_a, keys_b = _keys(a.column(QID), b.column(QID))
     _, rows_a, rows_b = np.intersect1d(keys_a, keys_b, assume_unique=True, return_indices=True)
@@ -58,12 +58,12 @@ def _nth(codes: Rows) -> Rows:
     return seen
 
 
-def _alone(run: StoredRun, paired: Rows) -> dict[str, Any]:
+def _alone(run: Run, paired: Rows) -> dict[str, Any]:
     left = np.setdiff1d(np.arange(len(run.column(QID))), paired)
     return {"count": len(left), "qids": run.column(QID).take(left[:10]).to_pylist()}
 
 
-def _questions_that_differ(a: StoredRun, b: StoredRun, rows_a: Rows, rows_b: Rows) -> int:
+def _questions_that_differ(a: Run, b: Run, rows_a: Rows, rows_b: Rows) -> int:
     """How many pairs are not of the same question after all. Questions are short, or they would not be compared."""
     if not (a.is_short("question") and b.is_short("question")):
         return 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ragmeter.analysis.comparing.comparison import SliceDifference
 from ragmeter.analysis.comparing.pairing import Rows
-from ragmeter.runs.stored import StoredRun, slice_label
+from ragmeter.runs.run import Run, slice_label
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import STUDENT, Confidence
 from ragmeter.stats.intervals import SMALL, Interval, interval_of, within
@@ -22,7 +22,7 @@ _FEWEST = 10
 
 
 def slice_differences(
-    run: StoredRun,
+    run: Run,
     rows: Rows,
     differences: Mapping[str, Scores],
     limits: Mapping[str, Interval],

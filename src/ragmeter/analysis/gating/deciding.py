@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, compare
-from ragmeter.analysis.comparing.words import is_few
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
     INTERVAL,
@@ -26,11 +25,14 @@ from ragmeter.analysis.gating.rules import (
     option,
 )
 from ragmeter.analysis.gating.verdict import Check, Verdict
-from ragmeter.analysis.gating.words import brief, listed, two_digits
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.stored import RunLike, StoredRun, find_run
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.run import Run
+from ragmeter.show.numbers import given
+from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
+from ragmeter.stats.intervals import is_few
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
@@ -69,15 +71,15 @@ def gate(
 
 def decide(gate: Gate, run: RunLike) -> Verdict:
     """Hold a run against a gate."""
-    held = StoredRun(find_run(run, gate.output_dir))
+    held = find_run(run, gate.output_dir)
     known = measures_of(held)
     full = gate.on_run(held.name, known)
-    check_baselines(full, held.folder.path)
+    baselines = _Baselines(full)
+    baselines.check(lambda: held.path)
     names = list(dict.fromkeys(rule.metric for rule in full.rules)) or list(known)
     found = _summaries(held, names)
     checks, sentences = [], []
     unscored = [(name, _Unscored.rows(found[name])) for name in names]
-    baselines = _Baselines(held, full)
     for rule in full.rules:
         if rule.kind != NO_WORSE_THAN:
             checks.append(_bound(rule, found[rule.metric], full.on))
@@ -90,10 +92,10 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     return Verdict(held.name, checks, found, list(dict.fromkeys(sentences)))
 
 
-def measures_of(run: StoredRun) -> dict[str, Measure]:
+def measures_of(run: Run) -> dict[str, Measure]:
     """What a run can be held against: every metric of its summary, and latency and the like."""
     found = dict(run.measures)
-    for name, each in run.folder.metrics().items():
+    for name, each in run.metrics().items():
         low, high = each["range"]
         ends = (-math.inf if low is None else low, math.inf if high is None else high)
         found.setdefault(name, Measure(name, False, each["direction"], ends))
@@ -102,56 +104,30 @@ def measures_of(run: StoredRun) -> dict[str, Measure]:
 
 def check_baselines(gate: Gate, run: Path | None) -> None:
     """Refuse baselines that are not there, don't have the metric, or are the run itself."""
-    for rule in gate.rules:
-        if rule.baseline is None:
-            continue
-        baseline = _baseline(rule, gate)
-        if run is not None and run.exists() and run.samefile(baseline.folder.path):
-            raise UsageError(f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own")
-        if rule.metric not in baseline.measures:
-            raise UsageError(
-                f"{rule.named}: {baseline.name} has no {rule.metric}",
-                hint=f"it has {', '.join(baseline.measures)}; score both runs by the same metrics",
-            )
+    _Baselines(gate).check(lambda: run)
 
 
-def _baseline(rule: Rule, gate: Gate) -> StoredRun:
-    """The run that a rule compares with."""
-    assert rule.baseline is not None  # noqa: S101 - such a rule has one
-    return StoredRun(rule.folder or find_run(rule.baseline, gate.output_dir))
-
-
-def _summaries(run: StoredRun, names: Sequence[str]) -> dict[str, MetricSummary]:
+def _summaries(run: Run, names: Sequence[str]) -> dict[str, MetricSummary]:
     """The run's own summaries, and those of latency and the like where they are asked for."""
-    found = {name: MetricSummary.of(each) for name, each in run.folder.metrics().items()}
+    found = {name: MetricSummary.of(each) for name, each in run.metrics().items()}
     missing = [name for name in names if name not in found]
-    return found | summarise_run(run.folder, metrics=missing).metrics if missing else found
+    return found | summarise_run(run, metrics=missing).metrics if missing else found
 
 
 def _bound(rule: Rule, found: MetricSummary, on: str) -> Check:
     """A mean, or the end of its interval that is nearer, against a bound."""
     under = rule.kind == FAIL_UNDER
-    interval = found.interval
-    passed, reason = False, f"{rule.metric}: nothing was scored{listed(found.n_not_scored)}"
-    if found.mean is not None:
-        edge = None if interval is None else interval[0 if under else 1]
-        inside = edge is not None and _reaches(edge, rule.value, under)
-        asked = f"{'at least' if under else 'at most'} {rule.value:,.12g} is asked for"
-        doubt = ""
-        if on == INTERVAL:
-            passed = inside
-            asked += ", by the whole interval"
-        else:
-            passed = _reaches(found.mean, rule.value, under)
-            if passed and not inside:
-                doubt = f"; a true mean {'below' if under else 'above'} that can't be ruled out"
-        reason = f"{rule.metric} is {brief(found)}: {asked}{doubt}"
+    interval, whole = found.interval, on == INTERVAL
+    edge = None if interval is None else interval[0 if under else 1]
+    inside = edge is not None and _reaches(edge, rule.value, under)
+    passed = found.mean is not None and (inside if whole else _reaches(found.mean, rule.value, under))
+    doubtful = passed and not inside
     return Check(
         rule=str(rule),
         kind=rule.kind,
         metric=rule.metric,
         passed=passed,
-        reason=reason,
+        reason=bound_reason(rule.metric, found, rule.value, under=under, whole=whole, doubtful=doubtful),
         required=rule.value,
         value=found.mean,
         interval=interval,
@@ -189,13 +165,12 @@ def _shares(unscored: Sequence[tuple[str, _Unscored]], most: float) -> Iterator[
         share = each.failed / each.total if each.total else 0.0
         names = ", ".join(dict.fromkeys(metrics))
         beside = "" if each.baseline is None else f" beside {each.baseline}"
-        have = f"{names}: {each.failed:,} of {each.total:,} {each.what} have no score"
         yield Check(
-            rule=f"{option(MAX_FAILED)} {most:g} for {names}{beside}",
+            rule=f"{option(MAX_FAILED)} {given(most)} for {names}{beside}",
             kind=MAX_FAILED,
             metric=names,
             passed=share <= most + _ROUNDING,
-            reason=f"{have}{listed(dict(each.causes))}: at most {most * 100:g}% may have none",
+            reason=unscored_reason(names, each.what, each.failed, each.total, dict(each.causes), most),
             required=most,
             value=share,
             interval=None,
@@ -211,24 +186,46 @@ class _Baselines:
     So a difference is judged as `ragmeter compare` judges it, with the same number of tests to correct for.
     """
 
-    def __init__(self, run: StoredRun, gate: Gate) -> None:
-        self._run = run
+    def __init__(self, gate: Gate) -> None:
         self._gate = gate
-        self._comparisons: dict[Path, tuple[StoredRun, Comparison]] = {}
+        self._runs: dict[Run | str, Run] = {}
+        self._comparisons: dict[Run, Comparison] = {}
 
-    def compared(self, rule: Rule) -> tuple[StoredRun, Comparison]:
+    def run(self, rule: Rule) -> Run:
+        """The run that a rule compares with."""
+        assert rule.baseline is not None  # noqa: S101 - such a rule has one
+        key = rule.folder or rule.baseline
+        if key not in self._runs:
+            self._runs[key] = rule.folder or find_run(rule.baseline, self._gate.output_dir)
+        return self._runs[key]
+
+    def check(self, where: Callable[[], Path | None]) -> None:
+        """Refuse baselines that are not there, don't have the metric, or are the run itself; `where` gives its path."""
+        for rule in self._gate.rules:
+            if rule.baseline is None:
+                continue
+            baseline, path = self.run(rule), where()
+            if path is not None and path.exists() and path.samefile(baseline.path):
+                raise UsageError(
+                    f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own"
+                )
+            if rule.metric not in baseline.measures:
+                raise UsageError(
+                    f"{rule.named}: {baseline.name} has no {rule.metric}",
+                    hint=f"it has {', '.join(baseline.measures)}; score both runs by the same metrics",
+                )
+
+    def compared(self, rule: Rule, run: Run) -> tuple[Run, Comparison]:
         """The baseline of a rule, and the run compared with it."""
-        baseline = _baseline(rule, self._gate)
-        path = baseline.folder.path
-        if path not in self._comparisons:
-            comparison = compare([baseline.folder, self._run.folder], slices=[], movers=0)
-            self._comparisons[path] = baseline, comparison
-        return self._comparisons[path]
+        baseline = self.run(rule)
+        if baseline not in self._comparisons:
+            self._comparisons[baseline] = compare([baseline, run], slices=[], movers=0)
+        return baseline, self._comparisons[baseline]
 
 
-def _no_worse(rule: Rule, run: StoredRun, baselines: _Baselines) -> tuple[Check, _Unscored, str]:
+def _no_worse(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, str]:
     """The interval of the difference to the baseline against a margin, and the questions that could not be paired."""
-    baseline, comparison = baselines.compared(rule)
+    baseline, comparison = baselines.compared(rule, run)
     pair = comparison.pairs[0]
     found = pair.metrics[rule.metric]
     passed = False
@@ -237,7 +234,7 @@ def _no_worse(rule: Rule, run: StoredRun, baselines: _Baselines) -> tuple[Check,
         passed = _reaches(worst, -rule.value, under=True)
     reason = _reason(rule, found, passed)
     if pair.questions_differ:
-        reason += f" (and {pair.questions_differ:,} of the questions are worded otherwise in {pair.a})"
+        reason += reworded(pair.questions_differ, pair.a)
     check = Check(
         rule=str(rule),
         kind=rule.kind,
@@ -257,25 +254,18 @@ def _no_worse(rule: Rule, run: StoredRun, baselines: _Baselines) -> tuple[Check,
 def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
     """The comparison's own judgement; then what the interval says of the margin, and what it would take to be sure."""
     if result.interval is None:
-        return result.sentence if result.difference is None else f"{result.sentence}: there is no interval"
-    margin = f"a loss of more than {rule.value:g}"
+        return result.sentence if result.difference is None else no_interval(result.sentence)
     best = result.interval[1] if result.direction == "higher" else -result.interval[0]
+    lost = not passed and best < -rule.value
     needed = result.n * (result.smallest / rule.value) ** 2 if result.smallest and rule.value else 0.0
-    if passed:
-        decision = f"the interval rules out {margin}"
-    elif best < -rule.value:
-        decision = f"the whole interval is {margin}"
-    elif needed > result.n:
-        alike = f"if they are alike, about {two_digits(needed)} questions would show it"
-        decision = f"the interval does not rule out {margin}; {alike}"
-    else:
-        decision = f"the interval does not rule out {margin}"
-    what = "rows" if result.n_clusters is None else "clusters"
-    rough = f"; few {what}, so it is rough" if is_few(result.n, result.n_clusters) else ""
-    return f"{result.sentence}: {decision}{rough}"
+    unclear = not passed and not lost and needed > result.n
+    few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
+    return margin_reason(
+        result.sentence, rule.value, passed=passed, lost=lost, needed=needed if unclear else None, few=few
+    )
 
 
-def _without_partner(rule: Rule, run: StoredRun, baseline: StoredRun) -> _Unscored:
+def _without_partner(rule: Rule, run: Run, baseline: Run) -> _Unscored:
     """Questions that the baseline has a score for and the run has none: leaving out the hard ones is no way to pass."""
     wanted, there = _scored_questions(baseline, rule.metric), _scored_questions(run, rule.metric)
     missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=there)))
@@ -286,7 +276,7 @@ def _without_partner(rule: Rule, run: StoredRun, baseline: StoredRun) -> _Unscor
     return _Unscored(what, len(missing), len(wanted), held, rule.baseline)
 
 
-def _scored_questions(run: StoredRun, metric: str) -> pa.Array:
+def _scored_questions(run: Run, metric: str) -> pa.Array:
     return pc.unique(run.column(QID).filter(pa.array(~np.isnan(run.scores(metric)))))
 
 

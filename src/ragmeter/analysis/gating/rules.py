@@ -15,8 +15,9 @@ from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.write import RUNS
-from ragmeter.runs.folder import RunFolder
-from ragmeter.runs.stored import find_run
+from ragmeter.runs.finding import find_run
+from ragmeter.runs.run import Run
+from ragmeter.show.numbers import given
 from ragmeter.table import OTHER_NAMES
 
 if TYPE_CHECKING:
@@ -56,11 +57,11 @@ class Rule:
     metric: str
     value: float
     baseline: str | None = None
-    folder: RunFolder | None = None
+    folder: Run | None = None
 
     def __str__(self) -> str:
         beside = "" if self.baseline is None else f"{self.baseline}:"
-        return f"{option(self.kind)} {beside}{self.metric}{'=' if self.baseline is None else ':'}{self.value:.12g}"
+        return f"{option(self.kind)} {beside}{self.metric}{'=' if self.baseline is None else ':'}{given(self.value)}"
 
     @property
     def named(self) -> str:
@@ -76,7 +77,7 @@ def option(kind: str) -> str:
 def keyword(kind: str, metric: str, value: float, baseline: str | None = None) -> str:
     """A rule as it is written in Python: `fail_under={"token_f1": 0.6}`."""
     quoted = [json.dumps(name, ensure_ascii=False) for name in (metric, baseline or "")]
-    bound = f"{{{quoted[0]}: {value:.12g}}}"
+    bound = f"{{{quoted[0]}: {given(value)}}}"
     return f"{kind}={bound}" if baseline is None else f"{kind}={{{quoted[1]}: {bound}}}"
 
 
@@ -106,7 +107,7 @@ class Gate:
         """Read the rules as they are written; an error says what is wrong with one."""
         rules = [*_bounds(FAIL_UNDER, fail_under), *_bounds(FAIL_OVER, fail_over), *_margins(no_worse_than)]
         if max_failed is not None and not 0 <= max_failed <= 1:
-            raise UsageError(f"{parameter(MAX_FAILED)} is a share between 0 and 1, and is {max_failed:g}")
+            raise UsageError(f"{parameter(MAX_FAILED)} is a share between 0 and 1, and is {given(max_failed)}")
         if on not in (MEAN, INTERVAL):
             raise UsageError(f"a gate is on the {MEAN} or on the {INTERVAL}, not on {on!r}")
         if not rules and max_failed is None:
@@ -164,8 +165,9 @@ def _check_size(rule: Rule, measure: Measure) -> None:
         return
     if rule.kind == NO_WORSE_THAN and rule.value < 0:
         raise UsageError(f"{rule.named}: a margin is 0 or more", hint="0.02 allows a loss of two points")
-    span = f"between {measure.bounds[0]:g} and {measure.bounds[1]:g}" if math.isfinite(high) else f"from {low:g} on"
-    points = f"; {rule.value:g} points are {rule.value / 100:g}" if measure.bounds == (0.0, 1.0) else ""
+    ends = [given(end) for end in measure.bounds]
+    span = f"between {ends[0]} and {ends[1]}" if math.isfinite(high) else f"from {given(low)} on"
+    points = f"; {given(rule.value)} points are {given(rule.value / 100)}" if measure.bounds == (0.0, 1.0) else ""
     raise UsageError(f"{rule.named}: {measure.name} lies {span}{points}")
 
 

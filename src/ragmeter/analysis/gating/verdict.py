@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from ragmeter.analysis.gating.rules import MAX_FAILED, keyword
+from ragmeter.show.numbers import given
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table, summary_records
 from ragmeter.stats.intervals import Interval
 from ragmeter.stats.summary import MetricSummary
@@ -38,7 +39,7 @@ class Check:
         if self.kind != MAX_FAILED:
             return keyword(self.kind, self.metric, self.required, self.baseline)
         beside = "" if self.baseline is None else f" beside {self.baseline}"
-        return f"{self.kind}={self.required:g} for {self.metric}{beside}"
+        return f"{self.kind}={given(self.required)} for {self.metric}{beside}"
 
 
 @dataclass(frozen=True)

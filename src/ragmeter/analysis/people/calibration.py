@@ -10,16 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 import ragmeter
-from ragmeter.analysis.people import wording
+from ragmeter.analysis.people.cautions import cautions
 from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.matching import RANDOM, UNKNOWN, WEIGHTED, Counts, Design, Matched, match
-from ragmeter.analysis.people.runs import Answers, read_columns, verdicts
+from ragmeter.analysis.people.verdicts import Answers, read_columns, verdicts
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
-from ragmeter.runs.stored import RunLike, TemporaryRun, find_run
-from ragmeter.show.numbers import interval, number
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.show.numbers import given, interval, number, percent
+from ragmeter.show.sentences.calibration import corrected_sentence, unlabelled_strata
+from ragmeter.show.sentences.metrics import bracketed
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.agreement import (
     Alpha,
@@ -31,7 +34,6 @@ from ragmeter.stats.agreement import (
     rate,
     sensitivity_specificity,
 )
-from ragmeter.stats.confidence import percent
 from ragmeter.stats.corrected import Powered, labels_alone, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn
 from ragmeter.stats.intervals import within
@@ -152,7 +154,7 @@ class Calibration(Tabular):
 def _short(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"unknown, {estimate.undefined}"
-    return f"{number(estimate.value)} [{interval(estimate.interval)}], n = {estimate.n:,}"
+    return bracketed(estimate.value, estimate.interval, f"{estimate.n:,}")
 
 
 def calibrate(
@@ -175,7 +177,7 @@ def calibrate(
     labels are read.
     """
     if not 0 < level < 1:
-        raise UsageError(f"{parameter('level')} is a share between 0 and 1, and is {level:g}")
+        raise UsageError(f"{parameter('level')} is a share between 0 and 1, and is {given(level)}")
     folder = find_run(run, output_dir)
     name, judge = verdicts(folder, metric, threshold)
     columns = read_columns(folder, ["qid", "session_id"])
@@ -206,7 +208,11 @@ def calibrate(
         clustered=_clustered(columns["session_id"]),
         **_estimates(found, judge, level),
     )
-    return replace(made, warnings=tuple(wording.warnings(made)), sentence=wording.sentence(made))
+    return replace(
+        made,
+        warnings=tuple(cautions(made)),
+        sentence=corrected_sentence(name, made.corrected, made.raw, level),
+    )
 
 
 def _estimates(found: Matched, judge: Scores, level: float) -> dict[str, Any]:
@@ -215,7 +221,7 @@ def _estimates(found: Matched, judge: Scores, level: float) -> dict[str, Any]:
     known = ~np.isnan(beside)
     people, both = found.people[known], beside[known]
     if found.design.empty:
-        return _undefined(people, both, wording.empty(found.design.empty))
+        return _undefined(people, both, unlabelled_strata(found.design.empty))
     if found.design.kind in (RANDOM, UNKNOWN):
         right, wrong = sensitivity_specificity(both, people, level)
         against = _against(

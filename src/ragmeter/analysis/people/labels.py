@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragmeter.analysis.people.runs import read_columns
 from ragmeter.analysis.people.sampling import Sample
+from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.cells import as_number, as_text
 from ragmeter.io.source import Reading, Source, open_source, stem
 from ragmeter.io.write import replacing, write_rows
+from ragmeter.show.numbers import given
 
 CORRECT, WRONG, SKIPPED = "correct", "wrong", "skip"
 _WORDS = {
@@ -120,7 +121,7 @@ def read_label(cell: Any, file: str = "labels", line: int = 0) -> str | None:
 def _rows(cell: Any, file: str, line: int) -> int | None:
     number = _number(cell, "stratum_rows", file, line)
     if number is not None and (number < 1 or not number.is_integer()):
-        raise InputError(f"stratum_rows is {number:g}, and should be a number of rows", file=file, line=line)
+        raise InputError(f"stratum_rows is {given(number)}, and should be a number of rows", file=file, line=line)
     return None if number is None else int(number)
 
 
@@ -130,7 +131,7 @@ def _weight(row: Mapping[str, Any], file: str, line: int) -> float | None:
         return None
     number = _number(row.get("weight"), "weight", file, line)
     if number is not None and number <= 0:
-        raise InputError(f"the weight is {number:g}, and should be above 0", file=file, line=line)
+        raise InputError(f"the weight is {given(number)}, and should be above 0", file=file, line=line)
     return number
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.analysis.people.labels import SKIPPED, Label, answer_hash
-from ragmeter.analysis.people.runs import Cells
+from ragmeter.analysis.people.verdicts import Cells
 from ragmeter.errors import InputError, did_you_mean
 from ragmeter.hints import by_caller
+from ragmeter.show.numbers import whole
 from ragmeter.table import Scores
 
 _ONE_SAMPLE = "labels of one sample go together: two samples can't be mixed"
@@ -148,7 +149,7 @@ def _design(used: Sequence[Label], listed: Sequence[Label]) -> Design:
         drawn = np.bincount(strata, minlength=len(present))
         for name, size, count in zip(present, held, drawn, strict=True):
             if count > size:
-                raise InputError(f"stratum {name!r} has {size:,.0f} rows, and {count:,} labels", file=used[0].file)
+                raise InputError(f"stratum {name!r} has {whole(size)} rows, and {count:,} labels", file=used[0].file)
         return Design(RANDOM if len(sizes) == 1 else STRATIFIED, strata, held, empty=empty)
     weights = [each.weight for each in used]
     if used and None not in weights:

@@ -13,12 +13,13 @@ import pyarrow as pa
 from ragmeter import registry
 from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.matching import RANDOM, UNKNOWN, match
-from ragmeter.analysis.people.runs import Answers, read_columns
+from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.errors import InputError, OutputError
 from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.metrics.offline.curves import Curve, fit
-from ragmeter.runs.stored import RunLike, find_run
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.show.sentences.calibration import NOT_RANDOM
 from ragmeter.stats.clusters import cluster_codes
 from ragmeter.stats.recalibration import Gain, cross_validated
 
@@ -101,12 +102,5 @@ def recalibrate(
     chances = np.asarray(metric(*(given[name] for name in metric.needs)), dtype=np.float64)
     asked = pa.array(text or None for text in given["question"])  # answers to one question stay together
     gain = cross_validated(chances, right, cluster_codes(asked), seed)
-    warnings = (
-        ()
-        if found.design.kind in (RANDOM, UNKNOWN)
-        else (
-            "the labels were not drawn at random: what they say of rows that were drawn more often counts for all rows "
-            "with the same probability; `ragmeter label RUN --by random` draws others",
-        )
-    )
+    warnings = () if found.design.kind in (RANDOM, UNKNOWN) else (NOT_RANDOM,)
     return Recalibration(folder.name, fit(chances, right), gain, warnings)

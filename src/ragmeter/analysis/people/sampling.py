@@ -16,21 +16,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.analysis.people.runs import (
-    Answers,
-    binary_metrics,
-    columns_of,
-    is_binary,
-    metric_named,
-    metrics_of,
-    read_columns,
-)
+from ragmeter.analysis.people.verdicts import Answers, binary_metrics, is_binary, metric_named, read_columns
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
-from ragmeter.runs.folder import RunFolder
-from ragmeter.runs.stored import RunLike, find_run
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.run import Run
+from ragmeter.show.numbers import significant
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.stats.confidence import check_seed
 from ragmeter.table import LIST_COLUMNS, Scores
@@ -62,7 +55,7 @@ class Sample(Tabular):
 
     TABLES: ClassVar[tuple[str, ...]] = ("rows",)
 
-    run: RunFolder
+    run: Run
     by: str
     seed: int
     population: int
@@ -116,9 +109,10 @@ def choose_sample(
     if by == "disagreement":
         named = named or binary_metrics(folder)
         if len(named) < 2:
-            held = ", ".join(metrics_of(folder))
             named_two = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
-            raise UsageError("it takes two metrics to disagree", hint=f"{named_two}; the run has {held}")
+            raise UsageError(
+                "it takes two metrics to disagree", hint=f"{named_two}; the run has {', '.join(folder.row_metrics)}"
+            )
     qids = read_columns(folder, ["qid"])["qid"]
     eligible = Answers(folder).given()
     scores = {name: folder.scores(name) for name in named}
@@ -171,15 +165,14 @@ def allocate(sizes: Sequence[int], n: int, shares: Sequence[float | None]) -> li
     return given
 
 
-def _values(run: RunFolder, strata: Sequence[str], places: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.intp]]:
+def _values(run: Run, strata: Sequence[str], places: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.intp]]:
     """The rows by their values in some columns."""
-    present = columns_of(run)
     for name in strata:
-        if name not in present:
-            raise UnknownNameError("column", name, present, hint=f"the run has {', '.join(present)}")
+        if name not in run.columns:
+            raise UnknownNameError("column", name, run.columns, hint=f"the run has {', '.join(run.columns)}")
         if name in LIST_COLUMNS:
             raise UsageError(f"rows can't be grouped by {name!r}: it holds lists", hint="choose another column")
-    table = run.rows(list(dict.fromkeys(strata)))
+    table = run.rows(strata)
     cells = [[_shown(value) for value in table[name].to_pylist()] for name in strata]
     groups: dict[str, list[int]] = {}
     for number, place in enumerate(places):
@@ -190,7 +183,7 @@ def _values(run: RunFolder, strata: Sequence[str], places: npt.NDArray[np.intp])
 def _shown(value: Any) -> str:
     if value is None or value != value:
         return "(none)"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return significant(value, 6) if isinstance(value, float) else str(value)
 
 
 def _disagreement(scores: Sequence[Scores]) -> dict[str, npt.NDArray[np.intp]]:

@@ -8,10 +8,10 @@ from ragmeter.compat.crag.config import (
     DEFAULT_EVAL_MODEL,
     DEFAULT_NUM_WORKERS,
     MAX_API_RETRIES,
-    MAX_BATCH_SIZE,
     MAX_EVAL_TOKENS,
     MAX_RESPONSE_LENGTH_IN_TOKENS,
     MIN_BATCH_SIZE,
+    max_batch_size,
 )
 from ragmeter.compat.crag.dataset_utils import (
     clean_text,
@@ -35,3 +35,9 @@ __all__ = [
     "convert_domain_indices_to_names",
     "prepare_feature_vocabularies",
 ]
+
+
+def __getattr__(name: str) -> int:
+    if name == "MAX_BATCH_SIZE":  # set in the environment, and read when it is asked for
+        return max_batch_size()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The offline judge where it is sure, a language model for the rest, and for some of the sure ones as a check.
+"""The cascade over conversations.
 
 What is checked are whole conversations: whether a conversation ends depends on every verdict in it, so that only what
 both judges make of all its turns tells what the offline judge's mistakes do to the scores.
@@ -6,211 +6,77 @@ both judges make of all its turns tells what the offline judge's mistakes do to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ragmeter import registry
-from ragmeter.compat.crag.evaluation import OFFLINE, Judged, JudgedTurn
-from ragmeter.errors import UsageError, did_you_mean
-from ragmeter.hints import by_caller
-from ragmeter.io.data import file_signature
-from ragmeter.judges.judge import LLMJudge
-from ragmeter.metrics.conversation import Turn, counted
-from ragmeter.stats.cascade import (
-    ASK_ALL,
-    Threshold,
-    audited,
-    by_expectation,
-    by_labels,
-    by_share,
-    corrected_mean,
-    labels_needed,
-    sureness,
+from ragmeter.compat.crag.evaluation import Judged, JudgedTurn
+from ragmeter.judges.cascade import (
+    NO_MODEL,
+    Cascade,
+    Doubtful,
+    Plan,
+    agreement,
+    corrected_accuracy,
+    offline_chances,
 )
-from ragmeter.stats.intervals import wilson_interval
+from ragmeter.judges.judge import Judge
+from ragmeter.judges.verdict import OFFLINE, verdict
+from ragmeter.metrics.conversation import Turn, counted
+from ragmeter.stats.cascade import Threshold
 from ragmeter.table import SCORED, Scores
 
-METRIC = "offline_correct_probability"
-_USUAL_TARGET = 0.98
-#: The basis of a threshold where no model is asked.
-NO_MODEL = "no language model"
-#: Of the conversations with sure turns at least so many are asked about as well: of fewer, little could be said.
-_FEWEST_AUDITED = 30
-#: Of a budget no more than this goes into the check.
-_AUDITS_PART = 0.5
+__all__ = ["Cascade", "Shared", "chances_of", "share"]
 
 
-@dataclass(frozen=True)
-class Cascade:
-    """How the offline judge and the language model share the work.
-
-    Args:
-        target_agreement: the share of all verdicts that shall be what the language model, or people, would say.
-        llm_share: the share of the doubtful turns to ask the language model about, in place of a target.
-        labels: people's verdicts by qid, 1 and 0, on turns drawn at random: with them the target is a promise.
-        audit: the share of the conversations with sure turns to ask the language model about as well.
-        seed: draws the audited conversations.
-        calibration: a file that `ragmeter calibrate --offline-judge` made of labels of one's own.
-    """
-
-    target_agreement: float | None = None
-    llm_share: float | None = None
-    labels: Mapping[str, float] = field(default_factory=dict)
-    audit: float = 0.05
-    seed: int = 0
-    calibration: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("target_agreement", "llm_share", "audit"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise UsageError(f"{name} is a share between 0 and 1, and is {value:g}")
-        if self.target_agreement is not None and self.llm_share is not None:
-            raise UsageError("a target agreement and a share don't go together", hint="give one of them")
-        if self.llm_share is not None and self.labels:
-            raise UsageError(
-                "labels have no effect with a share for the language model", hint="give a target agreement in its place"
-            )
-        if self.target_agreement in (0, 1):
-            raise UsageError(
-                f"an agreement of {self.target_agreement:g} can't be aimed at",
-                hint=f"0.98 is usual{by_caller('; see --judge too', '')}",
-            )
-        if self.seed < 0:
-            raise UsageError(f"the seed of the audit must be at least 0, and is {self.seed}")
-
-    def signature(self) -> dict[str, Any]:
-        """Everything that the shares depend on besides the texts; of labels their number."""
-        return {
-            "target_agreement": self.target_agreement,
-            "llm_share": self.llm_share,
-            "n_labels": len(self.labels),
-            "audit": self.audit,
-            "seed": self.seed,
-            "calibration": None
-            if self.calibration is None
-            else {"path": self.calibration, **file_signature(Path(self.calibration))},
-        }
-
-    def share(self, judged: Judged, judge: LLMJudge | None, budget: float | None) -> Shared:
-        """Decide the sure turns, but for those that are audited. Without a language model all are sure."""
-        doubtful = [each for conversation in judged.conversations for each in conversation if each.turn is None]
-        chances = chances_of(doubtful, self.calibration)
-        plan = _Plan(Threshold(0.5), NO_MODEL)
-        if judge is not None:
-            plan = self._plan(judged, doubtful, chances, judge, budget)
-        for each, chance, is_sure in zip(doubtful, chances.tolist(), plan.threshold.sure(chances), strict=True):
-            each.chance, each.sure = chance, bool(is_sure)
-        rests = np.array([any(each.sure for each in turns) for turns in judged.conversations], dtype=bool)
-        share = self.audit if judge is not None else 0.0
-        checked, _ = audited(rests, share, _FEWEST_AUDITED if share else 0, self.seed, plan.most_audited)
-        for turns, is_checked in zip(judged.conversations, checked.tolist(), strict=True):
-            for each in turns:
-                each.audited = is_checked
-                if each.sure and not is_checked:
-                    each.decide_offline()
-        return Shared(judged, plan, len(self.labels))
-
-    def _plan(
-        self,
-        judged: Judged,
-        doubtful: Sequence[JudgedTurn],
-        chances: Scores,
-        judge: LLMJudge,
-        budget: float | None,
-    ) -> _Plan:
-        if self.llm_share is not None:
-            return _Plan(by_share(chances, self.llm_share), f"a share of {self.llm_share:g}")
-        if self.target_agreement is None and not self.labels and budget is not None and judge.price is not None:
-            return self._by_budget(judged, doubtful, chances, judge, budget)
-        target = _USUAL_TARGET if self.target_agreement is None else self.target_agreement
-        if self.labels:
-            return self._by_labels(judged, doubtful, chances, target)
-        warning = (
-            f"an agreement of {target:g} is what the offline judge's own figures let expect; it is no promise for "
-            "these data: `ragmeter label` some turns, and give them as labels"
-        )
-        total = sum(map(len, judged.conversations))
-        found = by_expectation(chances, target, total)
-        return _Plan(found, "the offline judge's own figures", target, warnings=(warning,))
-
-    def _by_labels(self, judged: Judged, doubtful: Sequence[JudgedTurn], chances: Scores, target: float) -> _Plan:
-        """By the labelled turns, those that need no judge among them: they are part of what is promised."""
-        known = {each.qid: chance for each, chance in zip(doubtful, chances.tolist(), strict=True)}
-        session = {}
-        for place, turns in enumerate(judged.conversations):
-            for each in turns:
-                session[each.qid] = place
-                if each.turn is not None and each.turn.correct is not None:
-                    known[each.qid] = float(each.turn.correct)
-        for qid in self.labels:
-            if qid not in session:
-                raise UsageError(f"there is a label of the turn {qid!r}, and no such turn{did_you_mean(qid, session)}")
-        used = {qid: label for qid, label in self.labels.items() if qid in known}
-        right = np.array(list(used.values()), dtype=np.float64)
-        held = np.array([known[qid] for qid in used], dtype=np.float64)
-        groups = np.array([session[qid] for qid in used], dtype=np.int64)
-        alone = len(np.unique(groups)) == len(groups)
-        found = by_labels(held, right, target, groups=None if alone else groups)
-        warnings: tuple[str, ...] = ()
-        if found == ASK_ALL:
-            least = labels_needed(target)
-            why = (
-                f"that takes {least:,} at the least"
-                if len(used) < least
-                else "the offline judge is too often wrong on them where it is most sure"
-                if alone
-                else "they are of too few conversations, or the offline judge is too often wrong on them"
-            )
-            warnings = (
-                f"{len(used):,} labels can't promise an agreement of {target:g}: {why}. The language model is asked "
-                "about every doubtful turn",
-            )
-        return _Plan(found, f"{len(used):,} labels", target, warnings=warnings)
-
-    def _by_budget(
-        self, judged: Judged, doubtful: Sequence[JudgedTurn], chances: Scores, judge: LLMJudge, budget: float
-    ) -> _Plan:
-        """The least sure turns that a budget pays for. The audit comes first, with no more than its part."""
-        costs = np.array([judge.cost(*each.texts()) * judge.repeats for each in doubtful], dtype=np.float64)
-        # the last call begins only if it may cost the most that it can
-        left = max(0.0, budget - max((judge.most(*each.texts()) for each in doubtful), default=0.0))
-        conversations = len({each.row["session_id"] for each in doubtful})
-        mean = float(costs.sum()) / max(conversations, 1)
-        wanted = max(_FEWEST_AUDITED, self.audit * conversations) if self.audit else 0
-        most = int(min(wanted, conversations, _AUDITS_PART * left / mean if mean else wanted))
-        spent = np.cumsum(costs[np.argsort(sureness(chances), kind="stable")])
-        paid = np.count_nonzero(spent <= left - most * mean)
-        share = float(paid) / max(len(doubtful), 1)
-        return _Plan(by_share(chances, share), f"a budget of ${budget:g}", most_audited=most)
+def share(cascade: Cascade, judged: Judged, judge: Judge | None, budget: float | None) -> Shared:
+    """Decide the sure turns, but for those that are audited. Without a language model all are sure."""
+    doubtful = [turn for conversation in judged.conversations for turn in conversation if turn.turn is None]
+    chances = chances_of(doubtful, cascade.calibration)
+    plan = Plan(Threshold(0.5), NO_MODEL)
+    if judge is not None:
+        plan = cascade.plan(_doubtful(judged, doubtful, chances, judge), None if judge.price is None else budget)
+    for turn, chance, is_sure in zip(doubtful, chances.tolist(), plan.threshold.sure(chances), strict=True):
+        turn.chance, turn.sure = chance, bool(is_sure)
+    rests = np.array([any(turn.sure for turn in turns) for turns in judged.conversations], dtype=bool)
+    checked = cascade.audited(rests, plan) if judge is not None else np.zeros_like(rests)
+    for turns, is_checked in zip(judged.conversations, checked.tolist(), strict=True):
+        for turn in turns:
+            turn.audited = is_checked
+            if turn.sure and not is_checked:
+                turn.decide_offline()
+    return Shared(judged, plan, len(cascade.labels))
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """Where the line is drawn, by what, and what is to be said about it."""
-
-    threshold: Threshold
-    basis: str
-    target: float | None = None
-    most_audited: int | None = None
-    warnings: tuple[str, ...] = ()
+def _doubtful(judged: Judged, turns: Sequence[JudgedTurn], chances: Scores, judge: Judge) -> Doubtful:
+    asks = judge.on(verdict)
+    unit_of, decided = {}, {}
+    for place, conversation in enumerate(judged.conversations):
+        for turn in conversation:
+            unit_of[turn.qid] = place
+            if turn.turn is not None and turn.turn.correct is not None:
+                decided[turn.qid] = float(turn.turn.correct)
+    return Doubtful(
+        [turn.qid for turn in turns],
+        chances,
+        np.array([asks.cost(turn.texts(asks.asked)) * judge.repeats for turn in turns], dtype=np.float64),
+        max((asks.most(turn.texts(asks.asked)) for turn in turns), default=0.0),
+        np.array([unit_of[turn.qid] for turn in turns], dtype=np.int64),
+        unit_of,
+        decided,
+    )
 
 
 def chances_of(turns: Sequence[JudgedTurn], calibration: str | None = None) -> Scores:
     """The offline judge's chance that each answer is right; even where it has none."""
-    if not turns:
-        return np.array([], dtype=np.float64)
     columns: dict[str, list[Any]] = {
-        "question": [str(each.row.get("query") or "") for each in turns],
-        "reference": [each.references for each in turns],
-        "answer": [each.row["agent_response"] for each in turns],
+        "question": [str(turn.row.get("query") or "") for turn in turns],
+        "reference": [turn.references for turn in turns],
+        "answer": [turn.row["agent_response"] for turn in turns],
     }
-    (metric,) = registry.get_all(METRIC, calibration=calibration)
-    return np.nan_to_num(np.asarray(metric(*(columns[name] for name in metric.needs))), nan=0.5)
+    return offline_chances(columns, calibration)
 
 
 @dataclass(frozen=True)
@@ -218,7 +84,7 @@ class Shared:
     """Turns whose judging is shared, and what came of it."""
 
     judged: Judged
-    plan: _Plan
+    plan: Plan
     n_labels: int
 
     def finish(self) -> None:
@@ -228,21 +94,20 @@ class Shared:
                 if each.sure and each.turn is not None and each.turn.correct is None:
                     each.decide_offline()
 
-    def summary(self, judge: LLMJudge | None) -> dict[str, Any]:
+    def summary(self, judge: Judge | None) -> dict[str, Any]:
         """Where verdicts came from, what was saved, and the accuracy without the offline judge's mistakes."""
         turns = [each for conversation in self.judged.conversations for each in conversation]
         saved = [each for each in turns if each.judged_by == OFFLINE and each.judgement is None]
+        described = self.plan.as_dict(self.n_labels)
+        pairs = [(turn.offline().correct, turn.judgement.accuracy) for turn in turns if turn.sure and turn.judgement]
         return {
-            "threshold": None if self.plan.threshold == ASK_ALL else self.plan.threshold.least,
-            "basis": self.plan.basis,
-            "target_agreement": self.plan.target,
-            "n_labels": self.n_labels,
-            "warnings": [*self.plan.warnings, *self._unanswered(turns)],
+            **described,
+            "warnings": [*described["warnings"], *self._unanswered(turns)],
             "calls_saved": 0 if judge is None else len(saved) * judge.repeats,
             "saved_usd": None
             if judge is None or judge.price is None
-            else sum(judge.cost(*each.texts()) * judge.repeats for each in saved),
-            "audited": _agreement(turns),
+            else sum(judge.on(verdict).cost(turn.texts()) * judge.repeats for turn in saved),
+            "audited": agreement(pairs),
             "accuracy": self._accuracy(),
         }
 
@@ -271,20 +136,10 @@ class Shared:
         rests = [any(each.sure for each in turns) for turns in self.judged.conversations]
         units, sure = np.repeat(np.arange(len(lengths)), lengths), np.repeat(rests, lengths)
         cheap, dear = np.array(shared, dtype=np.float64), np.array(alone, dtype=np.float64)
-        mean, interval = corrected_mean(cheap, dear, sure, units)
-        n = int(np.count_nonzero(~np.isnan(np.where(sure, cheap, dear))))
-        return {"mean": mean, "interval": interval, "interval_method": "prediction_powered", "n": n}
+        return corrected_accuracy(cheap, dear, sure, units)
 
 
 def _as_counted(turns: Sequence[Turn | None]) -> list[float]:
     """1 for each turn that counts as right, 0 for the others, NaN for those that nobody knows."""
     held = counted([turn or Turn(correct=None) for turn in turns])
     return [np.nan if turn.correct is None else float(turn.correct) for turn in held]
-
-
-def _agreement(turns: Sequence[JudgedTurn]) -> dict[str, Any]:
-    """How often the language model says the same as the offline judge, of the sure turns that it was asked about."""
-    said = [(each.offline().correct, each.judgement.accuracy) for each in turns if each.sure and each.judgement]
-    both = [(offline, model) for offline, model in said if model is not None]
-    n, same = len(both), sum(offline == model for offline, model in both)
-    return {"n": n, "agreement": same / n if n else None, "interval": wilson_interval(same, n)}

@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
-from ragmeter.effects.loop import each
+from ragmeter.effects.loop import for_each
 from ragmeter.errors import InputError
-from ragmeter.judges.chat import ChatClient
-from ragmeter.judges.judge import Judgement, LLMJudge
+from ragmeter.judges.judge import ColumnJudge, Judgement, shown_texts
+from ragmeter.judges.prompt import OTHER_FIELDS
+from ragmeter.judges.providers.port import ChatProvider
+from ragmeter.judges.verdict import EXACT, LLM, OFFLINE, is_exact_match, verdict
 from ragmeter.metrics.conversation import MISSED, Turn, counted
-from ragmeter.metrics.normalize import fold
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.table import SCORED, TARGET_ERROR
 
@@ -33,7 +35,7 @@ RESULT_COLUMNS = (
 NO_REFERENCE = "no_reference"
 #: What a verdict may rest on: that the agent declined, the same words, the offline judge, a language model, that nobody
 #: judges, or the rule that ends a conversation.
-MISS, EXACT, OFFLINE, LLM, NOBODY, ENDED = "miss", "exact", "offline", "llm", "nobody", "ended"
+MISS, NOBODY, ENDED = "miss", "nobody", "ended"
 
 
 @dataclass
@@ -90,11 +92,12 @@ class JudgedTurn:
         expected = self.row.get("ground_truth")
         return [each for each in ([expected] if isinstance(expected, str) else expected or []) if each.strip()]
 
-    def texts(self) -> tuple[str, str, str]:
-        """What a judge is shown: question, expected answer, or several each on its line, and answer."""
-        expected = self.row["ground_truth"]
-        shown = expected if isinstance(expected, str) else "\nor: ".join(self.references)
-        return str(self.row.get("query") or ""), shown, self.row["agent_response"]
+    def texts(self, asked: Asked = verdict) -> dict[str, str]:
+        """What a judge is shown: question, expected answers each on its line, answer, or what its words ask for."""
+        row = {**self.row, **{name: self.row.get(own) for own, name in OTHER_FIELDS.items()}}
+        if not isinstance(row["reference"], str):
+            row["reference"] = self.references
+        return shown_texts(asked, row)
 
     def _fail(self, outcome: str, cause: str) -> None:
         self.turn, self.outcome, self.cause = Turn(correct=None), outcome, cause
@@ -182,15 +185,6 @@ class Judged:
         return sum(judgement.flipped for judgement in repeated), len(repeated)
 
 
-def is_exact_match(answer: str, expected: str) -> bool:
-    """Whether the two texts are the same, but for case, kinds of quotes, white space and a full stop."""
-    return _bare(answer) == _bare(expected)
-
-
-def _bare(text: str) -> str:
-    return " ".join(fold(text).split()).removesuffix(".")
-
-
 def group(turns: Iterable[Mapping[str, Any]]) -> list[list[JudgedTurn]]:
     """Turns by session, sessions as they first appear, turns by their index."""
     sessions: dict[Any, list[JudgedTurn]] = {}
@@ -214,7 +208,13 @@ def _name(turns: list[JudgedTurn]) -> None:
 
 
 async def judge_all(
-    judged: Judged, judge: LLMJudge, caller: Caller, client: ChatClient, advance: Callable[[int], None]
+    judged: Judged,
+    judge: ColumnJudge,
+    caller: Caller,
+    client: ChatProvider,
+    advance: Callable[[int], None],
+    *,
+    retry: bool = False,
 ) -> None:
     """Decide every turn, with the judge where it takes one; long conversations first, since they take the longest."""
 
@@ -242,10 +242,10 @@ async def judge_all(
         advance(len(conversation))
 
     async def ask(each_turn: JudgedTurn) -> None:
-        each_turn.settle(await judge.judge(caller, client, *each_turn.texts()))
+        each_turn.settle(await judge.ask(caller, client, each_turn.texts(judge.asked), retry=retry))
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
-    await each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
+    await for_each(longest_first, one, 2 * caller.pace.most)  # enough that a freed place always finds somebody waiting
 
 
 def _result_row(judged: JudgedTurn, turn: Turn) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.compat.crag import files
-from ragmeter.compat.crag.cascade import Cascade
+from ragmeter.compat.crag.cascade import share
 from ragmeter.compat.crag.config import (
     DEFAULT_NUM_WORKERS,
     MAX_API_RETRIES,
@@ -17,7 +17,7 @@ from ragmeter.compat.crag.config import (
     batch_size,
 )
 from ragmeter.compat.crag.dataset_utils import conversations, one_split, prepare_feature_vocabularies
-from ragmeter.compat.crag.evaluation import Judged, group, judge_all
+from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
 from ragmeter.compat.crag.generation import Agent, Generation
 from ragmeter.compat.crag.progress import ProgressCallback, count_conversations, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
@@ -29,7 +29,11 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.hints import by_caller, option
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
-from ragmeter.judges.judge import LLMJudge
+from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.judge import Judge, LLMJudge
+from ragmeter.judges.probes import Check, check_judge
+from ragmeter.judges.prompt import OTHER_FIELDS
+from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
 from ragmeter.targets.identity import fingerprint
 
@@ -69,7 +73,8 @@ class CRAGEvaluator:
         agent_name: what the agent's answers are kept under in the journal, so that an interrupted generation goes on
             where it was if the agent is still the same. Without it they are not kept.
         resume: use the answers of a generation that was finished again, and ask only what is missing.
-        retry_failed: the same for a generation in which some turns failed.
+        retry_failed: the same for a generation in which some turns failed; and ask the judge again about turns that got
+            no verdict.
         journal: the file that keeps what was answered; None keeps nothing.
         budget: the most that the judge may cost, in dollars.
         max_calls: the most calls to make.
@@ -87,7 +92,7 @@ class CRAGEvaluator:
         num_workers: int = DEFAULT_NUM_WORKERS,
         *,
         base_url: str | None = None,
-        judge: LLMJudge | None = None,
+        judge: Judge | None = None,
         cascade: Cascade | None = None,
         tokenizer: Tokenizer | None = None,
         load_image: Callable[[str], Any] | None = None,
@@ -112,7 +117,7 @@ class CRAGEvaluator:
         self.num_conversations = num_conversations
         self.num_workers, self.agent_workers = num_workers, agent_workers
         self.reuse = Reuse(resume, retry_failed)
-        self.llm_judge = judge
+        self.llm_judge: Judge | None = judge
         if judge is None and eval_model_name:
             self.llm_judge = LLMJudge(eval_api_key, eval_model_name, base_url, retries=retries)
         if budget is not None and self.llm_judge is not None and self.llm_judge.price is None:
@@ -135,6 +140,7 @@ class CRAGEvaluator:
         self.effort: dict[str, Any] = {}
         self._batch_size = 0
         self._open_round: int | None = None
+        self._check: Check | None = None
         self._inputs: dict[str, Any] = {}
 
     def initialize_for_generation(self) -> None:
@@ -270,7 +276,7 @@ class CRAGEvaluator:
         shared = None
         if self.cascade is not None:
             judged.decide(judged=True)
-            shared = self.cascade.share(judged, self.llm_judge, self.budget)
+            shared = share(self.cascade, judged, self.llm_judge, self.budget)
         elif self.llm_judge is None:
             judged.decide(judged=False)
         with tracking("judging", "turns", len(turns), progress_callback, shown=self.show_progress) as advance:
@@ -281,23 +287,29 @@ class CRAGEvaluator:
         if shared is not None:
             shared.finish()
         judged.count()
-        summary = files.summarise_run(judged, usage)
+        summary = files.summarise_turns(judged, usage)
         if shared is not None:
             summary["cascade"] = shared.summary(self.llm_judge)
+        if self._check is not None:
+            summary["check"] = self._check.as_dict()
         self.report = Report(summary, effort, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
         return rows, {"all": scores(judged.turns()), "ego": scores(judged.turns(ego=True))}
 
-    def _judge(self, judged: Judged, judge: LLMJudge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
-        judge.endpoint.check()
+    def _judge(self, judged: Judged, judge: Judge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
+        judge.client().check()
+        judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
 
         def both(turns: int) -> None:
             self.progress(turns)
             advance(turns)
 
         async def work(caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
+            asks = judge.on(verdict)
             async with judge.client() as client:
-                await judge_all(judged, judge, caller, client, both)
+                if judge.check:
+                    self._check = await check_judge(asks, caller, client)
+                await judge_all(judged, asks, caller, client, both, retry=self.reuse.retry_failed)
             effort = {
                 **asdict(caller.effort),
                 "latency_ms": caller.usage.latency(),
@@ -307,7 +319,7 @@ class CRAGEvaluator:
 
         limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget)
         with Journal(self.journal) as journal:
-            return run_calls(work, limits, journal, judged.scope(judge.spec))
+            return run_calls(work, limits, journal, judged.scope(judge.spec()))
 
     def estimate(self, turn_data: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What judging these turns would take: about how many calls, tokens and dollars. Asks nothing."""
@@ -318,15 +330,18 @@ class CRAGEvaluator:
         judged = Judged(group([files.checked(dict(row)) for row in turn_data]))
         judged.decide(judged=True)
         if self.cascade is not None:
-            self.cascade.share(judged, judge, self.budget)
+            share(self.cascade, judged, judge, self.budget)
         waiting = [each for conversation in judged.conversations for each in conversation if each.turn is None]
         there = self.journal is not None and self.journal.exists()
         with Journal(self.journal if there else None) as journal:
-            recorded = {texts: judge.recorded(journal, *texts) for texts in {each.texts() for each in waiting}}
+            asks = judge.on(verdict)
+            shown = [turn.texts(asks.asked) for turn in waiting]
+            distinct = {tuple(texts.values()): texts for texts in shown}
+            recorded = {key: asks.recorded(journal, texts) for key, texts in distinct.items()}
         calls = prompt = completion = 0
-        for each, known in recorded.items():
+        for key, known in recorded.items():
             more = judge.repeats - known
-            asked, answered = judge.estimate(*each)
+            asked, answered = asks.estimate(distinct[key])
             calls, prompt, completion = calls + more, prompt + more * asked, completion + more * answered
         return {
             "turns": len(turn_data),

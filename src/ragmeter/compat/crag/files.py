@@ -18,7 +18,9 @@ from ragmeter.io.cells import as_list, whole
 from ragmeter.io.source import open_source
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.metrics.conversation import accuracy_bounds, conversation_score
-from ragmeter.runs.folder import MANIFEST, ROWS, SUMMARY, RowsWriter, Scored
+from ragmeter.runs.files import ROWS
+from ragmeter.runs.run import Run
+from ragmeter.runs.writer import NewRun, RowsWriter, Scored
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import MetricSummary, summarise
 from ragmeter.table import SCORED, Batch, Measure
@@ -128,21 +130,16 @@ def save_results(
     return paths
 
 
-def save_run(folder: Path, judged: Judged, summary: dict[str, Any], manifest: dict[str, Any]) -> None:
-    """The run folder's files: every turn with its flags, what they say, and how it was run."""
+def save_run(folder: Path, judged: Judged, summary: dict[str, Any], manifest: dict[str, Any]) -> Run:
+    """Write every turn with its flags, what they come to and how it was run, beside the folder's other files."""
     outcomes = judged.outcomes()
-    paths = [folder / name for name in (ROWS, SUMMARY, MANIFEST)]
-    with replacing(*paths) as (rows, summary_file, manifest_file):
-        writer = RowsWriter(rows, MEASURES)
-        try:
+    with NewRun(folder, inside=True) as new:
+        with RowsWriter(new.folder / ROWS, MEASURES) as writer:
             writer.write(Scored(_batch(judged), {name: (_flag(judged, name), outcomes) for name in _ATTRIBUTES}))
-        finally:
-            writer.close()
-        summary_file.write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
-        manifest_file.write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        return new.finish(manifest, summary)
 
 
-def summarise_run(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
+def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
     """What came out, with intervals, counts and causes. Nothing in it depends on when or how fast it was run."""
     failed = judged.not_scored()
     outcomes = judged.outcomes()

@@ -19,9 +19,9 @@ from typing import Any, Protocol
 from ragmeter.compat.crag.dataset_utils import Conversation
 from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import Threads, each
+from ragmeter.effects.loop import Threads, for_each
 from ragmeter.effects.rounds import Round
-from ragmeter.errors import told
+from ragmeter.errors import describe
 from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
@@ -117,7 +117,7 @@ class Generation:
             finished(len(batch))
 
         try:
-            await each(enumerate(_batches(conversations, size)), one, workers)
+            await for_each(enumerate(_batches(conversations, size)), one, workers)
         finally:
             self.threads.close()
         return [progress for _, batch in sorted(found.items()) for progress in batch]
@@ -160,7 +160,7 @@ class Generation:
         try:
             responses: Any = await self.threads.call(self.agent.batch_generate_response, queries, images, histories)
         except (Exception, SystemExit) as error:
-            raise (TryAgain if alone else GiveUp)(TARGET_ERROR, told(error)) from None
+            raise (TryAgain if alone else GiveUp)(TARGET_ERROR, describe(error)) from None
         if hasattr(responses, "tolist"):  # a numpy array, a pandas series
             responses = responses.tolist()
         if isinstance(responses, str) or not isinstance(responses, Sequence) or len(responses) != len(asked):

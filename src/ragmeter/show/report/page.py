@@ -19,11 +19,13 @@ from typing import Any
 
 import ragmeter
 from ragmeter.io.write import dumps
+from ragmeter.runs.finding import run_labels
+from ragmeter.runs.run import Run
 from ragmeter.show.report import rows
-from ragmeter.show.report.runs import ShownRun
-from ragmeter.show.report.shapes import axis_of_means, histogram, relations
+from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
-from ragmeter.show.report.words import about_intervals, better, explained, failures, is_rate, level, sentence
+from ragmeter.show.sentences.causes import failures
+from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, summary_sentence
 from ragmeter.stats.intervals import SMALL
 
 _STATIC = Path(__file__).with_name("static")
@@ -42,7 +44,7 @@ class Page:
 
 
 def render(
-    runs: Sequence[ShownRun],
+    runs: Sequence[Run],
     *,
     title: str | None = None,
     max_rows: int,
@@ -50,6 +52,7 @@ def render(
     not_compared: str = "",
 ) -> Page:
     """The whole page. It has room for `max_rows` rows of all runs together."""
+    labels = run_labels(runs)
     texts = rows.Texts()
     chosen = rows.choose(runs, max_rows)
     columns = [rows.columns(run, held, texts) for run, held in zip(runs, chosen, strict=True)]
@@ -57,12 +60,12 @@ def render(
     data = {
         "version": ragmeter.__version__,
         "made": datetime.now(UTC).isoformat(timespec="minutes"),
-        "title": title or _title(runs),
-        "interval": about_intervals([level(each) for run in runs for each in run.metrics.values()]),
+        "title": title or _title(labels),
+        "interval": about_intervals([level(each) for run in runs for each in run.metrics().values()]),
         "few": SMALL,
         "longest": limit if cut else None,
         "metrics": _metrics(runs),
-        "runs": [_run(run) for run in runs],
+        "runs": [_run(run, label) for run, label in zip(runs, labels, strict=True)],
         "comparison": comparison and _comparison(comparison),
         "not_compared": not_compared,
     }
@@ -112,25 +115,24 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _title(runs: Sequence[ShownRun]) -> str:
-    names = [run.name for run in runs]
+def _title(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _metrics(runs: Sequence[ShownRun]) -> dict[str, dict[str, Any]]:
+def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
     """What is true of a metric in every run."""
-    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    names = list(dict.fromkeys(name for run in runs for name in run.metrics()))
     meaning = explained(names)
     found = {}
     for name in names:
-        having = [run for run in runs if name in run.metrics]
-        held = having[0].metrics[name]
+        having = [run for run in runs if name in run.metrics()]
+        held = having[0].metrics()[name]
         found[name] = {
             "direction": held["direction"],
             "better": better(held["direction"]),
             "rate": is_rate(held),
             "meaning": meaning[name],
-            "axis": axis_of_means([run.metrics[name] for run in having]),
+            "axis": axis_of_means([run.metrics()[name] for run in having]),
         }
     return found
 
@@ -151,27 +153,27 @@ def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
     return {**comparison, "pairs": pairs}
 
 
-def _run(run: ShownRun) -> dict[str, Any]:
-    summary = run.summary
+def _run(run: Run, label: str) -> dict[str, Any]:
+    summary = run.summary()
     return {
-        "name": run.name,
-        "created": run.manifest.get("created"),
-        "n": run.table.num_rows,
+        "name": label,
+        "created": run.manifest().get("created"),
+        "n": run.n_rows,
         "metrics": {
             name: {
                 **{key: each[key] for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")},
                 "level": level(each),
-                "sentence": sentence(name, each),
+                "sentence": summary_sentence(name, each),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,
             }
-            for name, each in run.metrics.items()
+            for name, each in run.metrics().items()
         },
         "row_metrics": run.row_metrics,
-        "failures": failures(run.metrics),
+        "failures": failures(run.metrics()),
         "causes": summary.get("causes") or {},
         "numbers": summary.get("numbers") or {},
         "usage": summary.get("usage") or {},
         "slices": slices(run),
         "relations": relations(run),
-        "manifest": run.manifest,
+        "manifest": run.manifest(),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import numpy as np
 
 from ragmeter.errors import MissingExtraError
 from ragmeter.io.write import replacing
+from ragmeter.runs.finding import run_labels
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import number
-from ragmeter.show.report.runs import ShownRun
 from ragmeter.show.report.shapes import axis_of_means, domain
 from ragmeter.show.report.slices import slices
-from ragmeter.show.report.words import one_line
+from ragmeter.show.texts import one_line
 
 FORMATS = ("svg", "png")
 #: Okabe and Ito's colours, which people who see fewer colours can tell apart.
@@ -33,7 +34,7 @@ _STYLE = {
 }
 
 
-def write_figures(runs: Sequence[ShownRun], folder: Path) -> list[Path]:
+def write_figures(runs: Sequence[Run], folder: Path) -> list[Path]:
     """Every figure as SVG and as PNG; all of them, or none."""
     try:
         import matplotlib
@@ -53,15 +54,19 @@ def write_figures(runs: Sequence[ShownRun], folder: Path) -> list[Path]:
     return paths
 
 
-def _figures(runs: Sequence[ShownRun]) -> Iterator[tuple[str, Any]]:
+def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Any]]:
     taken: set[str] = set()
-    yield _named("means", taken), _means(runs)
+    labels = dict(zip(runs, run_labels(runs), strict=True))
+    yield _named("means", taken), _means(labels)
     for name in dict.fromkeys(name for run in runs for name in run.row_metrics):
-        yield _named(f"distribution-{name}", taken), _distribution([r for r in runs if name in r.row_metrics], name)
-    for run in runs:
+        yield (
+            _named(f"distribution-{name}", taken),
+            _distribution({run: label for run, label in labels.items() if name in run.row_metrics}, name),
+        )
+    for run, label in labels.items():
         for part in slices(run):
-            of = f"-{run.name}" if len(runs) > 1 else ""
-            yield _named(f"slices{of}-{part['column']}", taken), _heat_map(run, part)
+            of = f"-{label}" if len(runs) > 1 else ""
+            yield _named(f"slices{of}-{part['column']}", taken), _heat_map(run, label, part)
 
 
 def _named(name: str, taken: set[str]) -> str:
@@ -98,17 +103,17 @@ def _ticks(axes: Any, which: str, places: Any, labels: Sequence[str], **more: An
     axis.set_ticklabels([_short(label) for label in labels], parse_math=False, **more)
 
 
-def _means(runs: Sequence[ShownRun]) -> Any:
+def _means(runs: Mapping[Run, str]) -> Any:
     """A panel for each metric, since each has its own axis: every run's mean as a dot, its interval as a line."""
     from matplotlib.figure import Figure
 
-    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    names = list(dict.fromkeys(name for run in runs for name in run.metrics()))
     drawn = Figure(figsize=(6.0, len(names) * (0.45 + 0.2 * len(runs))), layout="constrained")
     panels = drawn.subplots(len(names), 1, squeeze=False)[:, 0]
     for axes, name in zip(panels, names, strict=True):
-        having = [(place, run) for place, run in enumerate(runs) if name in run.metrics]
+        having = [(place, run) for place, run in enumerate(runs) if name in run.metrics()]
         for place, run in having:
-            held = run.metrics[name]
+            held = run.metrics()[name]
             if held["mean"] is None:
                 continue
             low, high = held["interval"] or (held["mean"], held["mean"])
@@ -118,19 +123,20 @@ def _means(runs: Sequence[ShownRun]) -> Any:
             said = f"{number(held['mean'])}, n = {held['n_scored']:,}"
             axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=8)
         _text(axes, "title", name)
-        _ticks(axes, "y", range(len(runs)), [run.name for run in runs])
+        _ticks(axes, "y", range(len(runs)), list(runs.values()))
         axes.set_ylim(len(runs) - 0.4, -0.6)
-        axes.set_xlim(*axis_of_means([run.metrics[name] for _, run in having]))
+        axes.set_xlim(*axis_of_means([run.metrics()[name] for _, run in having]))
         axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     return drawn
 
 
-def _distribution(runs: Sequence[ShownRun], name: str) -> Any:
+def _distribution(runs: Mapping[Run, str], name: str) -> Any:
     drawn, axes = _figure(4.5, 2.8)
     ends = [domain(run, name) for run in runs]
     bins = np.linspace(min(low for low, _ in ends), max(high for _, high in ends), 21)
     for place, run in enumerate(runs):
-        values = run.scores[name][~np.isnan(run.scores[name])]
+        scores = run.scores(name)
+        values = scores[~np.isnan(scores)]
         colour = COLOURS[place % len(COLOURS)]
         if len(runs) == 1:
             axes.hist(values, bins=bins, color=colour, edgecolor="white", linewidth=0.5)
@@ -138,16 +144,16 @@ def _distribution(runs: Sequence[ShownRun], name: str) -> Any:
             axes.hist(values, bins=bins, histtype="step", linewidth=1.5, color=colour, label="_")
             axes.plot([], [], color=colour, linewidth=1.5, label=f"{place}")
     if len(runs) > 1:
-        for text, run in zip(axes.legend(frameon=False, fontsize=8).get_texts(), runs, strict=True):
+        for text, label in zip(axes.legend(frameon=False, fontsize=8).get_texts(), runs.values(), strict=True):
             text.set_parse_math(False)
-            text.set_text(_short(run.name))
+            text.set_text(_short(label))
     _text(axes, "xlabel", name)
-    counts = ", ".join(f"{run.metrics[name]['n_scored']:,}" for run in runs)
+    counts = ", ".join(f"{run.metrics()[name]['n_scored']:,}" for run in runs)
     _text(axes, "ylabel", f"rows (n = {counts})" if len(runs) == 1 else "rows")
     return drawn
 
 
-def _heat_map(run: ShownRun, part: dict[str, Any]) -> Any:
+def _heat_map(run: Run, label: str, part: dict[str, Any]) -> Any:
     names, values = run.row_metrics, part["values"]
     drawn, axes = _figure(1.6 + 1.0 * len(names), 0.8 + 0.42 * len(values))
     apart = [[value["cells"][name]["apart"] or 0.0 for name in names] for value in values]
@@ -162,5 +168,5 @@ def _heat_map(run: ShownRun, part: dict[str, Any]) -> Any:
             axes.text(column, row, said, ha="center", va="center", fontsize=7, color=colour)
     _ticks(axes, "x", range(len(names)), names, rotation=30, ha="right")
     _ticks(axes, "y", range(len(values)), [value["value"] for value in values])
-    _text(axes, "title", f"{run.name} by {part['column']}")
+    _text(axes, "title", f"{label} by {part['column']}")
     return drawn

@@ -9,10 +9,15 @@ from typing import Any
 
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS, replacing
-from ragmeter.runs.folder import MANIFEST, ROWS, SUMMARY
-from ragmeter.runs.stored import RunLike
-from ragmeter.show.report import MAX_ROWS, exports, page
-from ragmeter.show.report.runs import ShownRun, load_runs
+from ragmeter.runs.comparisons import kept_comparison
+from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY
+from ragmeter.runs.finding import RunLike
+from ragmeter.runs.run import Run
+from ragmeter.show.latex import latex_table
+from ragmeter.show.markdown import runs_as_markdown
+from ragmeter.show.report import MAX_ROWS, page
+from ragmeter.show.report.loading import load_runs
+from ragmeter.show.sentences.comparison import kept_sentence, outdated_sentence
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,9 @@ def report(
     made = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
     texts = {Path(output): made.html}
     if markdown is not None:
-        texts[Path(markdown)] = exports.markdown(loaded, comparison)
+        texts[Path(markdown)] = runs_as_markdown(loaded, comparison)
     if latex is not None:
-        texts[Path(latex)] = exports.latex(loaded)
+        texts[Path(latex)] = latex_table(loaded)
     drawn: list[Path] = []
     if figures is not None:
         from ragmeter.show.report.plots import write_figures
@@ -66,20 +71,35 @@ def report(
     with replacing(*texts) as temporary:
         for each, text in zip(temporary, texts.values(), strict=True):
             each.write_text(text, encoding="utf-8", newline="\n")
-    total = sum(run.table.num_rows for run in loaded)
+    total = sum(run.n_rows for run in loaded)
     return Report(Path(output), (*list(texts)[1:], *drawn), total, made.rows)
 
 
-def _compared(runs: Sequence[ShownRun]) -> tuple[dict[str, Any] | None, str]:
-    """How the runs differ, or why that can't be said; of one run alone, neither."""
+def _compared(runs: Sequence[Run]) -> tuple[dict[str, Any] | None, str]:
+    """How the runs differ, or why that can't be said; of one run alone, neither.
+
+    A comparison that was kept of these runs is the one that is shown.
+    """
     if len(runs) < 2:
         return None, ""
     from ragmeter.analysis.comparing import compare
 
+    settings, about = _kept(runs)
     try:
-        return compare([run.stored.folder for run in runs]).as_dict(), ""
+        return {**compare(runs, **settings).as_dict(), "kept": about}, ""
     except UsageError as error:
         return None, error.message
+
+
+def _kept(runs: Sequence[Run]) -> tuple[dict[str, Any], str]:
+    """The settings of the comparison that was kept of these runs, if they are still the same, and what to say of it."""
+    kept = kept_comparison(runs)
+    if kept is None:
+        return {}, ""
+    if not kept.current:
+        return {}, outdated_sentence(kept.created)
+    settings = kept.settings
+    return settings, kept_sentence(kept.created, settings["test"], settings["alpha"], settings["slices"])
 
 
 def _check(path: Path, taken: Iterable[Path]) -> None:

@@ -13,13 +13,12 @@ import numpy as np
 
 from ragmeter.metrics.ranking import Pattern, documents
 from ragmeter.metrics.tokens import text_array
-from ragmeter.runs.folder import outcome_column
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import compact
 from ragmeter.show.report.evidence import evidence
-from ragmeter.show.report.runs import ShownRun
 from ragmeter.show.report.shapes import domain
 from ragmeter.show.report.slices import slice_columns
-from ragmeter.table import JUDGE_COLUMNS, LIST_COLUMNS, NUMBER_COLUMNS, Scores
+from ragmeter.table import JUDGE_COLUMNS, LIST_COLUMNS, NUMBER_COLUMNS, QID, Scores, outcome_column
 
 #: A text on the page is no longer than this, and shorter if all of them together would be more than a browser likes.
 LONGEST_TEXT = 4000
@@ -52,15 +51,15 @@ class Texts:
         return [text[:limit] for text in held], whole, limit
 
 
-def choose(runs: Sequence[ShownRun], most: int) -> list[Any]:
+def choose(runs: Sequence[Run], most: int) -> list[Any]:
     """Each run's rows that the page has room for, in the order of the run.
 
     If not all have room, the same questions are taken of every run: those first that failed somewhere, then those
     that some run did worst on.
     """
     room = max(1, most // len(runs))
-    if all(run.table.num_rows <= room for run in runs):
-        return [np.arange(run.table.num_rows) for run in runs]
+    if all(run.n_rows <= room for run in runs):
+        return [np.arange(run.n_rows) for run in runs]
     worst: dict[Any, float] = {}
     keys = [_keys(run) for run in runs]
     for run, held in zip(runs, keys, strict=True):
@@ -70,30 +69,30 @@ def choose(runs: Sequence[ShownRun], most: int) -> list[Any]:
     return [np.flatnonzero([key in chosen for key in held]) for held in keys]
 
 
-def _keys(run: ShownRun) -> list[Any]:
-    qids = run.texts("qid")
+def _keys(run: Run) -> list[Any]:
+    qids = run.column(QID).to_pylist() if QID in run.texts else [None] * run.n_rows
     return [place if qid is None else qid for place, qid in enumerate(qids)]
 
 
-def quality(run: ShownRun) -> Scores:
+def quality(run: Run) -> Scores:
     """How well each row did: the mean over the metrics, each between 0 and 1 on its axis; -1 where one is missing."""
     scaled = []
     for name in run.row_metrics:
-        direction = run.metrics[name]["direction"]
+        direction = run.metrics()[name]["direction"]
         if direction != "none":
             low, high = domain(run, name)
-            share = np.clip((run.scores[name] - low) / (high - low), 0.0, 1.0)
+            share = np.clip((run.scores(name) - low) / (high - low), 0.0, 1.0)
             scaled.append(1 - share if direction == "lower" else share)
     if not scaled:
-        return np.zeros(run.table.num_rows)
+        return np.zeros(run.n_rows)
     mean = np.mean(scaled, axis=0)
     return np.where(np.isnan(mean), -1.0, mean)
 
 
-def columns(run: ShownRun, rows: Any, texts: Texts) -> dict[str, Any]:
+def columns(run: Run, rows: Any, texts: Texts) -> dict[str, Any]:
     """A run's rows for the page."""
-    table = run.table.take(rows)
-    held: dict[str, Any] = {"n": len(rows), "total": run.table.num_rows}
+    table = run.rows().take(rows)
+    held: dict[str, Any] = {"n": len(rows), "total": run.n_rows}
     present = set(table.column_names)
     for name in ("qid", "question", "answer", "error", "session_id", *JUDGE_COLUMNS):
         if name in present:
@@ -118,7 +117,7 @@ def columns(run: ShownRun, rows: Any, texts: Texts) -> dict[str, Any]:
             None if each is None else [[texts.place(about), texts.place(says), weight] for about, says, weight in each]
             for each in found
         ]
-    held["scores"] = {name: _rounded(run.scores[name][rows].tolist()) for name in run.row_metrics}
+    held["scores"] = {name: _rounded(run.scores(name)[rows].tolist()) for name in run.row_metrics}
     held["outcomes"] = {
         name: texts.places(table[outcome_column(name)].to_pylist())
         for name in run.row_metrics
@@ -127,7 +126,7 @@ def columns(run: ShownRun, rows: Any, texts: Texts) -> dict[str, Any]:
     return held
 
 
-def _hits(run: ShownRun, table: Any) -> tuple[list[list[int]], list[list[int]]]:
+def _hits(run: Run, table: Any) -> tuple[list[list[int]], list[list[int]]]:
     """Which retrieved ids stand for a gold document, and which gold ones were found: 1 or 0 for each id of each row."""
     sides = [[cell or [] for cell in table[name].to_pylist()] for name in ("relevant", "retrieved")]
     names = [name for side in sides for cell in side for name in cell]
@@ -139,9 +138,9 @@ def _hits(run: ShownRun, table: Any) -> tuple[list[list[int]], list[list[int]]]:
     )
 
 
-def _doc_id(run: ShownRun) -> Pattern | None:
+def _doc_id(run: Run) -> Pattern | None:
     """The pattern by which the run's own metrics knew the document of a chunk."""
-    for metric in run.manifest.get("metrics") or []:
+    for metric in run.manifest().get("metrics") or []:
         pattern = (metric.get("settings") or {}).get("doc_id")
         if isinstance(pattern, str):
             return Pattern.parse(pattern)

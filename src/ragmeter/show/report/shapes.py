@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.show.report.runs import ShownRun
-from ragmeter.show.report.words import is_rate
+from ragmeter.runs.run import Run
 from ragmeter.table import Scores
 
 _BARS = 20
@@ -18,9 +17,14 @@ _CELLS = 24
 MOST_METRICS = 12
 
 
-def domain(run: ShownRun, metric: str) -> tuple[float, float]:
+def is_rate(summary: Mapping[str, Any]) -> bool:
+    """Whether its scores are 0 or 1, so that its mean is a share of the rows."""
+    return bool(summary.get("binary", summary["interval_method"] == "wilson"))
+
+
+def domain(run: Run, metric: str) -> tuple[float, float]:
     """Where the axis of a metric begins and ends: its range, or what was seen where it has no end."""
-    held = run.metrics[metric]
+    held = run.metrics()[metric]
     low, high = held["range"]
     least = 0.0 if held["min"] is None else min(0.0, held["min"])
     most = 1.0 if held["max"] is None else held["max"]
@@ -38,13 +42,13 @@ def axis_of_means(summaries: Sequence[Mapping[str, Any]]) -> tuple[float, float]
     return (begin, end) if end > begin else (begin, begin + 1.0)
 
 
-def histogram(run: ShownRun, metric: str) -> dict[str, Any] | None:
+def histogram(run: Run, metric: str) -> dict[str, Any] | None:
     """How many rows have which score, in bars of equal width. A score of 1 falls into the last bar."""
-    values = _finite(run.scores[metric])
+    values = _finite(run.scores(metric))
     if not len(values):
         return None
     low, high = domain(run, metric)
-    counted = is_rate(run.metrics[metric]) or high - low > 1
+    counted = is_rate(run.metrics()[metric]) or high - low > 1
     whole = bool(counted and high - low < _BARS and np.all(values == np.round(values)))
     bars = _BARS
     if whole:  # each whole number has a bar of its own, around it
@@ -53,15 +57,16 @@ def histogram(run: ShownRun, metric: str) -> dict[str, Any] | None:
     return {"low": low, "high": high, "counts": counts.tolist(), "whole": whole, "n": len(values)}
 
 
-def relations(run: ShownRun) -> list[dict[str, Any]]:
+def relations(run: Run) -> list[dict[str, Any]]:
     """Each pair of metrics: how many rows lie where, the correlations of values and of ranks, and n."""
-    shown = [name for name in run.row_metrics if len(np.unique(_finite(run.scores[name]))) > 1][:MOST_METRICS]
+    shown = [name for name in run.row_metrics if len(np.unique(_finite(run.scores(name)))) > 1][:MOST_METRICS]
     return [_relation(run, x, y) for x, y in combinations(shown, 2)]
 
 
-def _relation(run: ShownRun, x: str, y: str) -> dict[str, Any]:
-    both = ~np.isnan(run.scores[x]) & ~np.isnan(run.scores[y])
-    xs, ys = run.scores[x][both], run.scores[y][both]
+def _relation(run: Run, x: str, y: str) -> dict[str, Any]:
+    xs, ys = run.scores(x), run.scores(y)
+    both = ~np.isnan(xs) & ~np.isnan(ys)
+    xs, ys = xs[both], ys[both]
     ranges = (domain(run, x), domain(run, y))
     counts, _, _ = np.histogram2d(
         np.clip(xs, *ranges[0]), np.clip(ys, *ranges[1]), bins=_CELLS, range=[list(each) for each in ranges]

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragmeter.analysis.slicing import Slice, summarise_run
-from ragmeter.runs.stored import NOTHING
-from ragmeter.show.report.runs import ShownRun
+from ragmeter.runs.run import NOTHING, Run
 from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import MetricSummary
 
@@ -16,21 +15,19 @@ from ragmeter.stats.summary import MetricSummary
 MOST_VALUES = 30
 
 
-def slice_columns(run: ShownRun) -> list[str]:
+def slice_columns(run: Run) -> list[str]:
     """The columns that divide the rows into a few parts, each with more than one row on average."""
-    most = min(MOST_VALUES, run.table.num_rows // 2)
-    return [name for name in run.stored.slices() if len(run.table[name].unique()) <= most]
+    most = min(MOST_VALUES, run.n_rows // 2)
+    return [name for name in run.slices() if len(run.column(name).unique()) <= most]
 
 
-def slices(run: ShownRun) -> list[dict[str, Any]]:
+def slices(run: Run) -> list[dict[str, Any]]:
     """For each such column its values with their rows, and each metric's mean, interval and n on them."""
     columns = slice_columns(run)
     if not columns:
         return []
     how = run.confidence
-    found = summarise_run(
-        run.stored.folder, slices=columns, interval=how.method, cluster=how.cluster, level=how.level, seed=how.seed
-    )
+    found = summarise_run(run, slices=columns, interval=how.method, cluster=how.cluster, level=how.level, seed=how.seed)
     return [
         {
             "column": column,
@@ -38,7 +35,7 @@ def slices(run: ShownRun) -> list[dict[str, Any]]:
                 {
                     "value": each.value,
                     "n": each.n_rows,
-                    "cells": {name: _cell(run.metrics[name], each.metrics[name]) for name in run.row_metrics},
+                    "cells": {name: _cell(run.metrics()[name], each.metrics[name]) for name in run.row_metrics},
                 }
                 for each in sorted((each for each in found.slices if each.column == column), key=_order)
             ],

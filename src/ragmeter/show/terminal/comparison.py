@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, Mover, Pair
-from ragmeter.show import terminal
-from ragmeter.show.numbers import number, p_value, signed, signed_interval
-from ragmeter.show.terminal.tables import Column, Figures
-from ragmeter.stats.confidence import percent
+from ragmeter.show.numbers import MISSING, given, number, p_value, percent, signed, signed_interval
+from ragmeter.show.sentences.causes import first_ids
+from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.terminal.console import console
+from ragmeter.show.terminal.tables import Figures
+from ragmeter.show.texts import printable, shortened
 from ragmeter.stats.intervals import SMALL
 
 _STYLES = {"better": "bold green", "worse": "bold red", "different": "bold"}
@@ -19,7 +21,7 @@ _LONGEST = 200
 
 def show_comparison(comparison: Comparison) -> None:
     """Each pair of runs: what it comes to, a table, what to mind, and the rows that moved most."""
-    out = terminal.console()
+    out = console()
     corrected = comparison.tests > 1
     for pair in comparison.pairs:
         out.sentence(pair.sentence, "bold")
@@ -27,40 +29,31 @@ def show_comparison(comparison: Comparison) -> None:
         out.sentence(f"A: {pair.a}, B: {pair.b}")
         for line in _cautions(pair):
             out.sentence(line, "red")
-        for each in pair.slices:
-            if each.turns:
-                out.sentence(each.sentence)
+        for part in pair.slices:
+            if part.turns:
+                out.sentence(part.sentence)
         for line in _movers(pair):
             out.sentence(line)
         out.print()
     cluster = f", clustered by {comparison.cluster}" if comparison.cluster else ""
     correction = f"; p: corrected (Holm) over {comparison.tests:,} tests" if corrected else ""
-    out.sentence(f"test: {comparison.test}{cluster}{correction}; significant: p below {comparison.alpha:g}")
+    out.sentence(f"test: {comparison.test}{cluster}{correction}; significant: p below {given(comparison.alpha)}")
 
 
 def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:
     """A row for each metric of two runs."""
-    table = Figures(
-        [
-            Column("metric", figures=False),
-            Column("A"),
-            Column("B"),
-            Column("B − A"),
-            Column(f"{percent(level)} interval"),
-            Column("Holm p" if corrected else "p"),
-            Column("better/\nworse", optional=True),
-        ]
-    )
-    for name, each in pair.metrics.items():
-        style = _STYLES.get(each.verdict, "")
+    p, counts = "Holm p" if corrected else "p", "better/\nworse"
+    table = Figures.of("metric", "A", "B", "B − A", f"{percent(level)} interval", p, counts, optional=[counts])
+    for name, result in pair.metrics.items():
+        style = _STYLES.get(result.verdict, "")
         table.add(
-            terminal.titled(name, each.direction),
-            number(each.mean_a),
-            number(each.mean_b),
-            Text(signed(each.difference), style=style),
-            signed_interval(each.interval),
-            Text(p_value(each.p_holm), style=style),
-            f"{each.better:,}/{each.worse:,}",
+            printable(titled(name, result.direction)),
+            number(result.mean_a),
+            number(result.mean_b),
+            Text(signed(result.difference), style=style),
+            signed_interval(result.interval),
+            Text(p_value(result.p_holm), style=style),
+            f"{result.better:,}/{result.worse:,}",
         )
     return table
 
@@ -69,38 +62,37 @@ def _cautions(pair: Pair) -> Iterator[str]:
     """What keeps these figures from meaning what they seem to mean."""
     for run, alone in ((pair.a, pair.only_a), (pair.b, pair.only_b)):
         if alone["count"]:
-            more = ", …" if alone["count"] > 5 else ""
-            yield f"rows only in {run}: {alone['count']:,} (qid {', '.join(map(str, alone['qids'][:5]))}{more})"
+            yield f"rows only in {run}: {alone['count']:,} ({first_ids(alone)})"
     if pair.questions_differ:
         yield f"another question under the same qid: {pair.questions_differ:,} of {pair.n_paired:,} pairs"
     by_one: dict[tuple[int, int], list[str]] = {}
-    for name, each in pair.metrics.items():
-        by_one.setdefault((each.scored_only_a, each.scored_only_b), []).append(name)
+    for name, result in pair.metrics.items():
+        by_one.setdefault((result.scored_only_a, result.scored_only_b), []).append(name)
     for (in_a, in_b), names in by_one.items():
         if in_a or in_b:
             which = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
             yield f"left out, scored by one run alone: {in_a:,} by {pair.a}, {in_b:,} by {pair.b} ({which})"
-    few = sorted({units for each in pair.metrics.values() if (units := _units(each)) < SMALL})
+    few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < SMALL})
     if few:
-        what = "clusters" if any(each.n_clusters is not None for each in pair.metrics.values()) else "rows"
+        what = "clusters" if any(result.n_clusters is not None for result in pair.metrics.values()) else "rows"
         yield f"few {what}: {few[0]:,}; such an interval is rough"
     for name, where in pair.left_out.items():
         yield f"not compared: {name}, {where}"
 
 
-def _units(each: MetricDifference) -> int:
-    return each.n if each.n_clusters is None else each.n_clusters
+def _units(result: MetricDifference) -> int:
+    return result.n if result.n_clusters is None else result.n_clusters
 
 
 def _movers(pair: Pair) -> Iterator[str]:
     """The rows that moved most by any metric, each of them once."""
     moved: dict[str, list[tuple[str, Mover]]] = {}
-    for name, each in pair.metrics.items():
-        for mover in each.movers:
+    for name, result in pair.metrics.items():
+        for mover in result.movers:
             moved.setdefault(mover.qid, []).append((name, mover))
-    for qid, found in moved.items():
-        by = ", ".join(f"{name} {number(mover.a)} → {number(mover.b)}" for name, mover in found)
-        first = found[0][1]
+    for qid, moves in moved.items():
+        by = ", ".join(f"{name} {number(mover.a)} → {number(mover.b)}" for name, mover in moves)
+        first = moves[0][1]
         yield f"\nqid {qid}, {by}: {_short(first.question)}"
         yield f"  reference: {_short(' | '.join(first.reference or []))}"
         yield f"  A: {_short(first.answer_a)}"
@@ -108,5 +100,4 @@ def _movers(pair: Pair) -> Iterator[str]:
 
 
 def _short(text: str | None) -> str:
-    one_line = " ".join((text or "–").split())
-    return one_line if len(one_line) <= _LONGEST else one_line[: _LONGEST - 1] + "…"
+    return shortened(text or MISSING, _LONGEST)

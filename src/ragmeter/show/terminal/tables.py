@@ -45,6 +45,11 @@ class Figures:
     title: str = ""
     rows: list[list[Text]] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, *titles: str, names: int = 1, optional: Sequence[str] = (), title: str = "") -> Figures:
+        """A table whose first so many columns are of names, and the others of figures."""
+        return cls([Column(text, place >= names, text in optional) for place, text in enumerate(titles)], title)
+
     def add(self, *cells: str | Text) -> None:
         """Add a row: a cell for each column."""
         if len(cells) != len(self.columns):

@@ -10,7 +10,7 @@ function comparison() {
   const { pairs, runs } = data.comparison;
   const place = make('div', { id: 'pair' });
   const choose = (pair) => place.replaceChildren(onePair(pair));
-  const parts = [];
+  const parts = data.comparison.kept ? [make('p', { class: 'about' }, words(data.comparison.kept))] : [];
   if (runs.length > 2) parts.push(overview(pairs, runs, choose));
   $('comparison-body').replaceChildren(...parts, place);
   if (runs.length === 2) choose(pairs[0]);
@@ -46,7 +46,6 @@ function overview(pairs, runs, choose) {
 const tone = (verdict) => ({ better: 'heat-up-2', worse: 'heat-down-2' }[verdict] || 'even');
 
 function onePair(pair) {
-  const share = Number((100 * data.comparison.level).toPrecision(12));
   const both = data.runs.findIndex((run) => run.name === pair.b);
   const rows = Object.entries(pair.metrics).map(([name, each]) => {
     const most = Math.max(...[each.difference, ...(each.interval || [])].map((end) => Math.abs(end || 0))) || 1;
@@ -63,7 +62,7 @@ function onePair(pair) {
       count(each.n),
     ];
   });
-  const titles = ['metric', 'verdict', 'difference', `${share}%`, make('span', { class: 'hidden' }, 'chart'), words(pair.a), words(pair.b), 'rows better, same, worse', data.comparison.tests > 1 ? 'Holm p' : 'p', 'n'];
+  const titles = ['metric', 'verdict', 'difference', percent(data.comparison.level), make('span', { class: 'hidden' }, 'chart'), words(pair.a), words(pair.b), 'rows better, same, worse', data.comparison.tests > 1 ? 'Holm p' : 'p', 'n'];
   return make('div', {},
     make('h3', {}, words(pair.b), ' against ', words(pair.a)),
     data.runs.length > MOST_SENTENCES ? make('p', { class: 'verdict' }, words(pair.sentence)) : null,

@@ -149,7 +149,7 @@ function judge(run, row) {
 function evidence(run, row) {
   const held = run.evidence && run.evidence[row];
   if (!held || !held.length) return null;
-  const rows = held.map(([about, says, weight]) => [words(text(about)), words(text(says)), `${weight > 0 ? '+' : ''}${weight.toFixed(2)}`]);
+  const rows = held.map(([about, says, weight]) => [words(text(about)), words(text(says)), signedHundredths(weight)]);
   return block('What decided, by the offline judge', table('Evidence', ['evidence', 'what was found', 'weight'], rows, { class: 'plain' }),
     make('p', { class: 'soft' }, 'Weights are log-odds: + speaks for the answer, - against it.'));
 }

@@ -28,11 +28,7 @@ function when(text, style) {
   return Number.isNaN(time.getTime()) ? words(String(text)) : time.toLocaleString('en', style);
 }
 
-const count = (number) => number.toLocaleString('en');
 const several = (number, what) => `${count(number)} ${what}${number === 1 ? '' : 's'}`;
-
-/** The end of an axis, without what nobody needs to know. */
-const tick = (value) => Number(value.toPrecision(4)).toLocaleString('en');
 
 /** A row's score: of what is only ever 0 or 1, yes or no. */
 const score = (value, name) => ((data.metrics[name] || {}).rate && (value === 0 || value === 1) ? ['no', 'yes'][value] : figure(value));

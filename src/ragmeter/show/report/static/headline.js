@@ -96,7 +96,7 @@ function numbers() {
     data.runs.length > 1 ? [words(run.name), ': '] : null,
     several(run.usage.calls, 'call'),
     run.usage.prompt_tokens ? `, ${count(run.usage.prompt_tokens)} tokens in, ${count(run.usage.completion_tokens || 0)} out` : null,
-    run.usage.cost_usd ? `, $${run.usage.cost_usd.toFixed(4)}` : ''));
+    run.usage.cost_usd ? `, ${money(run.usage.cost_usd)}` : ''));
   if (!rows.length && !spent.length) return null;
   return make('div', {}, rows.length
     ? scrolling('Times', table('Times in milliseconds', ['time in ms', 'median', 'p95', 'p99', 'most', 'n'], rows, { class: 'plain' })) : null, spent);

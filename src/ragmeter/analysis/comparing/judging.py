@@ -1,0 +1,50 @@
+"""The judgement on differences: better, worse or neither; and which of them are worth a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ragmeter.analysis.comparing.comparison import BETTER, DIFFERENT, NOT_SIGNIFICANT, WORSE, MetricDifference, Pair
+from ragmeter.show.sentences.comparison import Wording, overview, would_show
+
+
+def verdict(result: MetricDifference, alpha: float) -> str:
+    """Better, worse, different or not significant, by the corrected p-value."""
+    if result.p_holm is None or result.p_holm >= alpha or not result.difference:
+        return NOT_SIGNIFICANT
+    if result.direction not in ("higher", "lower"):
+        return DIFFERENT
+    return BETTER if (result.difference > 0) == (result.direction == "higher") else WORSE
+
+
+def with_verdicts(pair: Pair, wording: Wording) -> Pair:
+    """A pair whose p-values are corrected, with its verdicts and their sentences."""
+    metrics = {}
+    for name, result in pair.metrics.items():
+        judged = replace(result, verdict=verdict(result, wording.alpha))
+        metrics[name] = replace(judged, sentence=wording.difference(name, pair.a, pair.b, judged))
+    of_slices = replace(wording, tests=len(pair.slices))
+    slices = [replace(part, sentence=of_slices.turned(part)) if part.turns else part for part in pair.slices]
+    return replace(pair, metrics=metrics, slices=slices, sentence=_overview(metrics))
+
+
+def _overview(metrics: Mapping[str, MetricDifference]) -> str:
+    """The significant differences, the others, and what these rows could have shown of them."""
+    significant = {
+        name: result.sentence
+        for kind in (BETTER, WORSE, DIFFERENT)
+        for name, result in metrics.items()
+        if result.verdict == kind
+    }
+    others = {name: result for name, result in metrics.items() if name not in significant}
+    nearest = min(others, key=lambda name: math.inf if (p := others[name].p_holm) is None else p, default=None)
+    planned = [
+        (result.needed, result.smallest, result.point)
+        for result in others.values()
+        if result.needed and result.smallest and result.point
+    ]
+    needed, smallest, point = max(planned, key=lambda plan: plan[0], default=(0, 0.0, 0.0))
+    more = would_show(point, needed, smallest) if planned else ""
+    return overview(significant, {name: result.sentence for name, result in others.items()}, nearest, more)

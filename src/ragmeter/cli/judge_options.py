@@ -1,0 +1,203 @@
+"""The judge's options: one group, the same on every command."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragmeter.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragmeter.engine.evaluation import Evaluation
+    from ragmeter.judges.cascade import Cascade
+    from ragmeter.judges.judge import Judge
+
+LLM, CASCADE, OFFLINE = "llm", "cascade", "offline"
+#: An option's name without `--judge-`, which keyword of `Judge` it is, and how its value is read. Where the command has
+#: no option of the shorter name, that will do as well.
+_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "base-url": ("base_url", {"metavar": "URL", "help": "any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or "
+                              "the vendor's own. The key is OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY"}),
+    "api-version": ("api_version", {"metavar": "VERSION", "help": "of the endpoint's API, which Azure wants"}),
+    "prompt": ("prompt", {"metavar": "FILE", "help": "words of your own, with any column of the table as a field: "
+                          "{question}, {reference}, {answer}, {contexts} ..."}),
+    "repeats": ("repeats", {"metavar": "K", "type": int, "help": "judge each answer K times; the majority counts, and "
+                            "the flip rate is shown; default: 1"}),
+    "tries": ("tries", {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; "
+                        "default: 3"}),
+    "temperature": ("temperature", {"metavar": "T", "type": float, "help": "default: 0"}),
+    "seed": ("seed", {"metavar": "N", "type": int, "help": "default: 0"}),
+    "max-tokens": ("max_tokens", {"metavar": "N", "type": int, "help": "the longest reply; default: 1024"}),
+    "timeout": ("timeout", {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60"}),
+    "retries": ("retries", {"metavar": "N", "type": int, "help": "how often a call that failed is made again; "
+                            "default: 3"}),
+    "workers": ("workers", {"metavar": "N", "type": int, "help": "the most calls under way at once; default: 8"}),
+    "budget": ("budget", {"metavar": "DOLLARS", "type": float, "help": "the most that the run's judging may cost; the "
+                          "rest is skipped_budget"}),
+    "max-calls": ("max_calls", {"metavar": "N", "type": int, "help": "make no more calls than this in all, retries "
+                                "included; the rest is skipped_budget"}),
+    "prices": ("prices", {"metavar": "FILE", "help": 'JSON: {"my-model": {"input": 0.5, "output": 1.5}}, dollars for a '
+                          "million tokens"}),
+    "journal": ("journal", {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: "
+                            "judge.journal.sqlite in the folder of the runs"}),
+}  # fmt: skip
+#: Options that only a cascade has.
+_CASCADE = ("target_agreement", "llm_share", "labels", "audit_share", "audit_seed")
+
+
+def judge_options(
+    parser: argparse.ArgumentParser,
+    *,
+    offline: bool = False,
+    default_model: str | None = None,
+    dry_run: bool = True,
+) -> None:
+    """Add the group. `offline`: the offline judge may judge alone. `dry_run`: the answers are there beforehand."""
+    group = parser.add_argument_group(
+        "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
+    )
+    add = group.add_argument
+    add(
+        "--judge",
+        choices=(LLM, CASCADE, OFFLINE) if offline else (LLM, CASCADE),
+        default=LLM,
+        help="cascade: the offline judge where it is sure, the model for the rest; "
+        + ("offline: no model; " if offline else "")
+        + "default: llm",
+    )
+    shown = "" if default_model is None else f"; default: {default_model}; none judges by exact match alone"
+    add(
+        "--judge-model",
+        metavar="NAME",
+        default=default_model,
+        help=f"gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has{shown}",
+    )
+    add("--judge-header", metavar="'NAME: VALUE'", action="append", help="a header; $NAME in it is read from the "
+        "environment: 'api-key: $AZURE_KEY'")  # fmt: skip
+    add("--reasons", action="store_true", help="ask for a short reason with each verdict; it costs tokens")
+    taken = parser._option_string_actions
+    for name, (keyword, reading) in _SETTINGS.items():
+        names = [f"--judge-{name}", *([f"--{name}"] if f"--{name}" not in taken and name != "prompt" else [])]
+        add(*names, dest=f"judge_{keyword}", **reading)
+    add(
+        "--judge-check",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="try the judge on 24 built-in cases with known verdicts first, and stop if it gets fewer than 20 right; "
+        "a judge that was tried before costs nothing",
+    )
+    if dry_run:
+        what = "say how many calls, tokens and dollars judging takes, and ask nothing"
+        add("--dry-run", action="store_true", help=what)
+    _cascade_options(parser)
+
+
+def _cascade_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("the cascade").add_argument
+    add(
+        "--target-agreement",
+        metavar="SHARE",
+        type=float,
+        help="of all verdicts with what the model would say; default: 0.98, or what the budget pays for",
+    )
+    add("--llm-share", metavar="SHARE", type=float, help="ask the model about this share of what is doubtful")
+    add(
+        "--labels",
+        metavar="FILE",
+        nargs="+",
+        help="people's verdicts, as `ragmeter label` keeps them: with them the target is a promise, 95 times of 100",
+    )
+    add(
+        "--audit-share",
+        metavar="SHARE",
+        type=float,
+        help="of what the offline judge is sure about, ask the model about so much as well; default: 0.05, and 30 at "
+        "the least",
+    )
+    add("--audit-seed", metavar="N", type=int, help="draws what is audited; default: 0")
+    add(
+        "--offline-calibration",
+        metavar="FILE",
+        help="for the offline judge: a file that `ragmeter calibrate --offline-judge` wrote",
+    )
+
+
+def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
+    """The judge that was chosen, if one was; an option that would do nothing is refused."""
+    _refuse_idle(chosen)
+    model = chosen.judge_model
+    given = {
+        keyword: getattr(chosen, f"judge_{keyword}")
+        for keyword, _ in _SETTINGS.values()
+        if getattr(chosen, f"judge_{keyword}") is not None
+    }
+    if model is None or model.lower() == "none" or chosen.judge == OFFLINE:
+        idle = next((keyword for keyword in given if model is None), None)
+        if idle is not None or (model is None and chosen.judge != LLM):
+            option = "--judge" if idle is None else f"--judge-{idle.replace('_', '-')}"
+            raise UsageError(f"{option} has no effect without --judge-model", hint="name the model, or leave it out")
+        return None
+    from ragmeter.judges.judge import Judge
+
+    return Judge(
+        model,
+        **given,
+        headers=chosen.judge_header or (),
+        reasons=chosen.reasons,
+        check=chosen.judge_check,
+        **more,
+    )
+
+
+def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
+    """The judge of answers that are still to be given: nobody can have labelled them."""
+    if chosen.labels:
+        raise UsageError(
+            "--labels are of answers that are there already",
+            hint="ask first, then judge the run: `ragmeter evaluate --run NAME --metrics llm_correct --judge cascade`",
+        )
+    cascade = {"cascade": read_cascade(chosen, {})} if chosen.judge == CASCADE else {}
+    return read_judge(chosen, **cascade)
+
+
+def print_judge(evaluation: Evaluation) -> None:
+    """What there is to say of the judge, if one was asked."""
+    if "judges" in evaluation.summary:
+        from ragmeter.show.terminal import console
+        from ragmeter.show.terminal.judging import judge_lines
+
+        out = console()
+        for line, style in judge_lines(evaluation.summary, evaluation.manifest):
+            out.sentence(line, style)
+
+
+def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The settings of metrics that the judge's options are."""
+    return {"judge": None if chosen.judge == LLM else chosen.judge}
+
+
+def read_cascade(chosen: argparse.Namespace, labels: dict[str, float]) -> Cascade:
+    """How the offline judge and the model share the work."""
+    from ragmeter.judges.cascade import Cascade
+
+    audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}
+    return Cascade(
+        chosen.target_agreement,
+        chosen.llm_share,
+        labels,
+        seed=chosen.audit_seed or 0,
+        calibration=chosen.offline_calibration,
+        **audit,
+    )
+
+
+def _refuse_idle(chosen: argparse.Namespace) -> None:
+    """An option that would do nothing is a misunderstanding, and better said than passed over."""
+    for name in _CASCADE:
+        if chosen.judge != CASCADE and getattr(chosen, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
+    if chosen.judge == LLM and chosen.offline_calibration is not None:
+        raise UsageError("--offline-calibration has no effect with --judge llm", hint="leave it out")
+    if chosen.judge == CASCADE and (chosen.judge_model or "").lower() == "none":
+        raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")

@@ -1,0 +1,66 @@
+"""Texts that must not be shown, and request headers that hold them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+
+from ragmeter.errors import UsageError
+
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_SHORTEST = 8  # a shorter key is a placeholder ("none", "test") and may be a word of an answer
+
+
+class Secret:
+    """A text that must not be shown: it can't be joined, formatted or written as JSON, only revealed.
+
+    `parts` are the pieces of it that came from the environment.
+    """
+
+    __slots__ = ("_parts", "_text")
+
+    def __init__(self, text: str = "", parts: Iterable[str] = ()) -> None:
+        self._text = text
+        self._parts = tuple(parts)
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+    @property
+    def from_environment(self) -> bool:
+        """Whether any piece of it came from the environment."""
+        return bool(self._parts)
+
+    def reveal(self) -> str:
+        """The text itself, for the one place that sends it."""
+        return self._text
+
+    def pieces(self) -> set[str]:
+        """What to take out of texts that are kept: the whole, and the pieces that are long enough to be a secret."""
+        texts = {self._text, self._text.removeprefix("Bearer "), *self._parts}
+        return {text for text in texts if len(text) >= _SHORTEST}
+
+
+def read_headers(headers: Iterable[str] | Mapping[str, str]) -> dict[str, Secret]:
+    """Headers from `Name: value` texts or a mapping. `$NAME` in a value is taken from the environment."""
+    lines = [f"{name}: {value}" for name, value in headers.items()] if isinstance(headers, Mapping) else headers
+    return dict(map(_header, lines))
+
+
+def _header(line: str) -> tuple[str, Secret]:
+    name, colon, value = line.partition(":")
+    name = name.strip()
+    if not colon or not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        raise UsageError(f"a header is written 'Name: value', got {name!r}", hint="'X-Api-Key: $MY_KEY'")
+    variables = [match[1] or match[2] for match in _VARIABLE.finditer(value)]
+    for variable in variables:
+        if variable not in os.environ:
+            raise UsageError(f"the header {name} uses ${variable}, which is not set")
+    filled = _VARIABLE.sub(lambda match: os.environ[match[1] or match[2]], value).strip()
+    if not filled.isprintable():
+        raise UsageError(f"the header {name} has characters that are not allowed in a header")
+    return name, Secret(filled, [os.environ[variable] for variable in variables])

@@ -1,0 +1,84 @@
+"""Worker processes on this machine, for metrics in Python code: threads would take turns at Python's lock.
+
+They are started anew, not forked, which is safe beside threads. They hear nothing of Ctrl-C, which is this process's to
+answer, and end when it does.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from typing import Any
+
+from ragmeter.effects.cores import available_cores
+from ragmeter.engine.executors import Scoring, Submitting
+from ragmeter.table import Batch, ScoreColumns
+
+
+class Processes:
+    """Processes that are started for one call of `map`, and ended with it."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or available_cores()
+
+    def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
+        """The scores, in the order of the batches. A batch may be scored in pieces."""
+        pool = ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), _begin)
+
+        def submit(*work: Any) -> Future[Any]:
+            with _without_interrupts():  # a worker may be started here
+                return pool.submit(*work)
+
+        try:
+            yield from Submitting(submit, self.workers).map(scoring, batches)
+        except BaseException:
+            _kill(pool)  # whoever interrupts does not want to wait for a slow scorer
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin() -> None:
+    """The first thing that a worker does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Have a process that is started now hear no Ctrl-C from its first moment: it inherits what is blocked.
+
+    Here a Ctrl-C waits until the end of the block.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # starting it later would unblock the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    """End the workers at once. Before Python 3.14 a pool does not do that by itself."""
+    if hasattr(pool, "kill_workers"):
+        pool.kill_workers()
+        return
+    for process in list((pool._processes or {}).values()):
+        with suppress(ValueError):  # it has ended and was cleared away
+            process.kill()

@@ -1,0 +1,160 @@
+"""Forms of a reply and their strict readers: only a whole reply of the form counts, so a quoted word never does."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_BLOCK = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL | re.IGNORECASE)
+_MARKS = "*_\"'`"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One word of a few. `words` maps what the model is asked to say to the values that stand for it, the higher first;
+    `also` are other words that are understood.
+    """
+
+    name: str
+    words: Mapping[str, str]
+    also: Mapping[str, str] = field(default_factory=dict)
+
+    def instruction(self, *, reasons: bool) -> str:
+        """One word; with a reason, an object whose first key is the word."""
+        choices = " or ".join(self.words)
+        if not reasons:
+            return f"Reply with one word: {choices}."
+        return (
+            f'Reply with one JSON object and nothing else: first the key "{self.name}" with {choices}, then the key '
+            '"reason" with one short sentence.'
+        )
+
+    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
+        """Only an object has a form that servers know of."""
+        return _schema(self.name, {"type": "string", "enum": list(self.words)}) if reasons else None
+
+    def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
+        """The word, or an object that has it."""
+        text = _bare(reply)
+        word = _word(text, self.name)
+        if word is not None and (value := self._value(word)) is not None:
+            return {"value": value, "reason": ""}
+        document = _object(text)
+        if document is None or not isinstance(word := document.get(self.name), str):
+            return None
+        reason = "" if document.get("reason") is None else document["reason"]
+        value = self._value(word.strip())
+        return {"value": value, "reason": reason} if value is not None and isinstance(reason, str) else None
+
+    def probability(self, logprobs: Mapping[str, float]) -> float | None:
+        """Of the first word, among the words that may be said; by their first letters, for a token may be a part."""
+        highest = next(iter(self.words))
+        shares = dict.fromkeys(self.words, 0.0)
+        for token, logprob in logprobs.items():
+            start = token.strip().casefold()
+            for word in self.words:
+                if start and word.casefold().startswith(start):
+                    shares[word] += math.exp(min(logprob, 0.0))
+        total = sum(shares.values())
+        return shares[highest] / total if total > 0 else None
+
+    def _value(self, word: str) -> str | None:
+        accepted = {name.casefold(): value for name, value in {**self.also, **self.words}.items()}
+        return accepted.get(word.casefold())
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A whole number between two ends."""
+
+    name: str
+    low: int
+    high: int
+
+    def instruction(self, *, reasons: bool) -> str:
+        """A number; with a reason, an object whose first key is the number."""
+        numbers = f"a whole number from {self.low} (worst) to {self.high} (best)"
+        if not reasons:
+            return f"Reply with one number and nothing else: {numbers}."
+        return (
+            f'Reply with one JSON object and nothing else: first the key "{self.name}" with {numbers}, then the key '
+            '"reason" with one short sentence.'
+        )
+
+    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
+        """Only an object has a form that servers know of."""
+        numbers = {"type": "integer", "enum": list(range(self.low, self.high + 1))}
+        return _schema(self.name, numbers) if reasons else None
+
+    def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
+        """The number, or an object that has it. A number beyond the ends is no reply."""
+        text = _bare(reply)
+        number: Any = _word(text, self.name)
+        reason = ""
+        if number is None:
+            document = _object(text)
+            if document is None:
+                return None
+            number, reason = document.get(self.name), document.get("reason") or ""
+        if isinstance(number, bool) or not isinstance(reason, str):
+            return None
+        if isinstance(number, str) and re.fullmatch(r"[+-]?\d{1,6}(\.0)?", number.strip()):
+            number = int(float(number))
+        if not isinstance(number, int) or not self.low <= number <= self.high:
+            return None
+        return {"value": str(number), "reason": reason}
+
+    def probability(self, logprobs: Mapping[str, float]) -> float | None:
+        """A number has none of being the higher one."""
+        return None
+
+
+def _bare(reply: str) -> str:
+    """The reply without a model's thoughts before it, in the tags that such models use, and without a code block."""
+    text = _THOUGHT.sub("", reply.removeprefix("\ufeff"), count=1).strip()
+    block = _BLOCK.match(text)
+    return block[1].strip() if block else text
+
+
+def _word(text: str, name: str) -> str | None:
+    """The word, if the text is one word or number and nothing else but marks, or `name: word`."""
+    pattern = rf"\A(?:[*_]*{name}[*_]*\s*[:=][*_]*\s*)?[{_MARKS}]*([^\W_]+|[+-]?\d+(?:\.0)?)[{_MARKS}]*[.!]?\Z"
+    match = re.match(pattern, text, re.IGNORECASE)
+    return match[1] if match else None
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        document = json.loads(text, object_pairs_hook=_without_twins, strict=False)  # line breaks inside a reason
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are each there once: of two verdicts in one reply, neither counts."""
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise ValueError("a key stands twice")
+    return document
+
+
+def _schema(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "json_schema",
+        "json_schema": {
+            "name": name,
+            "strict": True,
+            "schema": {
+                "type": "object",
+                "properties": {name: dict(value), "reason": {"type": "string"}},
+                "required": [name, "reason"],
+                "additionalProperties": False,
+            },
+        },
+    }

@@ -1,0 +1,74 @@
+"""How good is this answer, on a scale? By a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ragmeter.asked import asked
+from ragmeter.definition import metric
+from ragmeter.errors import UsageError
+from ragmeter.judges.forms import Scale
+from ragmeter.table import Scores
+
+_WORDS = """\
+Question:
+{question}
+
+Reference answer:
+{reference}
+
+Answer to grade:
+{answer}
+
+How good is the answer to grade, measured by the reference answer? The worst grade is for an answer that is wrong or \
+says nothing, the best for one that is right and complete."""
+
+
+class ScaleName(str):
+    """The two ends of a scale, as in `1-5`."""
+
+    @classmethod
+    def parse(cls, value: object) -> ScaleName:
+        """Read `1-5`; the second number must be the higher one."""
+        low, dash, high = str(value).partition("-")
+        if not (dash and low.isdecimal() and high.isdecimal() and int(low) < int(high) <= 100):
+            raise UsageError(f"a scale is two numbers such as 1-5, at most 100, and this is {str(value)!r}")
+        return cls(f"{int(low)}-{int(high)}")
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The worst grade and the best."""
+        low, _, high = self.partition("-")
+        return int(low), int(high)
+
+
+_USUAL = ScaleName("1-5")
+
+grade = asked(
+    "grade",
+    words=_WORDS,
+    form=Scale("grade", *_USUAL.ends),
+    fills=("grade_reason",),
+    optional=("question",),
+    settings={"scale": _USUAL},
+    configure=lambda settings: {"form": Scale("grade", *ScaleName.parse(settings["scale"]).ends)},
+)
+
+
+@metric(direction="higher")
+def llm_grade(grade: Sequence[str], *, scale: ScaleName = _USUAL) -> Scores:
+    """How good a language model holds the answer to be, on a scale, from 0 (its worst grade) to 1 (its best).
+
+    **Formula.** `(grade − lowest) / (highest − lowest)`. The column `grade` is filled by the judge's model.
+
+    **Settings.** `scale=1-10` asks for grades from 1 to 10; 1-5 unless given.
+
+    **Edge cases.** A reply that is no whole number of the scale is no grade: the row is counted, and not scored.
+
+    **Use it** with a prompt of your own, for what is more or less so: completeness, tone. **Not** for right or wrong:
+    `llm_correct` is steadier.
+    """
+    low, high = scale.ends
+    return (np.array([float(value) for value in grade], dtype=np.float64) - low) / (high - low)

@@ -1,0 +1,1 @@
+"""Chat models behind one port: OpenAI-compatible servers, Anthropic, Gemini, and a fake for tests."""

@@ -1,0 +1,103 @@
+"""Comparisons that are kept beside their runs, so that a report shows the one that was made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import ragmeter
+from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import option
+from ragmeter.io.write import dumps, replacing
+from ragmeter.runs.run import Run
+from ragmeter.runs.temporary import TemporaryRun
+
+#: In the folder of the last of the runs.
+COMPARISONS = "comparisons"
+_LONGEST_NAME = 200
+_SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha", "seed", "draws", "movers")
+
+
+@dataclass(frozen=True)
+class KeptComparison:
+    """A comparison that was kept: when, by which settings, and whether its runs are still the same."""
+
+    path: Path
+    created: str
+    settings: dict[str, Any]
+    current: bool
+
+
+def comparison_file(runs: Sequence[Run]) -> Path:
+    """Where a comparison of these runs is kept: in the last one's folder, under the names of the others."""
+    name = "+".join(run.name for run in runs[:-1])
+    if len(name.encode()) > _LONGEST_NAME:
+        name = name.encode()[:100].decode(errors="ignore") + hashlib.sha256(name.encode()).hexdigest()[:16]
+    return runs[-1].path / COMPARISONS / f"{name}.json"
+
+
+def check_kept(runs: Sequence[Run]) -> None:
+    """Refuse to keep a comparison of runs that have no folder."""
+    for run in runs:
+        if isinstance(run, TemporaryRun):
+            raise UsageError(
+                f"{run.name} was not kept, so a comparison can't be kept beside it",
+                hint=f"keep each run with {option('run')}",
+            )
+
+
+def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Mapping[str, Any]) -> Path:
+    """Write a comparison, with its settings and with what its runs are known by."""
+    path = comparison_file(runs)
+    metrics = list(dict.fromkeys(name for pair in result["pairs"] for name in pair["metrics"]))
+    document = {
+        "ragmeter": ragmeter.__version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "runs": [_identity(run, metrics) for run in runs],
+        "settings": {name: settings[name] for name in _SETTINGS},
+        "comparison": result,
+    }
+    with replacing(path) as (temporary,):
+        temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
+    """The comparison that was kept of these runs in this order, if there is one."""
+    if any(isinstance(run, TemporaryRun) for run in runs):
+        return None
+    path = comparison_file(runs)
+    if not path.exists():
+        return None
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        known, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
+        current = len(known) == len(runs) and all(
+            _identity(run, each["means"]) == each for run, each in zip(runs, known, strict=True)
+        )
+        if settings["metrics"] is None and current:
+            settings["metrics"] = _compared_then(runs, document["comparison"]["pairs"])
+        return KeptComparison(path, str(document["created"]), settings, current)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"can't be read: {error!r}", file=str(path), hint="compare the runs again, or remove the file"
+        ) from None
+
+
+def _identity(run: Run, metrics: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """What a run is known by: a later one of the same name was made at another time, or has other means."""
+    summaries = run.metrics()
+    means = {name: summaries[name]["mean"] for name in metrics if name in summaries}
+    return {"name": run.name, "created": run.manifest().get("created"), "n_rows": run.n_rows, "means": means}
+
+
+def _compared_then(runs: Sequence[Run], pairs: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """All metrics were compared: their names, if the runs have got others since, and None if they have not."""
+    then = [list(pair["metrics"]) for pair in pairs]
+    now = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
+    return then[0] if then[0] != now and all(names == then[0] for names in then) else None

@@ -1,0 +1,175 @@
+"""A run's table: a Parquet file that is opened once, or one in memory. Columns are read when first needed and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.hints import option
+from ragmeter.runs.files import reading
+from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
+from ragmeter.stats.confidence import AUTO
+from ragmeter.table import QID
+
+
+class Rows(Protocol):
+    """What a run asks of its table."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns with their types."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+
+    def table(self, columns: Iterable[str] | None = None) -> pa.Table:
+        """All columns, or those of these names that are there."""
+
+    def array(self, column: str) -> pa.Array:
+        """One column in one piece."""
+
+    def batches(self, size: int) -> Iterator[pa.RecordBatch]:
+        """All columns, some rows at a time; nothing of them is kept."""
+
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+        """Some cells of the rows at these places, in that order."""
+
+    def size(self, column: str) -> int:
+        """About how many bytes a column of texts has, uncompressed."""
+
+
+class RowsFile:
+    """The table in a Parquet file. The file and its metadata are read once, and every column at most once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with reading(path):
+            # Arrow's own file, which threads may share; ParquetFile would take a path with a colon for an address.
+            self._file = pq.ParquetFile(pa.OSFile(str(path)))
+        self.schema: pa.Schema = self._file.schema_arrow
+        self.n_rows: int = self._file.metadata.num_rows
+        self._columns: dict[str, pa.ChunkedArray] = {}
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close(force=True)
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """Some columns, without keeping them."""
+        with reading(self._path):  # Arrow's threads now and then abort a short process when it ends
+            return self._file.read(columns=columns, use_threads=False)
+
+    def table(self, columns: Iterable[str] | None = None) -> pa.Table:
+        """All columns, or those of these names that are there."""
+        names = [name for name in dict.fromkeys(self.schema.names if columns is None else columns) if self._has(name)]
+        missing = [name for name in names if name not in self._columns]
+        if missing:
+            table = self.read(missing)
+            self._columns.update({name: table[name] for name in missing})
+        if not names:
+            return self.read([])
+        schema = pa.schema([self.schema.field(name) for name in names], metadata=self.schema.metadata)
+        return pa.Table.from_arrays([self._columns[name] for name in names], schema=schema)
+
+    def array(self, column: str) -> pa.Array:
+        """One column in one piece, which is then kept in place of the pieces that were read."""
+        pieces = self.table([column])[column]
+        if pieces.num_chunks != 1:
+            self._columns[column] = pieces = pa.chunked_array([pieces.combine_chunks()])
+        return pieces.chunk(0)
+
+    def _has(self, name: str) -> bool:
+        return bool(self.schema.get_field_index(name) >= 0)
+
+    def batches(self, size: int) -> Iterator[pa.RecordBatch]:
+        """All columns, some rows at a time; nothing of them is kept."""
+        with reading(self._path):
+            yield from self._file.iter_batches(batch_size=size)
+
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+        """Some cells of the rows at these places, in that order; only the parts of the file that hold them are read."""
+        if all(name in self._columns for name in columns):
+            return RowsInMemory(self.table(columns)).records(places, columns)
+        records: dict[int, dict[str, Any]] = {}
+        begin = 0
+        for group in range(self._file.num_row_groups):
+            end = begin + self._file.metadata.row_group(group).num_rows
+            inside = [place for place in places if begin <= place < end]
+            if inside:
+                with reading(self._path):
+                    rows = self._file.read_row_group(group, columns=list(columns), use_threads=False)
+                cells = rows.take([place - begin for place in inside]).to_pylist()
+                records.update(zip(inside, cells, strict=True))
+            begin = end
+        return [records[place] for place in places]
+
+    def size(self, column: str) -> int:
+        """How many bytes a column has, uncompressed, from the file's metadata: nothing of it is read."""
+        books = self._file.metadata
+        place = [books.schema.column(i).path for i in range(len(books.schema))].index(column)
+        return sum(books.row_group(i).column(place).total_uncompressed_size for i in range(books.num_row_groups))
+
+
+class RowsInMemory:
+    """The table of a run that was not kept."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self.schema: pa.Schema = table.schema
+        self.n_rows: int = table.num_rows
+
+    def table(self, columns: Iterable[str] | None = None) -> pa.Table:
+        """All columns, or those of these names that are there."""
+        if columns is None:
+            return self._table
+        return self._table.select([name for name in dict.fromkeys(columns) if name in self.schema.names])
+
+    def array(self, column: str) -> pa.Array:
+        """One column in one piece."""
+        return self._table[column].combine_chunks()
+
+    def batches(self, size: int) -> Iterator[pa.RecordBatch]:
+        """All columns, some rows at a time."""
+        yield from self._table.combine_chunks().to_batches(max_chunksize=size)
+
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+        """Some cells of the rows at these places, in that order."""
+        records: list[dict[str, Any]] = self.table(columns).take(pa.array(places, pa.int64())).to_pylist()
+        return records
+
+    def size(self, column: str) -> int:
+        """How many bytes a column of texts would have in a Parquet file: four for each length, and the texts."""
+        return 4 * self.n_rows + int(pc.sum(pc.binary_length(self._table[column])).as_py() or 0)
+
+
+def clusters_of(
+    cluster: str | None, texts: Sequence[str], column: Callable[[str], pa.Array]
+) -> tuple[str | None, Codes | None]:
+    """By which column the rows belong together, if they do, and for each row the number of its cluster.
+
+    `cluster` is such a column's name, "auto", or None; `texts` are the columns of texts, which `column` reads.
+    """
+    if cluster is None:
+        return None, None
+    if cluster != AUTO:
+        if cluster not in texts:
+            raise UnknownNameError("column", cluster, texts, hint=f"the columns are {', '.join(texts)}")
+        codes = cluster_codes(column(cluster))
+        if len(np.unique(codes)) < 2:
+            raise UsageError(
+                f"all rows have the same {cluster!r}: with fewer than two clusters there is no interval",
+                hint=f"choose another column with {option('cluster')}, or {option('cluster', None)}",
+            )
+        return cluster, codes
+    for name in ("session_id", QID):
+        if name in texts and has_clusters(values := column(name)):
+            return name, cluster_codes(values)
+    return None, None

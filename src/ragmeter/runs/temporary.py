@@ -1,0 +1,80 @@
+"""A run that nobody asked to keep: in memory, with a folder only if somebody needs one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ragmeter.io.write import dumps
+from ragmeter.runs.files import MANIFEST, ROWS, SUMMARY, Stamp, writing
+from ragmeter.runs.rows import Rows, RowsInMemory
+from ragmeter.runs.run import Run
+from ragmeter.runs.writer import NewRun
+
+
+class TemporaryRun(Run):
+    """A run in memory. Its `path` is written when it is first asked for, and removed when this object is gone."""
+
+    def __init__(self, name: str, rows: pa.Table, manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> None:
+        super().__init__("")
+        self._path = None
+        self._name = name[:100] if name.strip(".") else "run"  # it is also the name of a folder
+        self._table = rows
+        self._documents = {MANIFEST: dumps({"run": name, **manifest}), SUMMARY: dumps(dict(summary))}
+
+    @classmethod
+    def copy(cls, run: Run) -> Self:
+        """A run with the same contents."""
+        return cls(run.name, run.rows(), run.manifest(), run.summary())
+
+    def check(self) -> None:
+        """It is always there."""
+
+    @property
+    def name(self) -> str:
+        """The one that it was given."""
+        return self._name
+
+    @property
+    def path(self) -> Path:
+        """Its folder, among the system's temporary files."""
+        if self._path is None:
+            scratch = tempfile.mkdtemp(prefix="ragmeter-")
+            weakref.finalize(self, _remove, scratch, os.getpid())
+            with NewRun(Path(scratch) / self._name) as new:
+                with writing(new.path), (new.folder / ROWS).open("wb") as file:
+                    pq.write_table(self._table, file)
+                self._path = new.finish(self.manifest(), self.summary()).path
+        return self._path
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self._table, self.manifest(), self.summary())
+
+    def _files(self) -> tuple[Stamp, ...]:
+        return ()
+
+    def _text(self, name: str) -> str:
+        return self._documents[name]
+
+    def _open(self) -> Rows:
+        return RowsInMemory(self._table)
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove a folder, unless this is another process that was forked from the one that made it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,48 @@
+"""The figures of runs as a LaTeX table, for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.runs.finding import run_labels
+from ragmeter.runs.run import Run
+from ragmeter.show.numbers import number
+from ragmeter.show.sentences.metrics import level
+from ragmeter.show.texts import in_latex
+
+_ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
+
+
+def latex_table(runs: Sequence[Run]) -> str:
+    """A table with booktabs: metrics by runs, each mean with its interval and n."""
+    head = " & ".join(["metric", *map(in_latex, run_labels(runs))])
+    lines = [
+        "% \\usepackage{booktabs}",
+        "\\begin{tabular}{l" + "r" * len(runs) + "}",
+        "\\toprule",
+        f"{head} \\\\",
+        "\\midrule",
+    ]
+    for name in dict.fromkeys(name for run in runs for name in run.metrics()):
+        direction = next(run.metrics()[name]["direction"] for run in runs if name in run.metrics())
+        cells = [in_latex(name) + _ARROWS.get(direction, "")]
+        cells += [_cell(run.metrics().get(name)) for run in runs]
+        lines.append(" & ".join(cells) + " \\\\")
+    levels = " or ".join(dict.fromkeys(level(summary) for run in runs for summary in run.metrics().values()))
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    lines += [f"% Mean, {levels} interval in brackets, rows scored in parentheses.", ""]
+    return "\n".join(lines)
+
+
+def _cell(summary: Mapping[str, Any] | None) -> str:
+    if summary is None or summary["mean"] is None:
+        return "--"
+    ends = [_figure(float(end)) for end in summary["interval"] or ()]
+    between = f" {{\\small[{', '.join(ends)}]}}" if ends else ""
+    return f"{_figure(summary['mean'])}{between} {{\\small({summary['n_scored']:,})}}"
+
+
+def _figure(value: float) -> str:
+    """LaTeX takes a bare - for a hyphen."""
+    return number(value).replace("-", "$-$")

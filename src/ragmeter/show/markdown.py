@@ -1,0 +1,128 @@
+"""Results as Markdown: runs for a repository or a ticket, a gate's verdict for a pull request, a metric's page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import ragmeter
+from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
+from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
+from ragmeter.show.sentences.metrics import about_intervals, level, titled
+from ragmeter.show.texts import in_markdown
+from ragmeter.stats.intervals import SMALL
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.gating.verdict import Verdict
+    from ragmeter.definition import Metric
+    from ragmeter.stats.summary import MetricSummary
+
+_LEFT, _RIGHT, _MIDDLE = "---", "--:", ":-:"
+
+
+def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None) -> str:
+    """Figures with intervals and n, what failed, what differs, and the slices."""
+    from ragmeter.runs.finding import run_labels  # a metric's page needs no Arrow
+
+    labels = [in_markdown(label) for label in run_labels(runs)]
+    lines = [f"# {' · '.join(labels)}", ""]
+    if comparison:
+        lines += [f"- {in_markdown(pair['sentence'])}" for pair in comparison["pairs"]] + [""]
+        lines += [in_markdown(comparison["kept"]), ""] if comparison.get("kept") else []
+    directions = {name: summary["direction"] for run in runs for name, summary in run.metrics().items()}
+    cells = [
+        [titled(in_markdown(name), direction), *(_mean(run.metrics().get(name)) for run in runs)]
+        for name, direction in directions.items()
+    ]
+    lines += _table(["metric", *labels], cells)
+    levels = [level(summary) for run in runs for summary in run.metrics().values()]
+    which = " or ".join(dict.fromkeys(levels))
+    lines += ["", f"Mean, {which} interval, and rows scored. {about_intervals(levels)}", ""]
+    for run, label in zip(runs, labels, strict=True):
+        lines += _failures(run, label)
+    for run, label in zip(runs, labels, strict=True):
+        lines += _slices(run, label)
+    created = [in_markdown(str(run.manifest().get("created", "unknown"))) for run in runs]
+    made = [f"{label}: {when}" for label, when in zip(labels, created, strict=True)]
+    lines += [f"Made by ragmeter {ragmeter.__version__}. Runs of {'; '.join(made)}.", ""]
+    return "\n".join(lines)
+
+
+def verdict_as_markdown(verdict: Verdict) -> str:
+    """Whether the gate passed, every check with its reason, what the baselines say, and the run's figures."""
+    outcome = "passed" if verdict.passed else "failed"
+    lines = [f"## {_mark(verdict.passed)} Gate {outcome}: {in_markdown(verdict.run)}", ""]
+    checks = [(_mark(check.passed), in_markdown(check.rule), in_markdown(check.reason)) for check in verdict.checks]
+    lines += [*_table(("", "asked", "found"), checks, (_MIDDLE, _LEFT, _LEFT)), ""]
+    for sentence in verdict.sentences:
+        lines += [in_markdown(sentence), ""]
+    figures = [_figures(name, summary) for name, summary in verdict.metrics.items()]
+    titles = ("metric", "mean", "interval", "n", "not scored")
+    lines += _table(titles, figures, (_LEFT, _RIGHT, _RIGHT, _RIGHT, _LEFT))
+    return "\n".join(lines) + "\n"
+
+
+def metric_page(metric: Metric) -> str:
+    """What a metric is: its first sentence, range, needs and settings, and the rest of its description."""
+    low, high = ("−∞" if end == -math.inf else "∞" if end == math.inf else given(end) for end in metric.bounds)
+    bounds = "0 or 1" if metric.binary else f"{low} to {high}"
+    better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
+    facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.needs)}."
+    if metric.settings:
+        facts += f" **Settings** {', '.join(metric.settings)}."
+    first, _, rest = (metric.__doc__ or "").partition("\n")
+    return f"{first}\n\n{facts}\n\n{rest.strip()}"
+
+
+def _mark(passed: bool) -> str:
+    return "✅" if passed else "❌"
+
+
+def _mean(summary: Mapping[str, Any] | None) -> str:
+    if summary is None:
+        return MISSING
+    between = "" if summary["interval"] is None else f" ({interval(summary['interval'])})"
+    return f"{number(summary['mean'])}{between}, n = {scored(summary['n_scored'], summary['n_total'])}"
+
+
+def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
+    between = MISSING if summary.interval is None else f"{interval(summary.interval)} ({percent(summary.level)})"
+    n, causes = scored(summary.n_scored, summary.n_total), in_markdown(counted_causes(summary.n_not_scored))
+    return titled(in_markdown(name), summary.direction), number(summary.mean), between, n, causes
+
+
+def _failures(run: Run, label: str) -> list[str]:
+    lines = []
+    for reason in failures(run.metrics()):
+        meaning = f", {reason['meaning']}" if reason["meaning"] else ""
+        where = in_markdown(which_metrics(reason))
+        lines.append(f"- {reason['count']:,}: {in_markdown(reason['cause'])}{meaning} ({where})")
+    return [f"**Not scored, {label}**", "", *lines, ""] if lines else []
+
+
+def _slices(run: Run, label: str) -> list[str]:
+    from ragmeter.show.report.slices import slices  # a metric's page and a verdict need no Arrow
+
+    lines = []
+    for part in slices(run):
+        column = in_markdown(part["column"])
+        cells = [
+            [in_markdown(value["value"]), *(_slice_cell(value["cells"][name]) for name in run.row_metrics)]
+            for value in part["values"]
+        ]
+        lines += [f"## {label} by {column}", ""]
+        lines += [*_table([column, *map(in_markdown, run.row_metrics)], cells), ""]
+        if any(cell["few"] for value in part["values"] for cell in value["cells"].values()):
+            lines += [f"few: fewer than {SMALL} rows", ""]
+    return lines
+
+
+def _slice_cell(cell: Mapping[str, Any]) -> str:
+    return f"{number(cell['mean'])}, n = {cell['n']:,}{' (few)' if cell['few'] else ''}"
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], rule: Sequence[str] = ()) -> list[str]:
+    """A table: names to the left and figures to the right, unless a rule says otherwise."""
+    aligned = rule or [_LEFT, *[_RIGHT] * (len(titles) - 1)]
+    return [f"| {' | '.join(cells)} |" for cells in (titles, aligned, *rows)]

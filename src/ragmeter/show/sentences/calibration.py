@@ -1,0 +1,66 @@
+"""A judge's calibration in words: one sentence, and the warnings wherever the labels don't help.
+
+The warnings are templates; which of them apply is decided by `analysis`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragmeter.show.numbers import interval, number, percent
+from ragmeter.stats.agreement import Estimate
+
+_NAMED = 5
+
+FEW_LABELS = "{n:,} labels are few: with so few the corrected interval holds a little less often than it says"
+UNKNOWN_DESIGN = (
+    "the labels have no column `weight` or `stratum_rows`: they are taken for a simple random sample, and if they were "
+    "chosen otherwise, every number here is off"
+)
+NOT_RANDOM = (
+    "the labels were not drawn at random: what they say of rows that were drawn more often counts for all rows with "
+    "the same probability; `ragmeter label RUN --by random` draws others"
+)
+CHANGED_ANSWERS = "{n:,} labels belong to answers that have changed since, and count for nothing"
+MANY_SKIPPED = "{n:,} rows were skipped: if they are harder than the others, the estimate is off"
+TIED = "{n:,} rows are left out because people are split evenly on them"
+UNSCORED_LABELS = "{n:,} labelled rows have no score of {metric}, and are left out"
+UNSCORED_ROWS = "{n:,} of the run's {total:,} rows have no score of {metric}: they are not spoken for"
+DRAWN_FROM_OTHERS = (
+    "the labels were drawn from {drawn:,} rows; the run has {total:,}, and {scored:,} with a score: the rows without "
+    "an answer or a score are not spoken for"
+)
+CLUSTERED = "rows of one conversation are not independent, and the intervals take them for it: they are too narrow"
+NONE_OF_A_KIND = "people call no labelled answer {kind}: the judge can't help, and the corrected value is the labels'"
+FEW_OF_A_KIND = "people call only {n:,} labelled answers {kind}: how the judge does on such is hardly known"
+NO_BETTER_THAN_CHANCE = "the judge can't be told from chance: it helps little, and its raw mean means little"
+NOT_NARROWER = "the judge does not make the interval narrower: the labels alone tell as much"
+
+
+def corrected_sentence(metric: str, corrected: Estimate, raw: Estimate, level: float) -> str:
+    """What people would say of all answers, and whether the judge is off."""
+    if corrected.value is None or corrected.interval is None or raw.value is None:
+        return f"What people would say of all answers can't be told yet: {corrected.undefined}."
+    low, high = corrected.interval
+    text = (
+        f"The share of answers that people would call correct is {number(corrected.value)} ({percent(level)}: "
+        f"{interval(corrected.interval)}, from {corrected.n:,} labels); {metric} says {number(raw.value)}"
+    )
+    if low <= raw.value <= high:
+        return f"{text}, which the labels don't contradict."
+    return f"{text}, which is too {'strict' if raw.value < low else 'lenient'}."
+
+
+def unlabelled_strata(strata: Sequence[str]) -> str:
+    """Why nothing can be told of all rows while a stratum has no label."""
+    named = ", ".join(strata[:_NAMED]) + (", …" if len(strata) > _NAMED else "")
+    return f"no row of {len(strata):,} strata is labelled yet ({named})"
+
+
+def always_agrees(n: int) -> str:
+    """A judge that agrees with people on all labels: by the rule of three, 3 of n may still be wrong."""
+    wrong = percent(min(1.0, 3 / n), decimals=1)
+    return (
+        f"judge and people agree on all {n:,} labels, so the interval takes the judge for perfect: up to {wrong} of "
+        "its verdicts may still be wrong (rule of three)"
+    )

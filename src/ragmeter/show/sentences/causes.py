@@ -1,0 +1,70 @@
+"""Why rows have no score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragmeter import table
+
+_MEANINGS = {
+    table.TARGET_ERROR: "the system failed to answer",
+    table.NO_RESULT: "the results have no such question",
+    table.UNPARSABLE: "the judge's reply could not be read",
+    table.REFUSED: "the judge refused",
+    table.TIED: "the judge's verdicts were tied",
+    table.TIMEOUT: "no reply in time",
+    table.JUDGE_ERROR: "the judge could not be reached",
+    table.SKIPPED_BUDGET: "not asked: the budget was spent",
+    table.UNDEFINED: "the metric has no value here",
+}
+_MOST = 5
+
+
+def cause_meaning(cause: str) -> str:
+    """A cause in words, or nothing where it speaks for itself."""
+    if cause.startswith("no_") and cause not in _MEANINGS:
+        return f"the row has no {cause.removeprefix('no_').replace('_', ' ')}"
+    return _MEANINGS.get(cause, "")
+
+
+def counted_causes(causes: Mapping[str, int]) -> str:
+    """Causes with their numbers of rows: `2 no_answer, 1 timeout`."""
+    return ", ".join(f"{count:,} {cause}" for cause, count in causes.items())
+
+
+def because(causes: Mapping[str, int]) -> str:
+    """The most frequent causes, in brackets; nothing where there is none."""
+    ordered = sorted(causes.items(), key=lambda item: -item[1])
+    more = ", …" if len(ordered) > _MOST else ""
+    return f" ({counted_causes(dict(ordered[:_MOST]))}{more})" if ordered else ""
+
+
+def failures(metrics: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each reason why rows were not scored, with how many and for which metrics; most first."""
+    by_cause: dict[tuple[str, int], list[str]] = {}
+    for name, summary in metrics.items():
+        for cause, count in summary["n_not_scored"].items():
+            by_cause.setdefault((cause, count), []).append(name)
+    reasons = [
+        {
+            "cause": cause,
+            "meaning": cause_meaning(cause),
+            "count": count,
+            "metrics": names,
+            "all": len(names) == len(metrics),
+        }
+        for (cause, count), names in by_cause.items()
+    ]
+    return sorted(reasons, key=lambda reason: -int(reason["count"]))
+
+
+def which_metrics(reason: Mapping[str, Any]) -> str:
+    """The metrics that one of these reasons concerns."""
+    return "all metrics" if reason["all"] else ", ".join(reason["metrics"])
+
+
+def first_ids(rows: Mapping[str, Any]) -> str:
+    """The first ids of rows that have no partner, of a mapping with `count` and `qids`."""
+    more = ", …" if rows["count"] > len(rows["qids"][:_MOST]) else ""
+    return f"qid {', '.join(map(str, rows['qids'][:_MOST]))}{more}"

@@ -1,0 +1,54 @@
+"""The reasons of a gate: what was asked of a run, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragmeter.show.numbers import about, given, percent
+from ragmeter.show.sentences.causes import because
+from ragmeter.show.sentences.metrics import brief
+from ragmeter.stats.summary import MetricSummary
+
+
+def bound_reason(metric: str, summary: MetricSummary, bound: float, *, under: bool, whole: bool, doubtful: bool) -> str:
+    """A mean against a bound. `whole`: the whole interval has to be there; `doubtful`: it is not, and need not be."""
+    if summary.mean is None:
+        return f"{metric}: nothing was scored{because(summary.n_not_scored)}"
+    asked = f"{'at least' if under else 'at most'} {given(bound, thousands=True)} is asked for"
+    by_interval = ", by the whole interval" if whole else ""
+    doubt = f"; a true mean {'below' if under else 'above'} that can't be ruled out" if doubtful else ""
+    return f"{metric} is {brief(summary)}: {asked}{by_interval}{doubt}"
+
+
+def unscored_reason(metrics: str, what: str, failed: int, total: int, causes: Mapping[str, int], most: float) -> str:
+    """How many rows have no score, against how many may have none."""
+    have = f"{metrics}: {failed:,} of {total:,} {what} have no score"
+    return f"{have}{because(causes)}: at most {percent(most)} may have none"
+
+
+def margin_reason(
+    sentence: str, margin: float, *, passed: bool, lost: bool, needed: float | None, few: str | None
+) -> str:
+    """A comparison's own sentence, and what its interval says of a margin.
+
+    `lost`: the whole interval is beyond the margin. `needed` is the number of questions that would show two runs to be
+    alike, `few` says of what there are too few for the interval to be exact.
+    """
+    loss = f"a loss of more than {given(margin)}"
+    decision = f"the interval {'rules out' if passed else 'does not rule out'} {loss}"
+    if lost:
+        decision = f"the whole interval is {loss}"
+    elif needed is not None:
+        decision += f"; if they are alike, about {about(needed)} questions would show it"
+    rough = f"; few {few}, so it is rough" if few else ""
+    return f"{sentence}: {decision}{rough}"
+
+
+def no_interval(sentence: str) -> str:
+    """A comparison that can't be held against a margin."""
+    return f"{sentence}: there is no interval"
+
+
+def reworded(questions: int, baseline: str) -> str:
+    """What to add where the baseline has other questions under the same ids."""
+    return f" (and {questions:,} of the questions are worded otherwise in {baseline})"

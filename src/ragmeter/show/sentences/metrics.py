@@ -1,0 +1,90 @@
+"""A metric in words: what it is, which way is better, and its mean with interval and n."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter import naming, registry
+from ragmeter.errors import UsageError
+from ragmeter.show import numbers
+from ragmeter.show.sentences.causes import because
+from ragmeter.stats.intervals import Interval, is_few
+from ragmeter.stats.summary import MetricSummary
+
+#: Which way is better, beside a metric's name.
+ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
+_BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
+#: Scores that a judge's run has, and no metric computes.
+_OF_JUDGES = {
+    "is_correct": "Share of turns that were answered correctly.",
+    "is_exact_match": "Share of turns whose answer is the expected one, word for word.",
+    "is_miss": "Share of turns that the system declined to answer, or that came after a conversation had ended.",
+    "is_hallucination": "Share of turns that were answered, and wrongly.",
+    "multi_turn_conversation_score": "Mean over conversations: a right answer counts 1, none 0, a wrong one -1.",
+}
+
+
+def titled(name: str, direction: str) -> str:
+    """A metric's name with its arrow."""
+    return f"{name} {ARROWS.get(direction, '')}".rstrip()
+
+
+def better(direction: str) -> str:
+    """Which way is up."""
+    return _BETTER.get(direction, _BETTER["none"])
+
+
+def explained(metrics: Sequence[str]) -> dict[str, str]:
+    """The first sentence of each metric's description. Only known names are looked up: a run may come from anywhere."""
+    known = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
+    return {name: _OF_JUDGES.get(name) or known.get(_base(name), "") for name in metrics}
+
+
+def _base(name: str) -> str:
+    try:
+        return naming.parse(name).base
+    except UsageError:
+        return name
+
+
+def level(summary: Mapping[str, Any]) -> str:
+    """The level of its interval, `95%`."""
+    return numbers.percent(summary.get("level", 0.95))
+
+
+def about_intervals(levels: Sequence[str]) -> str:
+    """What an interval means, in a sentence or two."""
+    which = " or ".join(dict.fromkeys(levels))
+    return (
+        f"The {which} interval says how far chance alone may have moved a mean: if questions like these were drawn "
+        f"again and again, {which} of the intervals made this way would hold the true mean. More questions make it "
+        "narrower."
+    )
+
+
+def summary_sentence(name: str, summary: Mapping[str, Any]) -> str:
+    """A metric in one line: `token_f1 0.4308 (95%: 0.1479 to 0.7137), 7 of 8 scored`."""
+    scored = f"{summary['n_scored']:,} of {summary['n_total']:,} scored"
+    between = "" if summary["interval"] is None else f" ({level(summary)}: {numbers.interval(summary['interval'])})"
+    return f"{name} {numbers.number(summary['mean'])}{between}, {scored}"
+
+
+def brief(summary: MetricSummary) -> str:
+    """A mean with its interval and its n; `few` where the interval rests on too few rows to keep its promise."""
+    if summary.mean is None:
+        return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
+    between = "no interval"
+    if summary.interval is not None:
+        between = f"{numbers.percent(summary.level)}: {numbers.interval(summary.interval)}"
+    few = ""
+    if is_few(summary.n_scored, summary.n_clusters):
+        few = " (few)" if summary.n_clusters is None else f" (few: {summary.n_clusters:,} groups)"
+    n = numbers.scored(summary.n_scored, summary.n_total)
+    return f"{numbers.number(summary.mean)} ({between}), n = {n}{few}"
+
+
+def bracketed(value: float, interval: Interval | None, n: str) -> str:
+    """An estimate in one line of a repr: `0.4308 [0.1479 to 0.7137], n = 7 of 8`."""
+    between = "" if interval is None else f" [{numbers.interval(interval)}]"
+    return f"{numbers.number(value)}{between}, n = {n}"

@@ -1,0 +1,106 @@
+"""What people's labels say of a judge, as a person reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ragmeter.analysis.people.calibration import BetweenPeople, Calibration
+from ragmeter.analysis.people.offline import Recalibration
+from ragmeter.show.numbers import given, interval, number, percent, whole
+from ragmeter.show.terminal.console import console
+from ragmeter.show.terminal.tables import Figures
+from ragmeter.show.texts import printable
+from ragmeter.stats.agreement import Estimate
+
+
+def show_calibration(result: Calibration, written: Sequence[Path]) -> None:
+    """The judge against people, people among themselves, the accuracy behind it, and what to beware of."""
+    out = console()
+    judge = result.judge
+    out.print(_confusion(result))
+    rates = {
+        "agreement": judge.agreement,
+        "Cohen's kappa": judge.kappa,
+        "sensitivity": judge.sensitivity,
+        "specificity": judge.specificity,
+    }
+    out.print(_estimates("judge against people", rates, result.level))
+    if result.between_people is not None:
+        for line in _people(result, result.between_people):
+            out.sentence(line)
+        out.print()
+    accuracies = {
+        "judge, as it is": result.raw,
+        "labels alone": result.labels_alone,
+        "corrected (PPI++)": result.corrected,
+        "Rogan–Gladen": result.rogan_gladen,
+    }
+    out.print(_estimates("accuracy", accuracies, result.level))
+    for name, estimate in (("corrected", result.corrected), ("Rogan–Gladen", result.rogan_gladen)):
+        if estimate.undefined is not None:
+            out.sentence(f"{name}: there is none, because {estimate.undefined}", "red")
+    if result.effective_labels is not None:
+        labels, worth = result.corrected.n, whole(result.effective_labels)
+        out.sentence(f"with the judge, {labels:,} labels tell as much as {worth} labels alone")
+    out.sentence(result.sentence, "bold")
+    for warning in result.warnings:
+        out.sentence(f"beware: {warning}", "red")
+    for path in written:
+        out.sentence(f"written: {path}")
+
+
+def _confusion(result: Calibration) -> Figures:
+    """How often judge and people said what."""
+    judge = result.judge
+    limit = "" if result.threshold is None else f", threshold {given(result.threshold)}"
+    name = printable(f"{result.metric}{limit}")
+    labels = f"labels: {result.labels.labelled:,} of {result.labels.listed:,} rows"
+    table = Figures.of(labels, "people: correct", "wrong")
+    table.add(f"{name}: correct", f"{judge.both_correct:,}", f"{judge.judge_alone_correct:,}")
+    table.add(f"{name}: wrong", f"{judge.people_alone_correct:,}", f"{judge.both_wrong:,}")
+    return table
+
+
+def _estimates(title: str, estimates: dict[str, Estimate], level: float) -> Figures:
+    table = Figures.of(title, "value", f"{percent(level)} interval", "n")
+    for name, estimate in estimates.items():
+        table.add(name, number(estimate.value), interval(estimate.interval), f"{estimate.n:,}")
+    return table
+
+
+def _people(result: Calibration, between: BetweenPeople) -> Iterator[str]:
+    """How far people agree among themselves."""
+    alpha, kappa = between.alpha, between.kappa
+    yield f"people: {len(result.raters):,} ({', '.join(rater or 'unnamed' for rater in result.raters)})"
+    undefined = f" ({alpha.undefined})" if alpha.undefined else ""
+    n = f"n = {alpha.n_units:,} rows, {alpha.n_values:,} labels"
+    yield f"Krippendorff's alpha: {number(alpha.value)}, {n}{undefined}"
+    yield f"pairs that agree: {number(between.agreement)}, n = {between.pairs:,}"
+    if kappa is not None:
+        yield f"Cohen's kappa between them: {number(kappa.value)} ({interval(kappa.interval)}), n = {kappa.n:,}"
+    yield f"what most of them say counts; split evenly, and left out: {result.labels.tied:,}"
+
+
+def show_recalibration(result: Recalibration, output: Path) -> None:
+    """What adapting the offline judge to labels does to rows that it has not seen, and how to use it."""
+    gain, out = result.gain, console()
+    out.sentence(
+        f"labels: {gain.n:,} on {gain.n_groups:,} questions; on questions that had no part in it, by cross-validation:"
+    )
+    for what, before, after in (
+        ("log loss", gain.log_loss_before, gain.log_loss_after),
+        ("calibration error", gain.calibration_error_before, gain.calibration_error_after),
+        ("agreement with people", gain.agreement_before, gain.agreement_after),
+    ):
+        out.print(f"  {what}: {number(before)} as it is, {number(after)} adapted")
+    out.print(f"  gain in log loss: {number(gain.gain)} ({interval(gain.interval)})")
+    for warning in result.warnings:
+        out.sentence(f"beware: {warning}", "red")
+    if not result.helps:
+        why = "adapting makes it worse" if gain.gain <= 0 else "the gain may be luck, and adapting by luck does harm"
+        out.sentence(f"{why}, so nothing was written; more labels may help", "red")
+        return
+    out.sentence(f"written: {output}")
+    out.sentence(f"use it: --metrics 'offline_correct[calibration=\"{output}\"]'")
+    out.sentence(f"or: ragmeter crag evaluate --judge cascade --offline-calibration {output}")

@@ -1,0 +1,151 @@
+"""The figures of a run: tables of means, and lines for what could not be scored, joined or asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from ragmeter.show.numbers import interval, money, number, percent, scored
+from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
+from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.terminal.console import console
+from ragmeter.show.terminal.tables import Figures
+from ragmeter.show.texts import printable
+from ragmeter.stats.intervals import SMALL
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.slicing import RunSummary, Slice
+    from ragmeter.compat.objects import EvaluationResult
+    from ragmeter.engine.evaluation import Evaluation
+    from ragmeter.targets.asking import Asked
+
+
+def show_summary(summary: RunSummary) -> None:
+    """A run's figures on all rows and by slices, and what to mind."""
+    out = console()
+    metrics = {name: figures.as_dict() for name, figures in summary.metrics.items()}
+    out.print(summary_table(metrics))
+    for column in dict.fromkeys(part.column for part in summary.slices):
+        out.print(slice_table(column, [part for part in summary.slices if part.column == column]))
+    for line in causes(metrics):
+        out.sentence(line, "red")
+    if any(part.small for part in summary.slices):
+        out.sentence(f"few: fewer than {SMALL} rows scored; such an interval is rough")
+    cluster = f", clustered by {summary.statistics.cluster}" if summary.statistics.cluster else ""
+    out.sentence(f"rows: {summary.n_rows:,}{cluster}")
+
+
+def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Figures:
+    """Each metric's mean with its interval, its median, and how many rows it was scored on."""
+    level = next((summary.get("level", 0.95) for summary in metrics.values()), 0.95)
+    table = Figures.of("metric", "mean", f"{percent(level)} interval", "median", "n", optional=["median"])
+    for name, summary in metrics.items():
+        style = "" if summary["n_scored"] == summary["n_total"] else "bold red"
+        table.add(
+            printable(titled(name, summary["direction"])),
+            number(summary["mean"]),
+            interval(summary["interval"]),
+            number(summary["median"]),
+            Text(scored(summary["n_scored"], summary["n_total"]), style=style),
+        )
+    return table
+
+
+def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
+    """Each metric's mean in each slice, and how many rows it was scored on; few are too few for much trust."""
+    level = next((summary.level for part in slices for summary in part.metrics.values()), 0.95)
+    table = Figures.of(printable(column), "metric", "mean", f"{percent(level)} interval", "n", names=2)
+    for part in slices:
+        for name, summary in part.metrics.items():
+            few = " (few)" if summary.n_scored < SMALL else ""
+            figures = number(summary.mean), interval(summary.interval), f"{summary.n_scored:,}{few}"
+            table.add(printable(part.value), printable(name), *figures)
+    return table
+
+
+def percentiles(columns: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """A line for each column of numbers that the table has itself: latency and the like."""
+    return [
+        f"{name}: median {number(of['p50'])}, p95 {number(of['p95'])}, p99 {number(of['p99'])}, n = {of['n']:,}"
+        for name, of in columns.items()
+    ]
+
+
+def asked(evaluation: Evaluation, asked: Asked, never: Sequence[str], output: Path | None) -> None:
+    """The scores of a live system, how it was reached, and what it could not answer."""
+    out = console()
+    summary = evaluation.summary
+    out.print(summary_table(summary["metrics"]))
+    for line in percentiles(summary["numbers"]):
+        out.sentence(line)
+    for cause, count in list(asked.causes().items())[:5]:
+        out.sentence(f"not answered: {count:,} {cause}", "red")
+    if asked.causes():
+        out.sentence("the same command with --retry-failed asks again for these alone")
+    for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
+        out.sentence(line, "red")
+    for path in never:
+        out.sentence(f"no reply had {path}", "red")
+    if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
+        out.print("no answer says what was retrieved (retrieved or events): that counts as nothing", style="red")
+    effort, usage = asked.effort, asked.usage
+    again = f", {effort['retried']:,} of them again" if effort["retried"] else ""
+    cost = f"; cost: {money(usage['cost_usd'])}" if usage.get("prompt_tokens") and usage["cost_usd"] is not None else ""
+    out.sentence(
+        f"questions: {len(asked.replies):,} ({effort['from_journal']:,} answered before); "
+        f"calls made now: {effort['made']:,}{again}{cost}"
+    )
+    if output is not None:
+        out.sentence(f"written: {output}")
+    if evaluation.folder is not None:
+        out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.path}/")
+
+
+def needs_retrieved(metrics: Iterable[str]) -> bool:
+    """Whether one of the metrics counts what was retrieved, and takes an answer that does not say for one without."""
+    return any(name.startswith(("response_coverage_rate", "satisfaction_score")) for name in metrics)
+
+
+def evaluation_table(result: EvaluationResult) -> Figures:
+    """An evaluator's aggregated figures."""
+    title = f"{printable(result.evaluator_name)}, n = {result.aggregated()['sample_count']:,}"
+    table = Figures.of("metric", "value", title=title)
+    for name, value in result.metrics.items():
+        is_figure = value is None or isinstance(value, int | float)
+        table.add(printable(name), number(value) if is_figure else printable(str(value)))
+    for cause, count in result.not_scored.items():
+        table.add(Text(printable(f"not scored: {cause}"), style="bold red"), Text(f"{count:,}", style="bold red"))
+    return table
+
+
+def causes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A line for each reason why rows were not scored, with the metrics that it concerns."""
+    return [
+        printable(f"not scored, {reason['cause']}: {reason['count']:,} ({which_metrics(reason)})")
+        for reason in failures(metrics)
+    ]
+
+
+def unmatched(join: Mapping[str, Any]) -> list[str]:
+    """A line for each side of a join that has rows without a partner, with their first ids."""
+    sides = {"results_only": "results without a reference", "reference_only": "references without a result"}
+    return [
+        printable(f"{what}: {join[side]['count']:,} ({first_ids(join[side])})")
+        for side, what in sides.items()
+        if join.get(side, {"count": 0})["count"]
+    ]
+
+
+def truncated(embeddings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each embedding model that got texts longer than it takes."""
+    return [
+        printable(
+            f"compared by their beginning alone, too long for {model['model']}: "
+            f"{model['truncated']:,} of {model['texts']:,} distinct texts"
+        )
+        for model in embeddings
+        if model["truncated"]
+    ]

@@ -1,0 +1,292 @@
+"""Threads, processes and executors of the user's: the same numbers, the same errors, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmeter import add_metrics, evaluate, get_metric
+from ragmeter.cli.evaluate import _parser
+from ragmeter.cli.main import main
+from ragmeter.definition import METRICS
+from ragmeter.engine.executors import EXECUTORS, Submitting, Threads, _cut, executor_of
+from ragmeter.engine.processes import Processes
+from ragmeter.engine.scoring import score_batches
+from ragmeter.errors import UnknownNameError, UsageError, WorkerError
+from ragmeter.registry import known
+from ragmeter.table import Batch
+from tests.command import PATIENCE, wait_for
+from tests.conftest import Run, load_rows
+
+MODULE = """
+import os, pathlib, signal, time
+from ragmeter import BaseScorer, Failed, metric
+
+class Vowels(BaseScorer):
+    def calculate_score(self, reference, candidate):
+        if not candidate:
+            raise ValueError("nothing")
+        return sum(letter in "aeiou" for letter in candidate) / len(candidate)
+
+    def get_score_name(self):
+        return "vowels"
+
+@metric(bounds=(0, 1e9))
+def place_in_block(answer):
+    return [float(place) for place, _ in enumerate(answer)]
+
+@metric
+def broken_metric(answer):
+    raise ValueError(f"broken at {answer[0]}")
+
+@metric
+def deadly_metric(answer):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+class Stuck(BaseScorer):
+    def calculate_score(self, reference, candidate):
+        pathlib.Path(f"started-{os.getpid()}").touch()
+        time.sleep(3600)
+
+    def get_score_name(self):
+        return "stuck"
+"""
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A module of the user's, in the current folder."""
+    (tmp_path / "user_metrics.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = dict(METRICS)
+    import user_metrics  # type: ignore[import-not-found]
+
+    yield user_metrics
+    for name in METRICS.keys() - before.keys():
+        del METRICS[name]
+    del sys.modules["user_metrics"]
+
+
+def rows() -> list[dict[str, Any]]:
+    """Real answers, some of them missing or empty, some calls failed."""
+    loaded = [dict(row, retrieved=["a", "b"], relevant=["b"]) for row in load_rows("evouna.jsonl")]
+    for place, row in enumerate(loaded):
+        row["latency_ms"] = None if place % 5 == 0 else 7.5 * place
+        row["answer"] = None if place % 11 == 0 else "" if place % 13 == 0 else row["answer"]
+        row["error"] = "HTTP 500" if place % 17 == 0 else None
+    return loaded
+
+
+def bits(table: Any) -> dict[str, object]:
+    """A table's columns, numbers to the bit."""
+    return {
+        name: column.to_numpy().tobytes() if str(column.type) == "double" else column.to_pylist()
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+
+
+def test_the_numbers_are_the_same(user: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.io.batches.ROWS", 200)
+    names = ["token_f1", "meteor_score", "satisfaction_score", "semantic_similarity", "response_coverage_rate", "mrr"]
+    metrics = [*names, user.Vowels, user.place_in_block]
+    by_threads = evaluate(rows(), metrics=metrics, embedding_model="wordllama")
+    assert by_threads["vowels"].n_not_scored["scorer_error: ValueError"] > 0
+    with ThreadPoolExecutor(2) as pool:
+        for executor in ("processes", Processes(2), pool):
+            found = evaluate(rows(), metrics=metrics, embedding_model="wordllama", executor=executor)
+            assert bits(found.rows) == bits(by_threads.rows)
+            assert {**found.summary} == {**by_threads.summary}
+            assert [used["texts"] for used in found.embeddings] == [used["texts"] for used in by_threads.embeddings]
+
+
+def test_our_own_metrics_score_each_row_by_itself() -> None:
+    columns: dict[str, list[Any]] = {name: [row.get(name) for row in rows()] for name in rows()[0]}
+    columns["question"] = [f"Which {answer}?" for answer in columns["answer"]]
+    columns["retrieved"] = [["a", "b", f"d{place % 3}"] for place, _ in enumerate(columns["answer"])]
+    columns["relevant"] = [[f"d{place % 2}", "b"][: 1 + place % 2] for place, _ in enumerate(columns["answer"])]
+    columns["verdict"] = ["CORRECT" if place % 3 else "WRONG" for place, _ in enumerate(columns["answer"])]
+    columns["grade"] = [str(1 + place % 5) for place, _ in enumerate(columns["answer"])]
+    metrics = [metric for metric in known() if metric.source.startswith("ragmeter.") and not metric.embedded]
+    metrics += [get_metric("rouge_l_score[language=de]"), get_metric("ndcg@2")]
+    (whole,) = score_batches([Batch(columns)], metrics, executor=Threads(1))
+    with ThreadPoolExecutor(2) as pool:
+        pieces: list[int] = []
+
+        def submit(function: Any, scoring: bytes, data: bytes) -> Future[bytes]:
+            pieces.append(len(data))
+            return pool.submit(function, scoring, data)
+
+        (cut,) = score_batches([Batch(columns)], metrics, executor=Submitting(submit, 2))
+    assert len(pieces) == 8
+    for name, (scores, outcomes) in whole.scores.items():
+        assert np.isfinite(scores).any(), name
+        assert cut.scores[name][0].tobytes() == scores.tobytes(), name
+        assert cut.scores[name][1] == outcomes
+
+
+@given(st.integers(0, 1000), st.integers(1, 9), st.booleans())
+def test_pieces_are_the_batch(rows: int, pieces: int, failed: bool) -> None:
+    causes = [None if place % 3 else "timeout" for place in range(rows)] if failed else []
+    batch = Batch({"answer": list(range(rows)), "qid": list(range(rows))}, causes=causes)
+    cut = _cut(batch, pieces)
+    assert len(cut) <= pieces
+    assert [cell for piece in cut for cell in piece.columns["answer"]] == batch.columns["answer"]
+    assert [cause for piece in cut for cause in piece.causes] == causes
+
+
+def test_what_is_sent_is_arrow_and_names(user: Any) -> None:
+    sent: list[bytes] = []
+
+    class Here:
+        def submit(self, function: Any, *arguments: bytes) -> Future[Any]:
+            sent.extend(arguments)
+            done: Future[Any] = Future()
+            done.set_result(function(*arguments))
+            return done
+
+    in_the_data = "only in the data"
+    data = [{"qid": "1", "answer": in_the_data, "reference": "x", "question": "not needed by any metric"}]
+    evaluate(data, metrics=["token_f1", user.Vowels], executor=Here())
+    metrics, batch = sent
+    assert batch.startswith(b"\xff\xff\xff\xff")  # how an Arrow stream begins
+    assert in_the_data.encode() in batch
+    assert b"not needed" not in batch
+    assert in_the_data.encode() not in metrics
+    assert b"token_f1" in metrics
+
+
+def test_an_error_in_a_worker_is_the_same_error(user: Any, tmp_path: Path) -> None:
+    said = []
+    for executor in EXECUTORS:
+        with pytest.raises(UsageError) as raised:
+            evaluate(rows(), metrics=[user.broken_metric], executor=executor, run="r", output_dir=tmp_path / "runs")
+        said.append(str(raised.value))
+    assert said[0] == said[1]
+    assert "metric broken_metric failed with ValueError: broken at" in said[0]
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_worker_that_is_killed(user: Any, tmp_path: Path) -> None:
+    with pytest.raises(WorkerError, match="ended in the middle of its work") as raised:
+        evaluate(rows(), metrics=[user.deadly_metric], executor="processes", run="r", output_dir=tmp_path / "runs")
+    assert raised.value.exit_code == 2
+    assert "--executor threads" in raised.value.for_command_line()
+    assert not (tmp_path / "runs").exists()
+
+
+def test_metrics_are_added_by_processes(user: Any, tmp_path: Path) -> None:
+    evaluate(rows(), metrics="token_f1", run="r", output_dir=tmp_path)
+    found = add_metrics("r", [user.Vowels], output_dir=tmp_path, executor="processes")
+    assert found["vowels"] == evaluate(rows(), metrics=[user.Vowels])["vowels"]
+
+
+def test_a_metric_that_nobody_else_can_import(user: Any) -> None:
+    class Inner(user.Vowels):  # type: ignore[misc]
+        """In this function alone."""
+
+    with pytest.raises(UsageError, match=r"Inner was declared in the module .*another process can't import it"):
+        evaluate(rows(), metrics=[Inner], executor="processes")
+
+
+SCRIPT = (
+    MODULE
+    + """
+from ragmeter import evaluate
+
+def run():
+    data = [{"qid": str(n), "answer": "answer %d" % n, "reference": "x"} for n in range(200)]
+    print(evaluate(data, metrics=[Vowels, place_in_block], executor="processes")["vowels"].mean)
+"""
+)
+
+
+def test_a_script_with_metrics_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "guarded.py").write_text(SCRIPT + "if __name__ == '__main__':\n    run()\n")
+    done = subprocess.run([sys.executable, "guarded.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert float(done.stdout) > 0, done.stderr
+
+    (tmp_path / "unguarded.py").write_text(SCRIPT + "run()\n")
+    done = subprocess.run([sys.executable, "unguarded.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "WorkerError" in done.stderr
+    assert 'its calls under `if __name__ == "__main__":`' in done.stderr
+
+    done = subprocess.run([sys.executable, "-c", SCRIPT + "run()\n"], cwd=tmp_path, capture_output=True, text=True)
+    assert "was declared in a script or a notebook (__main__)" in done.stderr
+
+
+def test_names_of_executors() -> None:
+    assert isinstance(executor_of("threads"), Threads)
+    assert isinstance(executor_of("processes"), Processes)
+    own = Threads(1)
+    assert executor_of(own) is own
+    with pytest.raises(UnknownNameError, match="unknown executor 'proceses': did you mean processes"):
+        executor_of("proceses")
+    with pytest.raises(UsageError, match="executor is a int, which has no submit"):
+        evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", executor=3)
+    (option,) = (action for action in _parser(add_help=True)._actions if action.dest == "executor")
+    assert tuple(option.choices or ()) == EXECUTORS
+
+
+def test_the_option_of_the_command(
+    user: Any, tmp_path: Path, ragmeter_process: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.csv").write_text("answer,reference\n" + "an answer,the gold\n" * 300)
+    means = []
+    for executor in EXECUTORS:
+        command = ["evaluate", "--metrics", "user_metrics.Vowels,token_f1", "--results", "r.csv", "--run", executor]
+        done = ragmeter_process(*command, "--executor", executor)
+        assert done.returncode == 0, done.stderr
+        means.append(done.stdout.partition("rows:")[0])
+    assert means[0] == means[1]
+    idle = ["evaluate", "--evaluator", "EditDistanceEvaluator", "--results", "r.csv", "--executor", "threads"]
+    assert main(idle) == 2
+    assert "--executor has no effect with --evaluator" in capsys.readouterr().err
+
+
+def _alive(folder: Path) -> list[int]:
+    """The workers that have begun to score and are there still."""
+    return [pid for path in folder.glob("started-*") if _is_there(pid := int(path.name.partition("-")[2]))]
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "zombie" not in Path(f"/proc/{pid}/status").read_text() if Path("/proc/self").exists() else True
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_no_worker_outlives_the_command(number: int, user: Any, tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("answer,reference\n" + "a,a\n" * 1000)
+    command = ["evaluate", "--metrics", "user_metrics.Stuck", "--results", "r.csv", "--run", "r"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ragmeter", *command, "--executor", "processes"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    wait_for(lambda: _alive(tmp_path), process)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # as a terminal does: the workers get it too
+    else:
+        process.send_signal(number)
+    _, said = process.communicate(timeout=PATIENCE)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as clock:
+        wait_for(lambda: not _alive(tmp_path), clock)
+    if number == signal.SIGINT:
+        assert (process.returncode, said) == (130, b"ragmeter: interrupted; nothing was written\n")
+        assert not (tmp_path / "runs").exists()

@@ -1,0 +1,76 @@
+"""Run folders take their place whole, whatever happens beside them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragmeter import RunFolder, evaluate
+from ragmeter.errors import OutputError
+from ragmeter.runs.writer import NewRun
+from tests.command import PATIENCE
+
+ROWS = [{"qid": "1", "answer": "a", "reference": "a"}]
+RACE = """
+import sys
+from pathlib import Path
+from ragmeter.runs.writer import NewRun
+for n in range(40):
+    with NewRun(Path(sys.argv[1])) as new:
+        new.finish({"n": n}, {"n": n})
+"""
+
+
+def test_processes_that_write_the_same_run_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "r"
+    racers = [subprocess.Popen([sys.executable, "-c", RACE, str(path)]) for _ in range(3)]
+    assert [racer.wait(timeout=PATIENCE) for racer in racers] == [0, 0, 0]
+    assert RunFolder.at(path).manifest() == RunFolder.at(path).summary() == {"n": 39}
+    assert [each.name for each in tmp_path.iterdir()] == ["r"]
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(small)], capture_output=True).returncode:
+        pytest.skip("a small file system can't be mounted here")
+    try:
+        rows = [{"qid": str(n), "answer": f"{n * n:x}" * 20, "reference": "a"} for n in range(20_000)]
+        with pytest.raises(OutputError, match="can't write"):
+            evaluate(rows, metrics="token_f1", run="r", output_dir=small / "runs")
+        assert list(small.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_what_a_killed_run_left_does_not_stop_the_next(tmp_path: Path) -> None:
+    with NewRun(tmp_path / "r") as left:
+        evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
+        assert left.folder.exists()
+    assert [each.name for each in tmp_path.iterdir()] == ["r"]
+
+
+def test_a_folder_that_looks_like_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    evaluate(ROWS, metrics="token_f1", run="r", output_dir="s3:x")
+    assert RunFolder(Path("s3:x/r")).summary()["n_rows"] == 1
+
+
+def test_intervals_of_an_earlier_version_are_clipped_when_they_are_read(tmp_path: Path) -> None:
+    rows = [{"qid": str(n), "answer": "a" * n, "reference": "a aa"} for n in range(3)]
+    evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
+    place = tmp_path / "r" / "summary.json"
+    summary = json.loads(place.read_text(encoding="utf-8"))
+    summary["metrics"]["token_f1"]["interval"] = [-2.43, 3.93]
+    place.write_text(json.dumps(summary), encoding="utf-8")
+    assert RunFolder.at(tmp_path / "r").metrics()["token_f1"]["interval"] == (0.0, 1.0)
+    summary["metrics"]["token_f1"] |= {
+        "mean": 40.0,
+        "interval": [30.0, 50.0],
+    }  # of a scorer whose range nobody has said
+    place.write_text(json.dumps(summary), encoding="utf-8")
+    assert RunFolder.at(tmp_path / "r").metrics()["token_f1"]["interval"] == [30.0, 50.0]
