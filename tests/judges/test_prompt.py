@@ -16,6 +16,7 @@ from ragmeter.errors import InputError
 from ragmeter.judges.prompt import messages, prompt_hash, prompt_size, read_words
 from ragmeter.judges.verdict import verdict
 from tests.judge_server import texts
+from tests.judges.wordings import CHOSEN, WORDINGS
 
 INJECTIONS: list[str] = json.loads((Path(__file__).parent / "injections.json").read_text(encoding="utf-8"))
 CONTROL_MARKS = (
@@ -121,3 +122,10 @@ def test_the_size_is_that_of_what_is_sent(query: str, truth: str, answer: str) -
         )
         size = prompt_size(verdict, given, reasons=reasons)
         assert sent <= size + 3 * sum(text.count("\u200b") for text in given.values()) <= sent + 100
+
+
+def test_the_words_are_those_that_were_measured() -> None:
+    given = {"question": "q", "reference": "r", "answer": "a"}
+    sent = messages(verdict, given)
+    marker = sent[1]["content"][len("BEGIN ") :][:8]
+    assert sent == WORDINGS[CHOSEN].messages(given, marker)

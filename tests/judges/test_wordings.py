@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ragmeter import LLMJudge
-from ragmeter.compat.crag.evaluation import is_exact_match
+from ragmeter.judges.verdict import is_exact_match
 from ragmeter.stats.paired import McNemar
 from tests.judges.wordings import CHOSEN, WORDINGS, Judged, Score, Wording, halves
 from tests.model_server import serving
@@ -47,8 +47,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @cache
 def post(url: str, path: str, body: str) -> Any:
-    request = urllib.request.Request(url + path, body.encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=600) as response:
+    request = urllib.request.Request(url + path, body.encode(), {"Content-Type": "application/json"})  # noqa: S310
+    with urllib.request.urlopen(request, timeout=600) as response:  # noqa: S310 - on loopback
         return json.load(response)
 
 
