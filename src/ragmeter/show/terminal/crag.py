@@ -11,15 +11,7 @@ from ragmeter.show.sentences.judging import cascade_lines, cause_lines, check_li
 from ragmeter.show.terminal import console, printable
 from ragmeter.show.terminal.judging import print_lines
 from ragmeter.show.terminal.tables import Figures
-
-#: The summary's metric that has the interval of a score.
-_INTERVALS = {
-    "accuracy": "is_correct",
-    "exact_match": "is_exact_match",
-    "missing": "is_miss",
-    "hallucination_rate": "is_hallucination",
-    "mean_multi_turn_conversation_score": "multi_turn_conversation_score",
-}
+from ragmeter.table import OTHER_NAMES
 
 
 def judged(
@@ -35,7 +27,7 @@ def judged(
     table = Figures.of("score", "all", "95% interval", "ego")
     for name, value in scores["all"].items():
         is_count = name in ("total", "correct_exact", "correct", "miss", "hallucination")
-        metric_summary = summary["metrics"].get(_INTERVALS.get(name, ""))
+        metric_summary = summary["metrics"].get(OTHER_NAMES.get(name, ""))
         between = interval(metric_summary["interval"]) if metric_summary else ""
         table.add(name, _shown(value, is_count), between, _shown(scores["ego"][name], is_count))
     out.print(table)
