@@ -125,6 +125,18 @@ def test_a_run_of_conversations(tmp_path: Path) -> None:
     assert (tmp_path / "r" / "scores_dictionary.json").exists()
 
 
+def test_what_was_asked_about_conversations_is_not_asked_again(tmp_path: Path) -> None:
+    turns = [turn("a", 0, ["red", "scarlet"], "it is red"), turn("b", 0, "red", "blue"), turn("c", 0, "red", "red")]
+    provider = fake()
+    made = CRAGEvaluator(judge=judge(provider), journal=tmp_path / "r" / "journal.sqlite")
+    made.save_results(*made.evaluate_agent_responses(turns), tmp_path / "r")
+    calls = len(provider.prompts)
+    found = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert (calls, len(provider.prompts)) == (2, 2)
+    assert column(found, "llm_correct") == column(found, "is_correct")
+    assert not (tmp_path / JUDGE_JOURNAL).exists()
+
+
 def test_a_run_that_was_not_kept(tmp_path: Path) -> None:
     provider = fake()
     first = evaluate(ROWS, metrics="token_f1", output_dir=tmp_path)

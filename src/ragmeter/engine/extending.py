@@ -16,7 +16,7 @@ from ragmeter.asked import AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
-from ragmeter.engine.filling import Asking, Filled
+from ragmeter.engine.filling import OWN_JOURNAL, Asking, Filled
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
@@ -93,8 +93,13 @@ def extend(
 
 
 def journal_folder(run: Run, output_dir: str | Path) -> Path:
-    """Where the replies of a run's judge are kept: beside the run, or in `output_dir` if the run was not kept."""
-    return Path(output_dir) if isinstance(run, TemporaryRun) else run.path.parent
+    """Where the replies of a run's judge are kept: beside the run, or in `output_dir` if the run was not kept.
+
+    A run of conversations has a journal of its own.
+    """
+    if isinstance(run, TemporaryRun):
+        return Path(output_dir)
+    return run.path if (run.path / OWN_JOURNAL).exists() else run.path.parent
 
 
 def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict[str, AskedColumn]:

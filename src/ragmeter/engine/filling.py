@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # an evaluation without a judge does not wait for these
 #: Where a judge's replies are kept unless somebody says otherwise: for every run of a folder, since they are the same
 #: for the same texts.
 JUDGE_JOURNAL = "judge.journal.sqlite"
+#: The journal in the folder of a run that has one to itself.
+OWN_JOURNAL = "journal.sqlite"
 
 Batches = Callable[[], Iterable[Batch]]
 
@@ -145,7 +147,10 @@ class Asking:
         from ragmeter.engine.judge_work import Filling
 
         assert self.judge is not None  # noqa: S101 - `missing` has seen to it
-        journal = self.judge.journal or (None if self.folder is None else self.folder / JUDGE_JOURNAL)
+        journal = self.judge.journal
+        if journal is None and self.folder is not None:
+            own = self.folder / OWN_JOURNAL
+            journal = own if own.exists() else self.folder / JUDGE_JOURNAL
         return Filling(columns, self.judge, journal, self.retry_failed, reuse)
 
 

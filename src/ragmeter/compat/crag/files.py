@@ -13,6 +13,7 @@ import numpy as np
 
 import ragmeter
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS, TURN_COLUMNS, Judged
+from ragmeter.engine.filling import OWN_JOURNAL
 from ragmeter.errors import ColumnError, InputError
 from ragmeter.io.cells import as_list, whole
 from ragmeter.io.source import open_source
@@ -26,7 +27,7 @@ from ragmeter.stats.summary import MetricSummary, summarise
 from ragmeter.table import SCORED, Batch, Measure
 
 ALL_TURNS, EGO_TURNS = "turn_evaluation_results_all.csv", "turn_evaluation_results_ego.csv"
-SCORES_FILE, JOURNAL = "scores_dictionary.json", "journal.sqlite"
+SCORES_FILE, JOURNAL = "scores_dictionary.json", OWN_JOURNAL
 _NEEDED = ("session_id", "turn_idx", "query", "ground_truth", "agent_response")
 #: The score columns of a run, and the attributes of a turn's result that they show.
 _ATTRIBUTES = {
