@@ -12,7 +12,7 @@ from ragmeter import RunFolder
 from ragmeter.judges.probes import PROBES
 from tests.conftest import Run
 from tests.judge_server import Action, JudgeServer, completion, texts
-from tests.judged import files
+from tests.judge_rows import files
 
 ROWS = [
     {
@@ -91,7 +91,7 @@ def test_a_dry_run_asks_and_writes_nothing_and_is_right(ragmeter: Run, tmp_path:
 
 def test_a_judge_that_is_tried(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer() as server:
-        shown = said(ragmeter(*results(), *judge(server, check=True)), 2)
+        done = ragmeter(*results(), *judge(server, check=True)), 2)
         assert "m: this judge got 15 of 24 built-in cases right, and 20 are needed" in shown
         assert "--no-judge-check" in shown
         assert server.count == 24
@@ -103,7 +103,8 @@ def test_a_judge_that_is_tried(ragmeter: Run, tmp_path: Path) -> None:
         assert "this judge got 24 of 24" in said(ragmeter("summary", "r"))
         shown = said(
             ragmeter(*results("s"), *judge(server, "--judge-max-calls", "30", "--judge-seed", "1", check=True))
-        )
+        assert done.returncode == 3  # too many rows without a verdict
+        shown = done.stdout
         assert "this judge was not tried on built-in cases: the limit" in shown
         assert "skipped_budget" in shown
 
@@ -153,8 +154,9 @@ def test_a_budget_over_several_commands(ragmeter: Run, tmp_path: Path) -> None:
         options = judge(server, "--prices", "prices.json", "--judge-budget", "0.004", "--judge-max-tokens", "10")
         counts = []
         for _ in range(3):
-            shown = said(ragmeter(*results(), *options))
-            assert "skipped_budget" in shown
+            done = ragmeter(*results(), *options)
+            assert done.returncode == 3  # too many rows without a verdict
+            assert "skipped_budget" in done.stdout
             counts.append(server.count)
         assert 0 < counts[0] <= counts[-1] <= 33  # a call costs $0.00012
 
@@ -271,3 +273,14 @@ def test_what_the_metrics_command_says(ragmeter: Run) -> None:
     listed = {entry["name"]: entry for entry in json.loads(said(ragmeter("metrics", "--json")))}
     assert (listed["llm_correct"]["needs"], listed["llm_correct"]["asks"]) == (["reference", "answer"], ["verdict"])
     assert listed["token_f1"]["asks"] == []
+
+
+@pytest.mark.parametrize(("readable", "code"), [(30, 3), (38, 0)])
+def test_too_many_rows_without_a_verdict_are_exit_code_3(ragmeter: Run, readable: int, code: int) -> None:
+    def behave(request: dict[str, Any], number: int) -> Action | None:
+        return None if number <= readable else Action(body=completion("I can't say"))
+
+    with JudgeServer(behave) as server:
+        options = judge(server, "--judge-tries", "1", "--judge-workers", "1")
+        assert ragmeter(*results(), *options).returncode == code
+        assert ragmeter(*results(), *options, "--max-unscored", "0.5").returncode == 0

@@ -143,7 +143,7 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
         return Action(body=b"", cut=0, reset=True) if down["on"] else None
 
     with JudgeServer(behave) as server:
-        out, _ = finish(start(tmp_path, server, "--judge-workers", "4", "--judge-retries", "0"))
+        out, _ = finish(start(tmp_path, server, "--judge-workers", "4", "--judge-retries", "0"), code=3)
         assert "judge_error" in out
         assert server.count < 100  # it stops asking somebody who is not there
         assert RunFolder.at(tmp_path / "runs" / "r").metrics()["llm_correct"]["n_scored"] == 49

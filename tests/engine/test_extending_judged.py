@@ -15,7 +15,7 @@ from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.judges.cascade import Cascade
 from ragmeter.registry import get_all
 from tests.compat.crag.helpers import turn
-from tests.judged import ROWS, asked, fake, judge, rows, scripted
+from tests.judge_rows import ROWS, asked, fake, judge, rows, scripted
 
 
 def column(found: Evaluation, name: str) -> list[Any]:

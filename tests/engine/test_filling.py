@@ -15,7 +15,7 @@ from ragmeter import Judge, RunFolder, evaluate, metric
 from ragmeter.engine.filling import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.judges.providers.fake import fenced_texts
-from tests.judged import ROWS, asked, fake, files, judge, rows
+from tests.judge_rows import ROWS, asked, fake, files, judge, rows
 
 
 def test_a_list_of_rows(tmp_path: Path) -> None:

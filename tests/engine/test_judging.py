@@ -16,8 +16,8 @@ from ragmeter.judges.prices import Price
 from ragmeter.judges.providers.fake import FakeProvider
 from ragmeter.judges.providers.port import ChatReply
 from ragmeter.registry import get_all
+from tests.judge_rows import ROWS, asked, fake, judge, rows, scripted
 from tests.judge_server import Action, JudgeServer, completion, texts
-from tests.judged import ROWS, asked, fake, judge, rows, scripted
 
 
 def judged(

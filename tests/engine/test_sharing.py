@@ -14,7 +14,7 @@ from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.prices import Price
 from ragmeter.judges.providers.fake import FakeProvider
 from tests.compat.crag.helpers import turn
-from tests.judged import asked, fake, judge
+from tests.judge_rows import asked, fake, judge
 
 NAME = "llm_correct[judge=cascade]"
 _CITIES = ("Paris", "Rome", "Bonn", "Oslo", "Paris and Rome", "none", "the city of light", "PARIS!", "Paris")

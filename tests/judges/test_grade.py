@@ -11,7 +11,7 @@ import pytest
 from ragmeter import add_metrics, evaluate, get_metric
 from ragmeter.errors import UsageError
 from ragmeter.judges.providers.fake import fenced_texts
-from tests.judged import ROWS, fake, judge, rows, scripted
+from tests.judge_rows import ROWS, fake, judge, rows, scripted
 
 
 @pytest.mark.parametrize(

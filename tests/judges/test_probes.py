@@ -19,7 +19,7 @@ from ragmeter.judges.providers.fake import FakeProvider, FakeReply, fenced_texts
 from ragmeter.judges.verdict import CORRECT, is_exact_match
 from ragmeter.registry import get_all
 from tests.compat.crag.helpers import turn
-from tests.judged import asked, fake, files, judge, rows
+from tests.judge_rows import asked, fake, files, judge, rows
 
 KNOWN = {(probe.question, probe.answer): probe.verdict for probe in PROBES}
 

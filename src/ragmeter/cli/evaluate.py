@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from ragmeter.cli.options import (
     class_options,
     command_parser,
     embedding_options,
+    exit_code,
     formula_option,
     input_options,
     json_option,
@@ -32,6 +33,7 @@ from ragmeter.cli.options import (
     read_random_labels,
     read_statistics,
     statistics_options,
+    unscored_option,
 )
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
@@ -108,6 +110,7 @@ def _parser(*, add_help: bool) -> Parser:
     input_options(parser)
     statistics_options(parser)
     judge_options(parser)
+    unscored_option(parser, "rows that the judge gave no verdict on")
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output-dir", metavar="DIR", type=Path, help=f"default: {EVALUATION_RESULTS}/, or {RUNS}/ for --metrics"
@@ -247,7 +250,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
     if chosen.json:
         embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
         print(dumps({**summary, **embeddings, "folder": str(folder.path), **gate_json(verdict)}, indent=2))
-        return print_verdict(verdict, json=True)
+        return print_verdict(verdict, json=True) or _judge_code(chosen, summary)
     out = terminal.console()
     out.print(terminal.summary_table(summary["metrics"]))
     problems = [*terminal.causes(summary["metrics"]), *terminal.truncated(evaluation.embeddings)]
@@ -261,7 +264,15 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
     print_judge(evaluation.summary, evaluation.manifest)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {summary['n_rows']:,}, in {folder.path}/{instead}", soft_wrap=True)
-    return print_verdict(verdict, json=False)
+    return print_verdict(verdict, json=False) or _judge_code(chosen, summary)
+
+
+def _judge_code(chosen: argparse.Namespace, summary: Mapping[str, Any]) -> int:
+    """The exit code says so where the judge was asked and gave no verdict on too many rows."""
+    if chosen.judge_model is None:
+        return 0
+    failed = [sum(column["causes"].values()) for column in summary.get("judges", {}).values()]
+    return exit_code(chosen, max(failed, default=0), summary["n_rows"])
 
 
 def _settings(chosen: argparse.Namespace) -> dict[str, Any]:
