@@ -11,8 +11,8 @@ import pytest
 from ragmeter import RunFolder
 from ragmeter.judges.probes import PROBES
 from tests.conftest import Run
-from tests.judge_server import Action, JudgeServer, completion, texts
 from tests.judge_rows import files
+from tests.judge_server import Action, JudgeServer, completion, texts
 
 ROWS = [
     {
@@ -91,7 +91,7 @@ def test_a_dry_run_asks_and_writes_nothing_and_is_right(ragmeter: Run, tmp_path:
 
 def test_a_judge_that_is_tried(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer() as server:
-        done = ragmeter(*results(), *judge(server, check=True)), 2)
+        shown = said(ragmeter(*results(), *judge(server, check=True)), 2)
         assert "m: this judge got 15 of 24 built-in cases right, and 20 are needed" in shown
         assert "--no-judge-check" in shown
         assert server.count == 24
@@ -101,8 +101,7 @@ def test_a_judge_that_is_tried(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer(knows_all) as server:
         assert "this judge got 24 of 24 built-in cases right" in said(ragmeter(*results(), *judge(server, check=True)))
         assert "this judge got 24 of 24" in said(ragmeter("summary", "r"))
-        shown = said(
-            ragmeter(*results("s"), *judge(server, "--judge-max-calls", "30", "--judge-seed", "1", check=True))
+        done = ragmeter(*results("s"), *judge(server, "--judge-max-calls", "30", "--judge-seed", "1", check=True))
         assert done.returncode == 3  # too many rows without a verdict
         shown = done.stdout
         assert "this judge was not tried on built-in cases: the limit" in shown
