@@ -126,7 +126,10 @@ class Asking:
         """
         if self.judge is None or not _is_judge(self.judge) or self.judge.words is not None:
             return {}
-        return {name: metric.name for metric in metrics for column in metric.asks for name in column.asked.required}
+        columns = [(metric.name, column) for metric in metrics for column in metric.asks]
+        filled = {column.name for _, column in columns}
+        required = ((name, metric) for metric, column in columns for name in column.asked.required)
+        return {name: metric for name, metric in required if name not in filled}
 
     def check(self, metrics: Sequence[Metric], batches: Batches, names: Sequence[str]) -> set[str]:
         """Before answers are there: refuse what can't be judged. `names` are the columns that the table will have.
