@@ -67,8 +67,8 @@ class Asked:
     row for which `known` returns a value, or why it has none, needs no model. `configure` returns the attributes that a
     setting changes; `labels` are names of columns for the model, if they differ from the columns' own.
 
-    With `parts` a row takes several calls. The value of a `structured` column is JSON. `guess` is a value to estimate
-    the cost of columns that are filled after this one.
+    With `parts` a row takes several calls. The value of a `structured` column is JSON. A `given` column is taken from a
+    table that has it. `guess` is a value to estimate the cost of columns that are filled after this one.
     """
 
     name: str
@@ -82,6 +82,7 @@ class Asked:
     labels: Mapping[str, str] = field(default_factory=dict)
     parts: Parts | None = None
     structured: bool = False
+    given: bool = False
     guess: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
@@ -157,6 +158,7 @@ def asked(
     labels: Mapping[str, str] | None = None,
     parts: Parts | None = None,
     structured: bool = False,
+    given: bool = False,
     guess: Callable[[Mapping[str, Any]], Any] | None = None,
 ) -> Asked:
     """Declare a column that a judge fills, with its prompt and the form of its reply. See `Asked`."""
@@ -172,6 +174,7 @@ def asked(
         dict(labels or {}),
         parts,
         structured,
+        given,
         guess,
     )
     ASKED[name] = node

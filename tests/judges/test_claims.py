@@ -32,8 +32,8 @@ def by_rule(prompt: str) -> str:
     if "List every claim" in prompt:
         claims = sentences(texts["answer"] if "answer" in texts else texts["reference"])
         return "\n".join(f"- {claim}" for claim in claims) or "None"
-    if "claim" in texts:
-        return label(texts["claim"], texts["text"])
+    if "Reply with one word" in prompt:
+        return label(texts["claims"], texts["text"])
     numbered = (line.split(". ", 1) for line in texts["claims"].split("\n"))
     return "\n".join(f"{number}: {label(claim, texts['text'])}" for number, claim in numbered)
 

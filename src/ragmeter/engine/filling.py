@@ -98,11 +98,13 @@ class Asking:
         with progress_bar(self.progress, "judging", total=total) as advance:
             return self.filling(columns, reuse=reuse).fill(batches, advance)
 
-    def missing(self, metrics: Sequence[Metric], batches: Batches) -> list[AskedColumn]:
-        """The columns that are to be filled, or an error if nobody can."""
+    def missing(
+        self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()
+    ) -> list[AskedColumn]:
+        """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
         columns = asked_columns(metrics)
+        first = next(iter(batches()), None) if columns else None
         if self.judge is None and columns:
-            first = next(iter(batches()), None)
             missing = [column.name for column in columns if first is not None and column.name not in first.columns]
             if not missing:
                 return []
@@ -117,7 +119,8 @@ class Asking:
             raise UsageError("none of the metrics needs a judge", hint="llm_correct does, for example")
         if self.judge is not None and self.judge.words is not None and len(columns) > 1:
             raise UsageError("a prompt of your own is for one judgement", hint="run the metrics one after another")
-        return columns
+        there = set() if first is None else first.columns.keys() - set(filled)
+        return [column for column in columns if not (column.asked.given and column.name in there)]
 
     def needs(self, metrics: Sequence[Metric]) -> dict[str, str]:
         """The columns that the table must have to be judged, each with a metric that needs it.

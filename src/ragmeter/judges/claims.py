@@ -26,10 +26,11 @@ claims = asked(
     optional=("question",),
     known=declined,
     structured=True,
+    given=True,
     guess=lambda row: sentences(row["answer"]),
 )
 
-def _first_reference(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+def first_reference(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
     """Of several acceptable references the first: the claims of two would be those of neither."""
     return [{"question": row["question"] or "", "reference": _first(row["reference"])}]
 
@@ -44,6 +45,7 @@ reference_claims = asked(
     form=Items("claims", "reference"),
     optional=("question",),
     structured=True,
-    parts=Parts(("question", "reference"), _first_reference, lambda row, values: values[0]),
+    given=True,
+    parts=Parts(("question", "reference"), first_reference, lambda row, values: values[0]),
     guess=lambda row: sentences(_first(row["reference"])),
 )

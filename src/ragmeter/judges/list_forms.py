@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,7 +93,7 @@ class Labels:
         words = f"{', '.join(first)} or {last}"
         if self.alone:
             return f"Reply with one word: {words}."
-        return f"Reply with one line for each claim: its number, a colon, and one of the words {words}."
+        return f"Reply with one line for each: its number, a colon, and one of the words {words}."
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
         """Plain lines, which every server can give."""
@@ -126,3 +126,8 @@ class Labels:
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A line for each."""
         return _LABEL_TOKENS * len(sent["claims"].split("\n"))
+
+
+def numbered(texts: Sequence[str]) -> str:
+    """Texts to be labelled, each on a line with its number."""
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragmeter.asked import Asked, Parts, asked
 from ragmeter.judges.claims import declined
-from ragmeter.judges.list_forms import Labels
+from ragmeter.judges.list_forms import Labels, numbered
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts
 
 _WORDS = {"Supported": SUPPORTED, "Contradicted": CONTRADICTED, "Neither": NOT_MENTIONED}
@@ -21,6 +21,12 @@ _ALSO = {
 }  # fmt: skip
 _MANY = "{text}\n\n{claims}\n\nGoing by the text alone, is each claim supported by it, contradicted by it, or neither?"
 _ONE = "{text}\n\n{claims}\n\nGoing by the text alone, is the claim supported by it, contradicted by it, or neither?"
+#: What is different where a call is about a single claim: the reply is one word.
+ALONE: Mapping[str, Any] = {
+    "words": _ONE,
+    "form": Labels(_WORDS, _ALSO, alone=True),
+    "labels": {"claims": "claim"},
+}
 
 
 def _support(name: str, claims: str, text: str, *, each: bool = False) -> Asked:
@@ -33,7 +39,7 @@ def _support(name: str, claims: str, text: str, *, each: bool = False) -> Asked:
     def split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
         passages = as_passages(row[text]) if each else [_whole(row[text])]
         return [
-            {"text": passage, "claims": group[0] if at_once == 1 else _numbered(group)}
+            {"text": passage, "claims": group[0] if at_once == 1 else numbered(group)}
             for passage in passages
             for group in groups(row, at_once)
         ]
@@ -46,14 +52,9 @@ def _support(name: str, claims: str, text: str, *, each: bool = False) -> Asked:
         n_passages = len(as_passages(row[text]))
         return [[in_order[passage * n_claims + claim] for passage in range(n_passages)] for claim in range(n_claims)]
 
-    alone = {"words": _ONE, "form": Labels(_WORDS, _ALSO, alone=True), "labels": {"claims": "claim"}}
-    parts = Parts((claims, text), split, join, alone)
+    parts = Parts((claims, text), split, join, ALONE)
     known = declined if text == "answer" else None
     return asked(name, words=_MANY, form=Labels(_WORDS, _ALSO), structured=True, parts=parts, known=known)
-
-
-def _numbered(claims: Sequence[str]) -> str:
-    return "\n".join(f"{number}. {claim}" for number, claim in enumerate(claims, 1))
 
 
 def _whole(value: str | Sequence[str]) -> str:
