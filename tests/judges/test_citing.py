@@ -29,9 +29,7 @@ def by_rule(text: str, claims: str) -> str:
         ("I don't know.", nan, nan, 0),
     ],
 )
-def test_precision_and_recall(
-    tmp_path: Path, answer: str, precision: float, recall: float, calls: int
-) -> None:
+def test_precision_and_recall(tmp_path: Path, answer: str, precision: float, recall: float, calls: int) -> None:
     provider = FakeProvider(by_rule)
     metrics = ["citation_precision", "citation_recall"]
     result = evaluate([{**ROW, "answer": answer}], metrics=metrics, judge=judge(provider), output_dir=tmp_path)

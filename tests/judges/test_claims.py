@@ -128,8 +128,24 @@ def test_repeats_are_counted_claim_by_claim(tmp_path: Path) -> None:
     assert len(provider.prompts) == 3 * (1 + 4)
 
 
-@pytest.mark.parametrize("contexts", ["Paris is the capital, and it is old.", [{"text": "Paris is the capital."}]])
+@pytest.mark.parametrize(
+    "contexts",
+    [
+        "Paris is the capital.",
+        {"content": "Paris is the capital."},
+        [{"text": "Paris is the capital.", "score": 1}],
+        [{"page_content": "Paris is the capital."}],
+        [None, "Paris is the capital."],
+    ],
+)
 def test_passages_in_other_forms(tmp_path: Path, contexts: Any) -> None:
-    result, _ = run(tmp_path, [{**ROW, "contexts": contexts}], "faithfulness")
-    assert result["faithfulness"].n_scored == 1
-    assert result["faithfulness"].mean in (0.5, 1.0)
+    result, provider = run(tmp_path, [{**ROW, "contexts": contexts}], "faithfulness")
+    assert result["faithfulness"].mean == 0.5
+    assert fenced_texts(provider.prompts[-1])["text"] == "Paris is the capital."
+
+
+def test_many_passages_and_a_long_one(tmp_path: Path) -> None:
+    contexts = ["nothing " * 130_000, *(f"passage {number}" for number in range(499))]
+    result, provider = run(tmp_path, [{**ROW, "contexts": contexts}], "faithfulness")
+    assert result["faithfulness"].mean == 0.0
+    assert len(provider.prompts) == 1 + 500

@@ -36,7 +36,8 @@ def test_a_list_is_read(reply: str, items: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["", "Paris is a city.", "- one\nand that is all", "The claims are:", "[1, 2]", '[""]', '{"claims": []}', "-"]
+    "reply",
+    ["", "Paris is a city.", "- one\nand that is all", "The claims are:", "[1, 2]", '[""]', '{"claims": []}', "-"],
 )
 def test_anything_else_is_not(reply: str) -> None:
     assert ITEMS.read(reply, {}) is None

@@ -98,9 +98,7 @@ class Asking:
         with progress_bar(self.progress, "judging", total=total) as advance:
             return self.filling(columns, reuse=reuse).fill(batches, advance)
 
-    def missing(
-        self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()
-    ) -> list[AskedColumn]:
+    def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
         columns = asked_columns(metrics)
         first = next(iter(batches()), None) if columns else None

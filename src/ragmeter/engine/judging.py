@@ -221,7 +221,7 @@ class ColumnFiller:
             cells = [
                 self._guess(row, journal) if state == SCORED else None for row, state in zip(rows, states, strict=True)
             ]
-            filled = {self.column.name: cells, outcome_column(self.column.name): states}
+            filled: dict[str, list[Any]] = {self.column.name: cells, outcome_column(self.column.name): states}
             yield replace(batch, columns={**batch.columns, **filled})
 
     def _guess(self, row: Mapping[str, Any], journal: Journal) -> str:

@@ -79,8 +79,8 @@ def citation_recall(citation_support: Sequence[Sequence[Any]]) -> list[float | F
 
     **Formula.** Sentences with at least one citation whose passage supports them, over all sentences.
 
-    **Edge cases.** An answer that declines is `abstained`, one without sentences `no_claims`: neither is scored. An answer
-    without citations scores 0.
+    **Edge cases.** An answer that declines is `abstained`, one without sentences `no_claims`: neither is scored. An
+    answer without citations scores 0.
 
     **Use it** where every statement must name its source. **Not** for answers that are not meant to cite.
     """

@@ -11,7 +11,10 @@ from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.sentences import sentences
 from ragmeter.table import ABSTAINED, Failed
 
-_ASK = "List every claim that the {kind} makes, each as a short sentence that is understood without the others. Add nothing."
+_ASK = (
+    "List every claim that the {kind} makes, each as a short sentence that is understood without the others. "
+    "Add nothing."
+)
 
 
 def declined(row: Mapping[str, Any]) -> Failed | None:
@@ -29,6 +32,7 @@ claims = asked(
     given=True,
     guess=lambda row: sentences(row["answer"]),
 )
+
 
 def first_reference(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
     """Of several acceptable references the first: the claims of two would be those of neither."""

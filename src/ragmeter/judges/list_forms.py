@@ -31,7 +31,10 @@ class Items:
 
     def instruction(self, *, reasons: bool) -> str:
         """One line for each; a reason has no place in a list."""
-        return f'Reply with nothing but the {self.name}, each on a line that begins with "- ". Reply None if there are none.'
+        return (
+            f'Reply with nothing but the {self.name}, each on a line that begins with "- ". '
+            "Reply None if there are none."
+        )
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
         """Plain lines, which every server can give."""

@@ -31,8 +31,8 @@ class NuggetList(Items):
     def instruction(self, *, reasons: bool) -> str:
         """The importance first."""
         return (
-            f'Reply with nothing but the {self.name}, each on a line that begins with "- vital: " if a good answer must '
-            'have it, or with "- okay: " if it may.'
+            f'Reply with nothing but the {self.name}, each on a line that begins with "- vital: " if a good answer '
+            'must have it, or with "- okay: " if it may.'
         )
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
@@ -43,15 +43,13 @@ class NuggetList(Items):
         matches = [_IMPORTANCE.fullmatch(item) for item in json.loads(items["value"])]
         if not all(matches):
             return None
-        return {
-            "value": dumps([{"text": match[2], "importance": match[1].casefold()} for match in matches if match])
-        }
+        return {"value": dumps([{"text": match[2], "importance": match[1].casefold()} for match in matches if match])}
 
 
 nuggets = asked(
     "nuggets",
-    words="{question}\n\n{reference}\n\nList the facts in the reference that an answer to the question should have, each as "
-    "a short sentence, at most 20.",
+    words="{question}\n\n{reference}\n\nList the facts in the reference that an answer to the question should have, "
+    "each as a short sentence, at most 20.",
     form=NuggetList("facts", "reference"),
     optional=("question",),
     structured=True,
@@ -81,10 +79,11 @@ def _texts(values: Sequence[Any]) -> list[str]:
     return [fact.text for fact in facts]
 
 
-_MANY = (
-    "{question}\n\n{answer}\n\n{claims}\n\nIs each fact fully supported by the answer, partly supported by it, or not at all?"
+_ASK = (
+    "{{question}}\n\n{{answer}}\n\n{{claims}}\n\n"
+    "Is {facts} fully supported by the answer, partly supported by it, or not at all?"
 )
-_ONE = "{question}\n\n{answer}\n\n{claims}\n\nIs the fact fully supported by the answer, partly supported by it, or not at all?"
+_MANY, _ONE = _ASK.format(facts="each fact"), _ASK.format(facts="the fact")
 
 nugget_support = asked(
     "nugget_support",

@@ -49,9 +49,9 @@ answer_relevance_label = asked(
 def llm_context_precision(passage_relevance: Sequence[Sequence[str]]) -> list[float | Failed]:
     """Whether the passages that help stand before those that do not, as judged by a language model.
 
-    **Formula.** The mean, over the passages that help to arrive at the answer, of the share of such passages down to its
-    rank: average precision, and Ragas's context precision. 0 where no passage helps. The column `passage_relevance` is
-    filled by the judge's model, with the reference if there is one.
+    **Formula.** The mean, over the passages that help to arrive at the answer, of the share of such passages down to
+    its rank: average precision, and Ragas's context precision. 0 where no passage helps. The column `passage_relevance`
+    is filled by the judge's model, with the reference if there is one.
 
     **Edge cases.** A row without passages is `no_contexts`, and not scored.
 

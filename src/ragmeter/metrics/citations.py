@@ -1,7 +1,7 @@
 """Citations in an answer: `[1]`, `[2, 3]`, `[1-3]`, `(doc 3)`, `[^1]`, `【2】`, and links in Markdown.
 
-A citation belongs to the sentence that it stands in, or to the one before it where it follows the full stop. A number is
-the rank of a passage, from 1. A footnote, `[^1]: https://…`, and a link count where a passage has its address.
+A citation belongs to the sentence that it stands in, or to the one before it where it follows the full stop. A number
+is the rank of a passage, from 1. A footnote, `[^1]: https://…`, and a link count where a passage has its address.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LONGEST_RANGE = 100
 
 @dataclass(frozen=True)
 class Cited:
-    """A sentence of an answer without its citations, and the passages that it cites, from 1; 0 is one that is unknown."""
+    """A sentence of an answer without its citations, and the passages that it cites, from 1; 0 is an unknown one."""
 
     sentence: str
     passages: tuple[int, ...]
@@ -79,8 +79,8 @@ def _by_address(address: str, passages: Sequence[str]) -> int:
 def valid_citations(answer: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[float | Failed]:
     """The share of the answer's citations that point to a passage which was retrieved.
 
-    **Formula.** Citations (`[1]`, `[2, 3]`, `(doc 3)`, `[^1]`, links) whose number or address is that of a passage, over
-    all citations; a passage that a sentence cites twice counts once.
+    **Formula.** Citations (`[1]`, `[2, 3]`, `(doc 3)`, `[^1]`, links) whose number or address is that of a passage,
+    over all citations; a passage that a sentence cites twice counts once.
 
     **Edge cases.** An answer without citations is `no_citations`, and not scored.
 

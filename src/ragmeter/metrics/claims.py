@@ -1,7 +1,7 @@
 """Metrics over claims and what supports them, by RAGChecker's formulas. The columns are filled by a judge.
 
-Every denominator is a number of claims or of passages that there are, never of verdicts that a model happened to give. A
-row whose denominator is 0 has no score: it is counted with its cause.
+Every denominator is a number of claims or of passages that there are, never of verdicts that a model happened to give.
+A row whose denominator is 0 has no score: it is counted with its cause.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def claim_precision(support_by_reference: Labels) -> list[_Share]:
 
     **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`: neither is scored.
 
-    **Use it** for long answers with a long reference. **Not** for a reference of a few words, which leaves out much that
-    is true: `llm_correct` is for those.
+    **Use it** for long answers with a long reference. **Not** for a reference of a few words, which leaves out much
+    that is true: `llm_correct` is for those.
     """
     return _shares(lambda by_reference: float(by_reference.mean()), support_by_reference)
 
@@ -62,9 +62,9 @@ def claim_precision(support_by_reference: Labels) -> list[_Share]:
 def claim_recall(reference_support_by_answer: Labels) -> list[_Share]:
     """The share of the reference's claims that the answer has.
 
-    **Formula.** Claims of the reference that the answer supports, over the claims of the reference: RAGChecker's overall
-    recall. The columns `reference_claims` and `reference_support_by_answer` are filled by the judge's model. Of several
-    acceptable references, the claims are those of the first.
+    **Formula.** Claims of the reference that the answer supports, over the claims of the reference: RAGChecker's
+    overall recall. The columns `reference_claims` and `reference_support_by_answer` are filled by the judge's model. Of
+    several acceptable references, the claims are those of the first.
 
     **Edge cases.** A reference that claims nothing is `no_claims`, and not scored.
 
@@ -95,8 +95,8 @@ def claim_f1(support_by_reference: Labels, reference_support_by_answer: Labels) 
 def context_claim_recall(reference_support_by_passages: LabelsByPassage) -> list[_Share]:
     """The share of the reference's claims that some retrieved passage supports: what could have been answered.
 
-    **Formula.** Claims of the reference that at least one passage supports, over the claims of the reference: RAGChecker's
-    claim recall of the retriever, and Ragas's context recall.
+    **Formula.** Claims of the reference that at least one passage supports, over the claims of the reference:
+    RAGChecker's claim recall of the retriever, and Ragas's context recall.
 
     **Edge cases.** A row without passages is `no_contexts`, a reference without claims `no_claims`: neither is scored.
 
@@ -148,15 +148,15 @@ def context_utilization(
 def faithfulness(support_by_passages: LabelsByPassage) -> list[_Share]:
     """The share of the answer's claims that some retrieved passage supports.
 
-    **Formula.** Claims of the answer that at least one passage supports, over the claims of the answer: RAGChecker's and
-    Ragas's faithfulness, with each passage asked about by itself. The columns `claims` and `support_by_passages` are
-    filled by the judge's model.
+    **Formula.** Claims of the answer that at least one passage supports, over the claims of the answer: RAGChecker's
+    and Ragas's faithfulness, with each passage asked about by itself. The columns `claims` and `support_by_passages`
+    are filled by the judge's model.
 
     **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`, a row without passages
     `no_contexts`: none is scored. A claim that takes two passages together is held for unsupported.
 
-    **Use it** to see whether the answers keep to what was retrieved. **Not** for whether they are right: a passage may be
-    wrong or beside the point.
+    **Use it** to see whether the answers keep to what was retrieved. **Not** for whether they are right: a passage may
+    be wrong or beside the point.
     """
     return _shares(lambda by_passages: float(by_passages.any(axis=1).mean()), support_by_passages)
 
@@ -165,8 +165,8 @@ def faithfulness(support_by_passages: LabelsByPassage) -> list[_Share]:
 def hallucination(support_by_reference: Labels, support_by_passages: LabelsByPassage) -> list[_Share]:
     """The share of the answer's claims that are wrong and that no passage supports.
 
-    **Formula.** Claims of the answer that neither the reference nor any passage supports, over the claims of the answer:
-    RAGChecker's hallucination.
+    **Formula.** Claims of the answer that neither the reference nor any passage supports, over the claims of the
+    answer: RAGChecker's hallucination.
 
     **Edge cases.** As for `faithfulness`.
 
@@ -204,9 +204,9 @@ def noise_sensitivity_in_relevant(
 ) -> list[_Share]:
     """The share of the answer's claims that are wrong and come from a relevant passage.
 
-    **Formula.** Claims of the answer that the reference does not support and that a relevant passage does, over the claims
-    of the answer; a passage is relevant if it supports some claim of the reference. RAGChecker's noise sensitivity in
-    relevant passages.
+    **Formula.** Claims of the answer that the reference does not support and that a relevant passage does, over the
+    claims of the answer; a passage is relevant if it supports some claim of the reference. RAGChecker's noise
+    sensitivity in relevant passages.
 
     **Edge cases.** As for `faithfulness` and `context_claim_recall`.
 
@@ -231,7 +231,8 @@ def noise_sensitivity_in_irrelevant(
 
     **Edge cases.** As for `faithfulness` and `context_claim_recall`.
 
-    **Use it** to see whether passages that are beside the point mislead the generator. **Not** without a long reference.
+    **Use it** to see whether passages that are beside the point mislead the generator. **Not** without a long
+    reference.
     """
     return _shares(
         lambda by_reference, by_passages, relevant: _noise(by_reference, by_passages, relevant)[1],

@@ -1,4 +1,4 @@
-"""Nuggets: facts that an answer should have, in the manner of TREC RAG. A vital one must be there, an okay one may be."""
+"""Nuggets: facts that an answer should have, as in TREC RAG. A vital one must be there, an okay one may be."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ def as_nuggets(values: Sequence[Any]) -> list[Nugget] | None:
         if isinstance(value, str):
             nuggets.append(Nugget(value, vital=True))
             continue
-        text = next((value[key] for key in ("text", "nugget", "fact") if key in value), None) if isinstance(value, dict) else None
+        text = (
+            next((value[key] for key in ("text", "nugget", "fact") if key in value), None)
+            if isinstance(value, dict)
+            else None
+        )
         if not isinstance(text, str):
             return None
         importance = value.get("importance", VITAL if value.get("vital", True) else OKAY)

@@ -11,7 +11,9 @@ _SHORT_FORM = regex.compile(
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
     regex.IGNORECASE,
 )
-_END = regex.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|[؟۔।]+(?=\s)|\n\s*\n|\n(?=\s*(?:[-*•–]|\d{1,3}[.)])\s)")
+_END = regex.compile(
+    r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|[؟۔।]+(?=\s)|\n\s*\n|\n(?=\s*(?:[-*•–]|\d{1,3}[.)])\s)"
+)
 #: The number of an item of a list.
 _NUMBER = regex.compile(r"\s*\d{1,3}\.")
 _BULLET = regex.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")

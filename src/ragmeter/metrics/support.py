@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ def claim_texts(claims: Sequence[Any]) -> list[str]:
 
 
 def as_passages(contexts: Any) -> list[str]:
-    """The texts of passages: texts, or objects with a text."""
-    return [contexts] if isinstance(contexts, str) else [str(passage) for passage in contexts or ()]
+    """The texts of passages, where a single one may stand without a list."""
+    return [contexts] if isinstance(contexts, str) else list(contexts or ())
 
 
 def is_supported(labels: Sequence[Any]) -> npt.NDArray[np.bool_]:
