@@ -52,6 +52,7 @@ __all__ = [
     "list_metrics",
     "metric",
     "open_target",
+    "prefer",
     "prepare_feature_vocabularies",
     "report",
 ]
@@ -103,6 +104,7 @@ _HOMES = {
     "list_metrics": "ragmeter.analysis.listing",
     "metric": "ragmeter.definition",
     "open_target": "ragmeter.targets.opening",
+    "prefer": "ragmeter.analysis.preferring",
     "prepare_feature_vocabularies": "ragmeter.compat.crag.dataset_utils",
     "report": "ragmeter.show.report.report",
 }
@@ -114,6 +116,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.listing import list_metrics
     from ragmeter.analysis.people.calibration import Calibration, calibrate
     from ragmeter.analysis.people.sampling import choose_sample
+    from ragmeter.analysis.preferring import prefer
     from ragmeter.compat.context_recall import ContextRecall
     from ragmeter.compat.crag.dataset_utils import (
         clean_text,

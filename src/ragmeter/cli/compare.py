@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from ragmeter.cli.judge_options import given_option, judge_options, read_judge
 from ragmeter.cli.options import (
     Parser,
     command_parser,
     json_option,
     part_options,
+    print_estimate,
     read_statistics,
     runs_option,
     statistics_options,
 )
+from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
+
+if TYPE_CHECKING:
+    from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
 Compare runs on the questions that they share, each run with each later one:
@@ -24,12 +32,22 @@ Compare runs on the questions that they share, each run with each later one:
 A report shows the comparison that was kept, and not one with the usual settings:
   ragmeter compare before after --test t --alpha 0.01 --keep
   ragmeter report before after
+
+A language model may say which answers it prefers, asked in both orders:
+  ragmeter compare before after --preference --judge-model gpt-4o --dry-run
 """
+
+
+#: A row's score and what became of the second run's answer.
+_SHARES = {"won": 1.0, "lost": 0.0, "tied": 0.5}
 
 
 def run(argv: Sequence[str]) -> int:
     """Compare, and print the result."""
     chosen = _parser().parse_args(list(argv))
+    judge = _judge(chosen)
+    if judge is not None and chosen.dry_run:
+        return _estimate(chosen, judge)
 
     from ragmeter.analysis.comparing import compare
     from ragmeter.runs.comparisons import comparison_file
@@ -49,14 +67,53 @@ def run(argv: Sequence[str]) -> int:
         keep=chosen.keep,
         output_dir=chosen.output_dir,
     )
+    preference = None if judge is None else _preference(chosen, judge)
     if chosen.json:
-        print(dumps(comparison.as_dict(), indent=2))
+        print(dumps({**comparison.as_dict(), **({"preference": preference} if preference else {})}, indent=2))
     else:
         show_comparison(comparison)
+        if preference is not None:
+            console().sentence(preference["sentence"])
         if chosen.keep:
             path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
             console().print(printable(f"kept: {path}"), soft_wrap=True)
     return 0
+
+
+def _judge(chosen: argparse.Namespace) -> Judge | None:
+    """The judge of two runs' answers, if one was asked for."""
+    if not chosen.preference:
+        if (idle := given_option(chosen)) is not None:
+            raise UsageError(f"{idle} has no effect without --preference", hint="add it, or leave the judge out")
+        return None
+    if len(chosen.runs) != 2:
+        raise UsageError(f"--preference is between two runs, got {len(chosen.runs)}")
+    judge = read_judge(chosen)
+    if judge is None:
+        raise UsageError("--preference needs a judge", hint="name its model with --judge-model")
+    return judge
+
+
+def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
+    from ragmeter.analysis.preferring import paired_answers
+    from ragmeter.engine.evaluation import choose_metrics
+    from ragmeter.engine.judged_rows import estimate_judging
+
+    rows = paired_answers(*chosen.runs, chosen.output_dir)
+    metrics = choose_metrics("preference")
+    estimate = estimate_judging(rows, metrics=metrics, judge=judge, output_dir=chosen.output_dir)
+    return print_estimate(estimate, json=chosen.json)
+
+
+def _preference(chosen: argparse.Namespace, judge: Judge) -> dict[str, Any]:
+    """The win rate of the second run, in numbers and in a sentence."""
+    from ragmeter.analysis.preferring import prefer
+    from ragmeter.show.sentences.comparison import preference_sentence
+
+    result = prefer(*chosen.runs, judge=judge, output_dir=chosen.output_dir, progress=True)
+    counts = {value: result.rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}
+    summary = result["preference"].as_dict()
+    return {**summary, **counts, "sentence": preference_sentence(*chosen.runs, summary, counts)}
 
 
 def _parser() -> Parser:
@@ -83,4 +140,8 @@ def _parser() -> Parser:
     statistics_options(parser)
     runs_option(parser)
     json_option(parser)
+    parser.add_argument(
+        "--preference", action="store_true", help="ask a judge which run's answers are better, in both orders"
+    )
+    judge_options(parser)
     return parser

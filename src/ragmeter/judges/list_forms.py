@@ -104,10 +104,13 @@ class Labels:
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The labels, in the order of the texts."""
-        count = 1 if self.alone else len(sent["claims"].split("\n"))
-        words = self._words(bare_reply(reply), count)
+        words = self._words(bare_reply(reply), self._count(sent))
         labels = [self._label(word) for word in words or ()]
         return None if words is None or None in labels else {"value": dumps(labels)}
+
+    def _count(self, sent: Mapping[str, str]) -> int:
+        """How many texts are to be labelled."""
+        return 1 if self.alone else len(sent["claims"].split("\n"))
 
     def _words(self, text: str, count: int) -> list[str] | None:
         match = _ALONE.fullmatch(text) if count == 1 else None
@@ -128,7 +131,7 @@ class Labels:
 
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A line for each."""
-        return _LABEL_TOKENS * len(sent["claims"].split("\n"))
+        return _LABEL_TOKENS * self._count(sent)
 
 
 def numbered(texts: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from ragmeter.show.numbers import about, equals, given, number, p_value, percent, signed, signed_interval
 from ragmeter.stats.intervals import Interval
@@ -50,6 +50,19 @@ class JudgedPart(Protocol):
     def p_adjusted(self) -> float: ...
     @property
     def n(self) -> int: ...
+
+
+def preference_sentence(before: object, after: object, summary: Mapping[str, Any], counts: Mapping[str, int]) -> str:
+    """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied."""
+    mean, interval = summary["mean"], summary["interval"]
+    if mean is None:
+        return f"the judge gave no verdict on the answers of {after} and {before}"
+    low_high = f" [{number(interval[0])} to {number(interval[1])}]" if interval else ""
+    spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    return (
+        f"the judge prefers {after} to {before} in {number(mean)} of the questions{low_high}, a tie counting one half: "
+        f"{spread}; n = {summary['n_scored']:,} of {summary['n_total']:,}"
+    )
 
 
 @dataclass(frozen=True)

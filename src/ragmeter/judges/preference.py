@@ -1,0 +1,67 @@
+"""Which of two answers to a question is better? By a language model, asked in both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.asked import Parts, asked
+from ragmeter.definition import metric
+from ragmeter.judges.list_forms import Labels
+from ragmeter.table import UNPARSABLE, Failed
+
+#: The values of the column: this answer, the other one, or neither.
+THIS, OTHER, TIE = "this", "other", "tie"
+_SCORES = {THIS: 1.0, TIE: 0.5, OTHER: 0.0}
+_FIRST, _SECOND = "first", "second"
+
+
+def _both_orders(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+    reference = row["reference"]
+    shown = {
+        "question": row["question"],
+        "reference": reference if isinstance(reference, str) else "\nor: ".join(reference or ()),
+    }
+    first, second = row["answer"], row["other_answer"]
+    return [{**shown, "first": first, "second": second}, {**shown, "first": second, "second": first}]
+
+
+def _agreed(row: Mapping[str, Any], labels: list[Any]) -> str:
+    """What both orders say; a tie where they disagree, as a model does that goes by the place."""
+    [in_order], [swapped] = labels
+    back = {_FIRST: OTHER, _SECOND: THIS}.get(swapped, TIE)
+    said = {_FIRST: THIS, _SECOND: OTHER}.get(in_order, TIE)
+    return said if said == back else TIE
+
+
+def _same_answer(row: Mapping[str, Any]) -> str | None:
+    return f'"{TIE}"' if row["answer"].split() == row["other_answer"].split() else None
+
+
+preferred = asked(
+    "preferred",
+    words="{question}\n\n{reference}\n\n{first}\n\n{second}\n\nWhich of the two answers is better: right, complete and "
+    "to the point? Length and style don't count.",
+    form=Labels({"First": _FIRST, "Second": _SECOND, "Tie": TIE}, alone=True),
+    optional=("reference",),
+    structured=True,
+    labels={"reference": "correct answer", "first": "first answer", "second": "second answer"},
+    known=_same_answer,
+    parts=Parts(("question", "reference", "answer", "other_answer"), _both_orders, _agreed),
+)
+
+
+@metric(direction="higher")
+def preference(preferred: Sequence[str]) -> list[float | Failed]:
+    """Whether a language model prefers the answer to another one, in `other_answer`; its mean is the win rate.
+
+    **Formula.** 1 if the model prefers the answer in both orders, 0 if it prefers the other one in both, 0.5 if the
+    orders disagree or it says that they are equal. The column `preferred` is filled by the judge's model with two calls
+    a row; it is shown the reference, if there is one.
+
+    **Edge cases.** Two answers with the same words are a tie, and nobody is asked.
+
+    **Use it** for two versions of a system: `ragmeter compare A B --preference` pairs their runs. **Not** for whether
+    an answer is right: of two wrong answers one is still better.
+    """
+    return [_SCORES.get(value, Failed(UNPARSABLE)) for value in preferred]

@@ -1,0 +1,71 @@
+"""`ragmeter compare --preference`: a judge between two runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter import FakeProvider, evaluate, prefer
+from ragmeter.cli.main import main
+from tests.judge_rows import judge
+
+ROWS = [("1", "Paris", "In Paris, I think."), ("2", "Rome", "Rome"), ("3", "Oslo", None), ("4", "A", "It is a B.")]
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    for name, place in (("before", 1), ("after", 2)):
+        rows = [{"qid": row[0], "question": "q", "reference": "x", "answer": row[place]} for row in ROWS]
+        evaluate(rows, metrics="token_f1", run=name, output_dir=tmp_path)
+    return tmp_path
+
+
+def shorter(first: str, second: str) -> str:
+    return "First" if len(first) < len(second) else "Second"
+
+
+def test_the_win_rate_is_that_of_the_later_run(runs: Path) -> None:
+    provider = FakeProvider(shorter)
+    result = prefer("before", "after", judge=judge(provider), output_dir=runs)
+    assert result.rows["preference"].to_pylist()[:2] == [0.0, 0.5]
+    assert result["preference"].mean == pytest.approx(0.5 / 3)
+    assert result["preference"].n_not_scored == {"no_answer": 1}
+    assert len(provider.prompts) == 4
+
+
+def test_the_command_shows_it(runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    provider = FakeProvider(shorter)
+
+    def fake_judge(chosen: Any) -> Any:
+        return judge(provider)
+
+    monkeypatch.setattr("ragmeter.cli.compare.read_judge", fake_judge)
+    command = ["compare", "before", "after", "--output-dir", str(runs), "--preference", "--judge-model", "m"]
+    assert main(command) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "the judge prefers after to before in 0.1667 of the questions" in out
+    assert "won 0, lost 2, tied 1; n = 3 of 4" in out
+    assert main([*command, "--json"]) == 0
+    preference = json.loads(capsys.readouterr().out)["preference"]
+    assert (preference["won"], preference["lost"], preference["tied"]) == (0, 2, 1)
+    assert main([*command, "--dry-run"]) == 0
+    assert "calls: about 0, and 4 recorded before" in capsys.readouterr().out
+    assert len(provider.prompts) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--judge-model", "m"], "no effect without --preference"),
+        (["--preference"], "needs a judge"),
+        (["before", "--preference", "--judge-model", "m"], "between two runs"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    runs: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "before", "after", *options, "--output-dir", str(runs)]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,46 @@
+"""Preference between two answers: asked in both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter import FakeProvider, evaluate
+from tests.judge_rows import judge
+
+ROW: dict[str, Any] = {"qid": "1", "question": "Where?", "answer": "In Paris.", "other_answer": "No idea, really."}
+
+
+def longer(first: str, second: str) -> str:
+    return "First" if len(first) > len(second) else "Second"
+
+
+def shorter(first: str, second: str) -> str:
+    return "Second" if len(first) > len(second) else "First"
+
+
+def always_first(first: str, second: str) -> str:
+    return "First"
+
+
+def neither(first: str, second: str) -> str:
+    return "Tie"
+
+
+@pytest.mark.parametrize(("replies", "expected"), [(shorter, 1.0), (longer, 0.0), (always_first, 0.5), (neither, 0.5)])
+def test_both_orders(tmp_path: Path, replies: Callable[[str, str], str], expected: float) -> None:
+    provider = FakeProvider(replies)
+    result = evaluate([ROW], metrics="preference", judge=judge(provider), output_dir=tmp_path)
+    assert result["preference"].mean == expected
+    assert len(provider.prompts) == 2
+
+
+def test_equal_answers_are_a_tie_without_asking(tmp_path: Path) -> None:
+    provider = FakeProvider("First")
+    row = {**ROW, "other_answer": "In  Paris."}
+    result = evaluate([row], metrics="preference", judge=judge(provider), output_dir=tmp_path)
+    assert result["preference"].mean == 0.5
+    assert provider.prompts == []
