@@ -99,7 +99,8 @@ def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.engine.judged_rows import estimate_judging
 
-    rows = paired_answers(*chosen.runs, chosen.output_dir)
+    before, after = chosen.runs
+    rows = paired_answers(before, after, chosen.output_dir)
     metrics = choose_metrics("preference")
     estimate = estimate_judging(rows, metrics=metrics, judge=judge, output_dir=chosen.output_dir)
     return print_estimate(estimate, json=chosen.json)
@@ -110,10 +111,11 @@ def _preference(chosen: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     from ragmeter.analysis.preferring import prefer
     from ragmeter.show.sentences.comparison import preference_sentence
 
-    result = prefer(*chosen.runs, judge=judge, output_dir=chosen.output_dir, progress=True)
+    before, after = chosen.runs
+    result = prefer(before, after, judge=judge, output_dir=chosen.output_dir, progress=True)
     counts = {value: result.rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}
     summary = result["preference"].as_dict()
-    return {**summary, **counts, "sentence": preference_sentence(*chosen.runs, summary, counts)}
+    return {**summary, **counts, "sentence": preference_sentence(before, after, summary, counts)}
 
 
 def _parser() -> Parser:
