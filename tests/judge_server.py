@@ -25,11 +25,11 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
-_FENCED = re.compile(r"^BEGIN ([0-9a-f]{8}) ([\w ]+)\n(.*?)\nEND \1$", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^([^\n:]+): \[([0-9a-f]{8})\] (.*?) \[\2\]$", re.DOTALL | re.MULTILINE)
 #: Columns by what a model is told of them.
 _COLUMNS = {
-    "correct answer": "reference", "student answer": "answer", "reference answer": "reference",
-    "answer to grade": "answer",
+    "Question": "question", "Correct answer": "reference", "Student answer": "answer",
+    "Reference answer": "reference", "Answer to grade": "answer",
 }  # fmt: skip
 
 
@@ -57,7 +57,7 @@ Behaviour = Callable[[dict[str, Any], int], "Action | None"]
 def texts(request: dict[str, Any]) -> dict[str, str]:
     """The fenced texts of a judge's prompt."""
     content = request["messages"][-1]["content"]
-    return {_COLUMNS.get(name, name): text.replace("\u200b", "") for _, name, text in _FENCED.findall(content)}
+    return {_COLUMNS.get(name, name): text.replace("\u200b", "") for name, _, text in _FENCED.findall(content)}
 
 
 def completion(content: Any, finish_reason: str = "stop", **message: Any) -> dict[str, Any]:

@@ -33,20 +33,25 @@ CONTROL_MARKS = (
 )
 
 
+def marker_of(user: str) -> str:
+    """The marker of a prompt that begins with a fenced text."""
+    return user.partition("[")[2][:8]
+
+
 @pytest.mark.parametrize("answer", INJECTIONS)
 def test_no_answer_gets_out_of_its_fence(answer: str) -> None:
     given = {"question": "Which city?", "reference": "Paris", "answer": answer}
     system, user = (message["content"] for message in messages(verdict, given))
     assert system == messages(verdict, given)[0]["content"]  # the same for every call: nothing of the data is in it
-    marker = user[len("BEGIN ") :][:8]
+    marker = marker_of(user)
     assert user.count(marker) == 6  # three texts, begun and ended
     assert texts({"messages": [{"content": user}]}) == {
         name: text.replace("\u200b", "") for name, text in given.items()
     }
     # what we wrote ourselves is the same whatever the answer is
-    outside = re.sub(rf"BEGIN {marker} ([\w ]+)\n.*?\nEND {marker}", "", user, flags=re.DOTALL)
+    outside = re.sub(rf"[\w ]+: \[{marker}\] .*? \[{marker}\]", "", user, flags=re.DOTALL)
     assert outside == re.sub(r"\{\w+\}", "", verdict.words) + " " + verdict.form.instruction(reasons=False)
-    inside = user[user.index(f"BEGIN {marker} student answer") : user.rindex(f"END {marker}")]
+    inside = user[user.index(f"Student answer: [{marker}]") : user.rindex(f"[{marker}]")]
     assert not [mark for mark in CONTROL_MARKS if mark in inside]
 
 
@@ -59,7 +64,7 @@ def test_a_marker_is_in_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = iter(["aaaa", "bbbb", "cccc"])
     monkeypatch.setattr("secrets.token_hex", lambda size: next(drawn))
     given = {"question": "has aaaa", "reference": "has bbbb", "answer": "x"}
-    assert "BEGIN cccc" in messages(verdict, given)[1]["content"]
+    assert "[cccc] has aaaa [cccc]" in messages(verdict, given)[1]["content"]
 
 
 @given(st.text(), st.text(), st.text())
@@ -127,5 +132,5 @@ def test_the_size_is_that_of_what_is_sent(query: str, truth: str, answer: str) -
 def test_the_words_are_those_that_were_measured() -> None:
     given = {"question": "q", "reference": "r", "answer": "a"}
     sent = messages(verdict, given)
-    marker = sent[1]["content"][len("BEGIN ") :][:8]
+    marker = marker_of(sent[1]["content"])
     assert sent == WORDINGS[CHOSEN].messages(given, marker)

@@ -24,9 +24,10 @@ def declined(row: Mapping[str, Any]) -> Failed | None:
 
 claims = asked(
     "claims",
-    words="{question}\n\n{answer}\n\n" + _ASK.format(kind="answer"),
+    words="{question}\n{answer}\n\n" + _ASK.format(kind="answer"),
     form=Items("claims", "answer"),
     optional=("question",),
+    labels={"question": "Question", "answer": "Answer"},
     known=declined,
     structured=True,
     given=True,
@@ -45,9 +46,10 @@ def _first(reference: str | Sequence[str]) -> str:
 
 reference_claims = asked(
     "reference_claims",
-    words="{question}\n\n{reference}\n\n" + _ASK.format(kind="reference"),
+    words="{question}\n{reference}\n\n" + _ASK.format(kind="reference"),
     form=Items("claims", "reference"),
     optional=("question",),
+    labels={"question": "Question", "reference": "Reference"},
     structured=True,
     given=True,
     parts=Parts(("question", "reference"), first_reference, lambda row, values: values[0]),

@@ -122,7 +122,7 @@ def _read(file: str, modified: int) -> Mapping[str, Any]:
     if len({name.casefold() for name in names}) < len(names):
         raise InputError("two criteria have the same name", file=file, hint="give each a heading of its own")
     if not FIELD.search(words):
-        words = f"{{question}}\n\n{{answer}}\n\n{words}"
+        words = f"{{question}}\n{{answer}}\n\n{words}"
     return {"words": words, "form": Ratings(tuple(names), scale)}
 
 
@@ -138,6 +138,7 @@ ratings = asked(
     structured=True,
     optional=("question",),
     known=_has_file,
+    labels={"question": "Question", "answer": "Answer"},
     configure=lambda settings: {**_configure(settings), **({"known": None} if settings["file"] else {})},
 )
 

@@ -12,14 +12,12 @@ from ragmeter.table import UNPARSABLE, Failed
 
 _WORDS = """\
 {question}
-
 {reference}
-
 {answer}
 
 How good is the answer to grade, measured by the reference answer? The worst grade is for an answer that is wrong or \
 says nothing, the best for one that is right and complete."""
-_LABELS = {"reference": "reference answer", "answer": "answer to grade"}
+_LABELS = {"question": "Question", "reference": "Reference answer", "answer": "Answer to grade"}
 
 
 class ScaleName(str):

@@ -48,10 +48,11 @@ class NuggetList(Items):
 
 nuggets = asked(
     "nuggets",
-    words="{question}\n\n{reference}\n\nList the facts in the reference that an answer to the question should have, "
+    words="{question}\n{reference}\n\nList the facts in the reference that an answer to the question should have, "
     "each as a short sentence, at most 20.",
     form=NuggetList("facts", "reference"),
     optional=("question",),
+    labels={"question": "Question", "reference": "Reference"},
     structured=True,
     given=True,
     parts=Parts(("question", "reference"), first_reference, lambda row, values: values[0]),
@@ -80,7 +81,7 @@ def _texts(values: Sequence[Any]) -> list[str]:
 
 
 _ASK = (
-    "{{question}}\n\n{{answer}}\n\n{{claims}}\n\n"
+    "{{question}}\n{{answer}}\n{{claims}}\n\n"
     "Is {facts} fully supported by the answer, partly supported by it, or not at all?"
 )
 _MANY, _ONE = _ASK.format(facts="each fact"), _ASK.format(facts="the fact")
@@ -92,11 +93,11 @@ nugget_support = asked(
     structured=True,
     optional=("question",),
     known=declined,
-    labels={"claims": "facts"},
+    labels={"question": "Question", "answer": "Answer", "claims": "Facts"},
     parts=Parts(
         ("nuggets", "answer", "question"),
         _split,
         lambda row, labels: [label for group in labels for label in group],
-        {"words": _ONE, "form": Labels(_WORDS, _ALSO, alone=True), "labels": {"claims": "fact"}},
+        {"words": _ONE, "form": Labels(_WORDS, _ALSO, alone=True), "labels": {"question": "Question", "answer": "Answer", "claims": "Fact"}},
     ),
 )

@@ -40,12 +40,14 @@ def _same_answer(row: Mapping[str, Any]) -> str | None:
 
 preferred = asked(
     "preferred",
-    words="{question}\n\n{reference}\n\n{first}\n\n{second}\n\nWhich of the two answers is better: right, complete and "
+    words="{question}\n{reference}\n{first}\n{second}\n\nWhich of the two answers is better: right, complete and "
     "to the point? Length and style don't count.",
     form=Labels({"First": _FIRST, "Second": _SECOND, "Tie": TIE}, alone=True),
     optional=("reference",),
     structured=True,
-    labels={"reference": "correct answer", "first": "first answer", "second": "second answer"},
+    labels={
+        "question": "Question", "reference": "Correct answer", "first": "First answer", "second": "Second answer",
+    },  # fmt: skip
     known=_same_answer,
     parts=Parts(("question", "reference", "answer", "other_answer"), _both_orders, _agreed),
 )

@@ -29,19 +29,20 @@ def _passages(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
 
 passage_relevance = asked(
     "passage_relevance",
-    words="{question}\n\n{reference}\n\n{passage}\n\nDoes the passage help to arrive at the correct answer?",
+    words="{question}\n{reference}\n{passage}\n\nDoes the passage help to arrive at the correct answer?",
     form=Labels({"Yes": RELEVANT, "No": IRRELEVANT}, alone=True),
     optional=("reference",),
     structured=True,
-    labels={"reference": "correct answer"},
+    labels={"question": "Question", "reference": "Correct answer", "passage": "Passage"},
     parts=Parts(("question", "reference", "contexts"), _passages, lambda row, labels: [label for [label] in labels]),
 )
 
 answer_relevance_label = asked(
     "answer_relevance_label",
-    words="{question}\n\n{answer}\n\nDoes the answer address the question? Whether it is right does not matter here.",
+    words="{question}\n{answer}\n\nDoes the answer address the question? Whether it is right does not matter here.",
     form=Choice("relevance", {"Fully": "relevant", "Partly": "partly", "Not": "irrelevant"}),
     known=declined,
+    labels={"question": "Question", "answer": "Answer"},
 )
 
 

@@ -19,13 +19,14 @@ _ALSO = {
     "entailment": SUPPORTED, "entailed": SUPPORTED, "contradiction": CONTRADICTED, "neutral": NOT_MENTIONED,
     "not mentioned": NOT_MENTIONED, "unsupported": NOT_MENTIONED, "not supported": NOT_MENTIONED,
 }  # fmt: skip
-_MANY = "{text}\n\n{claims}\n\nGoing by the text alone, is each claim supported by it, contradicted by it, or neither?"
-_ONE = "{text}\n\n{claims}\n\nGoing by the text alone, is the claim supported by it, contradicted by it, or neither?"
+_MANY = "{text}\n{claims}\n\nGoing by the text alone, is each claim supported by it, contradicted by it, or neither?"
+_ONE = "{text}\n{claims}\n\nGoing by the text alone, is the claim supported by it, contradicted by it, or neither?"
+_LABELS = {"text": "Text", "claims": "Claims"}
 #: What is different where a call is about a single claim: the reply is one word.
 ALONE: Mapping[str, Any] = {
     "words": _ONE,
     "form": Labels(_WORDS, _ALSO, alone=True),
-    "labels": {"claims": "claim"},
+    "labels": {"text": "Text", "claims": "Claim"},
 }
 
 
@@ -54,7 +55,7 @@ def _support(name: str, claims: str, text: str, *, each: bool = False) -> Asked:
 
     parts = Parts((claims, text), split, join, ALONE)
     known = declined if text == "answer" else None
-    return asked(name, words=_MANY, form=Labels(_WORDS, _ALSO), structured=True, parts=parts, known=known)
+    return asked(name, words=_MANY, form=Labels(_WORDS, _ALSO), structured=True, parts=parts, known=known, labels=_LABELS)
 
 
 def _whole(value: str | Sequence[str]) -> str:

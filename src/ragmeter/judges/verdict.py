@@ -18,14 +18,12 @@ EXACT, OFFLINE, LLM = "exact", "offline", "llm"
 #: Chosen among several wordings by agreement with people: see docs/judge.md.
 _WORDS = """\
 {question}
-
 {reference}
-
 {answer}
 
 Does the student answer mean the same as the correct answer? Other words, another language and more detail are fine; \
 contradictions and several answers are not."""
-_LABELS = {"reference": "correct answer", "answer": "student answer"}
+_LABELS = {"question": "Question", "reference": "Correct answer", "answer": "Student answer"}
 
 _OWN_WORDS = {CORRECT: CORRECT, WRONG: WRONG}
 _YES_NO = {"Yes": CORRECT, "No": WRONG}

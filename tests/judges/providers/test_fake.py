@@ -18,7 +18,7 @@ from tests.judges.providers.helpers import call, chat_reply
 
 FENCE = "01234567"
 PROMPT = "\n".join(
-    f"BEGIN {FENCE} {name}\n{text}\nEND {FENCE}"
+    f"{name}: [{FENCE}] {text} [{FENCE}]"
     for name, text in (("question", "Which city?"), ("reference", "Paris"), ("answer", "It is\nParis"), ("tone", "dry"))
 )
 
@@ -35,7 +35,7 @@ def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
         (["No"], "No"),
         (iter(["No"]), "No"),
         (ChatReply("Ye", "length"), "Ye"),
-        (lambda prompt: prompt[:9], "S\n\nBEGIN "),
+        (lambda prompt: prompt[:9], "S\n\nquesti"),
         (lambda p: ChatReply("Yes"), "Yes"),
         (lambda *anything: "Yes", "Yes"),
         (lambda question, reference, answer: f"{question}|{reference}|{answer}", "Which city?|Paris|It is\nParis"),

@@ -14,7 +14,7 @@ from ragmeter.errors import UsageError
 from ragmeter.judges.prices import Price
 from ragmeter.judges.providers.port import ChatReply, Messages
 
-_FENCED = re.compile(r"^BEGIN ([0-9a-f]{8}) ([\w ]+)\n(.*?)\nEND \1$", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^([^\n:]+): \[([0-9a-f]{8})\] (.*?) \[\2\]$", re.DOTALL | re.MULTILINE)
 #: The same text under the table's name and under the name that a prompt may have for it.
 _SAME = {"question": "query", "reference": "ground_truth", "answer": "agent_response"}
 _FREE = Price(0.0, 0.0)
@@ -89,7 +89,7 @@ class FakeProvider:
 def fenced_texts(prompt: str) -> dict[str, str]:
     """The texts in a prompt, by the names of their fences and by the table's names."""
     columns = {label: column for asked in ASKED.values() for column, label in asked.labels.items()}
-    texts = {columns.get(name, name): text.replace("\u200b", "") for _, name, text in _FENCED.findall(prompt)}
+    texts = {columns.get(name, name): text.replace("\u200b", "") for name, _, text in _FENCED.findall(prompt)}
     for ours, prompts in _SAME.items():
         if ours in texts or prompts in texts:
             texts[ours] = texts[prompts] = texts.get(ours, texts.get(prompts, ""))
