@@ -119,7 +119,7 @@ def test_a_budget_is_spent_on_the_least_sure(tmp_path: Any) -> None:
         last = max(asks.most(each) for each in texts)  # which the last call needs to begin
         affordable = 100 * (budget - last) / sum(asks.cost(each) for each in texts)
         assert server.count == pytest.approx(affordable, abs=1)
-        assert 30 < server.count < 40
+        assert 25 < server.count < 40
         twice = LLMJudge("sk-no-key", "m", server.url, prices=tmp_path / "prices.json", repeats=2)
         found.llm_judge, server.count = twice, 0
         found.evaluate_agent_responses(turns)
