@@ -186,7 +186,7 @@ def _body(name: str, body: bytes, target: str, judge: str = "the reply is not a 
 
 
 BODIES = [
-    _body("nothing", b"", "the reply is not JSON"),
+    _body("an empty body", b"", "the reply is not JSON"),
     _body("white space", b" \n" * 1000, "the reply is not JSON"),
     _body("HTML", b"<html><body>Sign in</body></html>", "the reply is HTML"),
     _body("JSON that ends early", b'{"answer": "Par', "the reply is not JSON"),

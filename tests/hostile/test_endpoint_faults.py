@@ -92,6 +92,7 @@ def test_a_judge(fault: Fault) -> None:
 
 def test_all_of_them_in_one_run(tmp_path: Path, ragmeter: Run) -> None:
     """The whole command: every fault once, between good answers, and no fault reaches another row."""
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS)
     faults = {fault.name: fault for fault in FAULTS if not fault.short and not fault.slow}
     rows = [row for name in faults for row in ({"question": f"{TRIGGER} {name}."}, {"question": f"before {name}"})]
     dataset = tmp_path / "questions.json"
