@@ -104,7 +104,7 @@ def test_all_of_them_in_one_run(tmp_path: Path, ragmeter: Run) -> None:
     with FaultyServer(choose) as server:
         done = ragmeter(
             "ask", "--dataset", dataset, "--target", server.url, "--metrics", "exact_match", "--retries", "0",
-            "--workers", "16", "--max-unscored", "1", "--output", tmp_path / "results.json",
+            "--workers", "16", "--max-unscored", "1", "--output", tmp_path / "results.json", "--timeout", str(PATIENCE),
         )  # fmt: skip
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     results = json.loads((tmp_path / "results.json").read_text())["results"]

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.command import PATIENCE
 from tests.conftest import Run
 from tests.hostile.key_forms import FORMS, KEY
 from tests.judge_server import Action, JudgeServer, completion, texts
@@ -73,7 +74,7 @@ def test_a_target_that_repeats_it(tmp_path: Path, ragmeter: Run) -> None:
             "ask", "--dataset", "questions.json", "--target", f"http://127.0.0.1:{server.port}/?token={KEY}x",
             "--header", "Authorization: Bearer $MY_KEY", "--metrics", "exact_match", "--output-dir", out,
             "--output", out / "results.json", "--retrieved-path", "events[*].id", "--contexts-path", "events[*].text",
-            "--retries", "0", "--workers", "64", "--max-unscored", "1", env=ENVIRONMENT,
+            "--retries", "0", "--workers", "64", "--max-unscored", "1", "--timeout", str(PATIENCE), env=ENVIRONMENT,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert leaks(out, done.stdout, done.stderr) == []
@@ -102,7 +103,7 @@ def test_a_judge_that_repeats_it(tmp_path: Path, ragmeter: Run) -> None:
         done = ragmeter(
             "evaluate", "--results", "results.json", "--metrics", "llm_correct", "--judge-model", "m", "--reasons",
             "--base-url", server.url, "--no-judge-check", "--retries", "0", "--tries", "1", "--max-unscored", "1",
-            "--output-dir", tmp_path / "out", "--json", env=ENVIRONMENT,
+            "--output-dir", tmp_path / "out", "--json", "--timeout", str(PATIENCE), env=ENVIRONMENT,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert leaks(tmp_path / "out", done.stdout, done.stderr) == []
