@@ -52,8 +52,8 @@ def judgements(server: FaultyServer, timeout: float) -> list[Judgement]:
 def test_a_target(fault: Fault) -> None:
     with FaultyServer(lambda request: fault.play) as server:
         before, reply, after = answers(server, timeout_for(fault))
-    assert isinstance(before, Answer)
-    assert isinstance(after, Answer) or fault.short  # a time that is short may be too short for a good reply
+    good = isinstance(before, Answer) and isinstance(after, Answer)
+    assert good or fault.short  # a time that is short may be too short for a good reply
     outcome, _, words = fault.target.partition(": ")
     if isinstance(reply, Answer):
         assert (outcome, reply.answer.rstrip("\ufffd")) in ((SCORED, "Paris"), (SCORED, "It is Par")), reply
@@ -83,8 +83,7 @@ def test_what_came_of_a_stream_is_kept_beside_the_failure(name: str, tmp_path: P
 def test_a_judge(fault: Fault) -> None:
     with FaultyServer(lambda request: fault.play) as server:
         before, reply, after = judgements(server, timeout_for(fault))
-    assert before.outcome == SCORED
-    assert after.outcome == SCORED or fault.short
+    assert before.outcome == after.outcome == SCORED or fault.short
     outcome, _, words = fault.judge.partition(": ")
     assert reply.outcome == outcome, reply
     assert words in reply.cause
