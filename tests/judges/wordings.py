@@ -69,7 +69,7 @@ _YES_NO = "Reply with one word, Yes or No."
 _VERDICT = "Reply with one word, CORRECT or WRONG."
 
 #: The one that ragmeter asks with.
-CHOSEN = "inline, same, detail"
+CHOSEN = "inline, right, detail"
 
 WORDINGS: dict[str, Wording] = {
     "same, before": Wording(f"{_SAME} {_YES_NO}\n{_DATA}"),

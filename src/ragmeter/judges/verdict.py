@@ -21,7 +21,7 @@ _WORDS = """\
 {reference}
 {answer}
 
-Does the student answer mean the same as the correct answer? Other words, another language and more detail are fine; \
+Judging by the correct answer, is the student answer right? Other words, another language and more detail are fine; \
 contradictions and several answers are not."""
 _LABELS = {"question": "Question", "reference": "Correct answer", "answer": "Student answer"}
 
