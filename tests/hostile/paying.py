@@ -65,6 +65,7 @@ class CountingServer(JudgeServer):
 
     def _reply(self, request: dict[str, Any], number: int) -> Action:
         if not request:
+            self.count -= 1  # a page is no question
             return Action(body=_PAGE, headers={"Content-Type": "text/html"})
         given = texts(request) if "messages" in request else request
         question = str(given["question"])
