@@ -44,7 +44,7 @@ class Agent:
 _PAGE = b"""<!doctype html><title>chat</title><div id="chat"></div><input id="box"><button id="go">Send</button>
 <script>
 const box = document.getElementById("box"), chat = document.getElementById("chat");
-const add = (text) => { const p = document.createElement("p"); p.className = "bot"; p.textContent = text; chat.append(p); };
+const add = (text) => chat.append(Object.assign(document.createElement("p"), {className: "bot", textContent: text}));
 document.getElementById("go").onclick = async () => {
   const question = box.value; box.value = "";
   const reply = await fetch("/", {method: "POST", body: JSON.stringify({question})});
@@ -186,7 +186,9 @@ def _spent(journal: Journal) -> Spent:
 COMMANDS = {
     "evaluate": Command(
         _answers,
-        lambda server: ["evaluate", "--results", "rows.jsonl", "--metrics", "llm_correct", "--run", "r", *_judge(server)],
+        lambda server: [
+            "evaluate", "--results", "rows.jsonl", "--metrics", "llm_correct", "--run", "r", *_judge(server),
+        ],
         "runs/judge.journal.sqlite",
         "runs/r/manifest.json",
         _run_numbers,

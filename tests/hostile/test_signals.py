@@ -83,7 +83,7 @@ def test_nothing_is_left_of_a_command_that_was_terminated_while_it_wrote(tmp_pat
     """A pipe that nobody writes to keeps it reading."""
     os.mkfifo(tmp_path / "rows.jsonl")
     process = subprocess.Popen(
-        [sys.executable, "-m", "ragmeter", "evaluate", "--results", "rows.jsonl", "--metrics", "exact_match", "--run", "r"],
+        [sys.executable, "-m", "ragmeter", "evaluate", "--results", "rows.jsonl", "--metrics", "exact_match"],
         cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     with (tmp_path / "rows.jsonl").open("w"):  # returns when it reads

@@ -74,10 +74,13 @@ def checksum(*values: bytes | float | None) -> int:
 
 
 def open_journal(path: Path | None) -> tuple[sqlite3.Connection, set[str]]:
-    """Open and lock a journal, in memory if there is no path; and the keys of its replies. Only its owner may read it."""
+    """Open and lock a journal, in memory if there is no path; returns it and the keys of its replies.
+
+    A new one, and a folder that is made for it, is its owner's only: it has prompts and replies.
+    """
     where = ":memory:" if path is None else str(path)
-    is_new = path is None or not path.exists()
     try:
+        is_new = path is None or not path.exists()
         if path is not None and is_new:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite's other files get the same mode
@@ -157,7 +160,7 @@ def _check(database: sqlite3.Connection, where: str) -> set[str]:
     if damaged:
         _remove_damaged(database)
         warnings.warn(
-            f"{damaged:,} of the {len(keys):,} replies in {where} are damaged: they are asked for again",
+            f"{where}: damaged replies: {damaged:,} of {len(keys):,}; they are removed, and asked for again",
             RagmeterWarning,
             stacklevel=2,
         )

@@ -186,7 +186,7 @@ class NewRun:
                 parent.rmdir()
 
     def keep(self, older: Run) -> None:
-        """Copy the other files of an older run's folder: a journal, exports. Whoever may read it may read the new one."""
+        """Copy the other files of an older run's folder: a journal, exports. Whoever could read the run still can."""
         with writing(self.path):
             self._modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in older.path.iterdir()}
             shutil.copymode(older.path, self.folder)
