@@ -49,7 +49,7 @@ def test_what_was_spent_is_known_again(tmp_path: Path) -> None:
     for total in (0.5, 1.0):
         with Journal(path) as journal:
             for _ in range(2):  # nothing is answered after the second
-                asyncio.run(journal.begin_call("run", 0.75, durable=False))
+                journal.begin_call("run", 0.75, limited=False)
                 journal.end_call("run", 0.75, 0.25)
                 keep(journal, "a")
         with Journal(path) as journal:
@@ -72,7 +72,7 @@ def test_what_is_under_way_counts_as_spent(tmp_path: Path) -> None:
 
     with Journal(path) as journal:
         for _ in range(3):
-            asyncio.run(journal.begin_call("run", 0.1, durable=True))
+            journal.begin_call("run", 0.1, limited=True)
         assert left_by_a_kill() == Spent(3, 0.1 + 0.1 + 0.1)
         journal.end_call("run", 0.1, 0.05)
         keep(journal, "a")  # a reply is recorded together with what it cost
@@ -83,25 +83,24 @@ def test_what_is_under_way_counts_as_spent(tmp_path: Path) -> None:
         assert journal.spent("run") == Spent(3, 0.1)
 
 
-def test_charges_are_few_commits(tmp_path: Path) -> None:
+def test_a_charge_takes_no_commit(tmp_path: Path) -> None:
     with Journal(tmp_path / "journal.sqlite") as journal:
-        commits = 0
+        commits: list[Any] = []
         write = journal._write
-
-        def counting(group: Any) -> None:
-            nonlocal commits
-            commits += 1
-            write(group)
-
-        journal._write = counting  # type: ignore[method-assign]
-
-        async def work() -> None:
-            await asyncio.gather(*(journal.begin_call("run", 0.0, durable=True) for _ in range(200)))
-
-        asyncio.run(work())
-        assert commits < 20
-        asyncio.run(journal.begin_call("run", 0.0, durable=False))
-        assert commits < 20
+        journal._write = commits.append  # type: ignore[method-assign]
+        for _ in range(200):
+            journal.begin_call("run", 0.5, limited=True)
+            journal.begin_call("another", 0.0, limited=True)
+        assert not commits
+        journal._write = write  # type: ignore[method-assign]
+        charges = (tmp_path / "journal.sqlite-charges").read_bytes()
+        assert len(charges.splitlines()) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["journal.sqlite"]  # it has all of it
+    (tmp_path / "journal.sqlite-charges").write_bytes(charges.replace(b"200", b"300"))
+    with pytest.warns(RagmeterWarning, match="journal.sqlite-charges is damaged"):
+        journal = Journal(tmp_path / "journal.sqlite")
+    with journal:
+        assert journal.spent("run") == Spent(200, 100.0)
 
 
 @pytest.mark.parametrize("odd", [Reply("half an emoji: \ud83d"), Reply("{}", prompt_tokens=10**20)])
@@ -276,7 +275,7 @@ def test_any_bit_may_flip(tmp_path: Path, flips: int) -> None:
         number = journal.begin_round("run", '{"digest": "d", "signature": {}}', "q")
         for key, reply in replies.items():
             keep(journal, key, reply=reply)
-        asyncio.run(journal.begin_call("run", 0.75, durable=True))
+        journal.begin_call("run", 0.75, limited=True)
     whole = path.read_bytes()
     chance = random.Random(6)
     seen: Counter[str] = Counter()
@@ -306,7 +305,7 @@ def test_a_journal_of_version_1(tmp_path: Path) -> None:
     with Journal(path) as journal:
         keep(journal, "a", "b", "c")
         journal.begin_round("run", "{}", None)
-        asyncio.run(journal.begin_call("run", 0.5, durable=True))
+        journal.begin_call("run", 0.5, limited=True)
     database = sqlite3.connect(path)
     for table in ("replies", "spending", "rounds"):
         database.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
@@ -331,10 +330,11 @@ def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
     try:
         with Journal(path) as journal:
             keep(journal, "a")
+            journal.begin_call("run", 0.5, limited=True)
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     finally:
         os.umask(before)
     assert modes.pop("journal.sqlite") == 0o600
-    assert "journal.sqlite-wal" in modes
+    assert {"journal.sqlite-wal", "journal.sqlite-charges"} <= set(modes)
     assert set(modes.values()) == {0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

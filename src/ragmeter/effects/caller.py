@@ -247,7 +247,7 @@ class Caller:
     async def _once(self, send: Send, worst: float, attempt: int) -> Reply | TryAgain | GiveUp:
         cost = worst  # a call that was cancelled may have cost its maximum
         try:
-            await self.journal.begin_call(self.scope, worst, durable=self.budget.is_limited)
+            self.journal.begin_call(self.scope, worst, limited=self.budget.is_limited)
             self.effort.made += 1
             begun = time.perf_counter()
             reply = await send()

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from ragmeter.effects.charges import Charges, Spent
 from ragmeter.effects.journal_file import CHECKSUMS, checksum, explained, open_journal
 
 #: How the keys of a target's answers begin; a judge's are digests.
@@ -34,14 +35,6 @@ class Reply:
     cost: float | None = None
     latency_ms: float = 0.0
     attempts: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Calls and dollars that a run has used so far."""
-
-    calls: int
-    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +93,12 @@ class Journal:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragmeter-journal")
         self._lock = threading.Lock()
         self._database, self._keys = open_journal(path)
+        self._charges = None if path is None else Charges(path)
+        try:
+            self._take_over_charges()
+        except BaseException:
+            self._database.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -142,22 +141,34 @@ class Journal:
         """Calls and dollars that a run has used so far. A call under way counts with the most that it can cost."""
         return self._account(scope).total()
 
+    def _take_over_charges(self) -> None:
+        """Add what a process that was killed has left: its calls under way count as spent."""
+        for scope, spent in ({} if self._charges is None else self._charges.left_behind()).items():
+            if spent.calls > self._account(scope).calls:  # otherwise the journal has it, and knows better what it cost
+                self._accounts[scope] = _Account(spent.calls, spent.cost)
+                self._changed.add(scope)
+        if self._changed:
+            self._write(self._take())
+        if self._charges is not None:
+            self._charges.remove()
+
     def _account(self, scope: str) -> _Account:
         if scope not in self._accounts:
             rows = self._read("SELECT calls, cost FROM spending WHERE scope = ?", scope)
             self._accounts[scope] = _Account(*rows[0]) if rows else _Account(0, 0.0)
         return self._accounts[scope]
 
-    async def begin_call(self, scope: str, worst: float, *, durable: bool) -> None:
+    def begin_call(self, scope: str, worst: float, *, limited: bool) -> None:
         """Charge a run with a call that is about to be sent, and with the most that it can cost.
 
-        `durable`: return when that is on disk, so that a budget holds even if this process is killed. Otherwise it is
-        written with the next replies.
+        If the run is `limited`, the charge outlives this process, so that the budget holds even if it is killed.
+        Otherwise it is written with the next replies.
         """
-        self._account(scope).begin(worst)
+        account = self._account(scope)
+        account.begin(worst)
         self._changed.add(scope)
-        if durable and self.path is not None:
-            await self.flush()
+        if limited and self._charges is not None:
+            self._charges.write(scope, account.total())
 
     def end_call(self, scope: str, worst: float, cost: float) -> None:
         """Settle a call that has ended; written with the next replies, or when the journal is closed."""
@@ -238,12 +249,8 @@ class Journal:
 
     async def record(self, key: str, reply: Reply) -> None:
         """Record a reply; returns when it is on disk."""
-        self._replies.append((key, reply))
-        await self.flush()
-
-    async def flush(self) -> None:
-        """Wait until all replies and charges so far are on disk."""
         written = asyncio.get_running_loop().create_future()
+        self._replies.append((key, reply))
         self._waiting.append(written)
         if self._committing is None:
             self._committing = asyncio.create_task(self._commit())
@@ -298,6 +305,8 @@ class Journal:
         try:
             if self._replies or self._changed:
                 self._write(self._take())
+            if self._charges is not None:
+                self._charges.remove()
         finally:
             self._database.close()
 
