@@ -14,13 +14,15 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ragmeter.effects.journal import Journal, Spent
+from ragmeter.effects.charges import Spent
+from ragmeter.effects.journal import Journal
 from ragmeter.runs.run import Run
 from tests.compat.crag.helpers import conversation, turn
 from tests.judge_server import Action, JudgeServer, completion, texts
 
+Read = TypeVar("Read")
 #: So many calls at once; twice as many rows are in work.
 WORKERS = 4
 #: What is different each time.
@@ -157,7 +159,7 @@ class Command:
         """What the journal says was spent, for all scopes together."""
         return self._read(folder, _spent, Spent(0, 0.0))
 
-    def _read(self, folder: Path, read: Callable[[Journal], Any], nothing: Any) -> Any:
+    def _read(self, folder: Path, read: Callable[[Journal], Read], nothing: Read) -> Read:
         """What a copy of the journal says: the journal itself stays as it was left."""
         path = folder / self.journal
         if not path.exists() or not path.stat().st_size:
