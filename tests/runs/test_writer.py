@@ -115,7 +115,7 @@ def test_what_goes_wrong_leaves_the_older_run_as_it_was(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["folder"]
 
 
-def modes(folder: Path) -> dict[str, int]:
+def modes_of(folder: Path) -> dict[str, int]:
     return {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
 
 
@@ -124,14 +124,14 @@ def test_only_its_owner_may_read_a_run(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         evaluation = evaluate(ROWS, metrics="exact_match", run="r", output_dir=tmp_path / "runs")
-        found = modes(tmp_path / "runs")
-        assert found.pop("runs") == found.pop("r") == 0o700
-        assert found == dict.fromkeys(["rows.parquet", "summary.json", "manifest.json"], 0o600)
+        modes = modes_of(tmp_path / "runs")
+        assert modes.pop("runs") == modes.pop("r") == 0o700
+        assert modes == dict.fromkeys(["rows.parquet", "summary.json", "manifest.json"], 0o600)
         (tmp_path / "runs" / "r").chmod(0o755)  # its owner lets others read it
         (tmp_path / "runs" / "r" / "rows.parquet").chmod(0o644)
         add_metrics(evaluation, "token_f1")
-        found = modes(tmp_path / "runs" / "r")
-        assert found.pop("r") == 0o755
-        assert found == {"rows.parquet": 0o644, "summary.json": 0o600, "manifest.json": 0o600}
+        modes = modes_of(tmp_path / "runs" / "r")
+        assert modes.pop("r") == 0o755
+        assert modes == {"rows.parquet": 0o644, "summary.json": 0o600, "manifest.json": 0o600}
     finally:
         os.umask(before)
