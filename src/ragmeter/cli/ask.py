@@ -69,6 +69,7 @@ def run(argv: Sequence[str]) -> int:
         retries=chosen.retries,
         max_calls=chosen.max_calls,
         budget=chosen.budget,
+        replace=chosen.replace,
         resume=chosen.resume,
         retry_failed=chosen.retry_failed,
         progress=True,

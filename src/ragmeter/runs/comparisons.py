@@ -14,11 +14,11 @@ import ragmeter
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps, replacing
+from ragmeter.runs.layout import COMPARISONS
+from ragmeter.runs.places import hold
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 
-#: In the folder of the last of the runs.
-COMPARISONS = "comparisons"
 _LONGEST_NAME = 200
 _SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha", "seed", "draws", "movers")
 
@@ -62,7 +62,7 @@ def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Ma
         "settings": {name: settings[name] for name in _SETTINGS},
         "comparison": result,
     }
-    with replacing(path) as (temporary,):
+    with hold(runs[-1].path, "keeps a comparison"), replacing(path) as (temporary,):
         temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
     return path
 

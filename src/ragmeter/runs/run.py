@@ -14,22 +14,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.errors import InputError, UnknownNameError
+from ragmeter.runs.documents import check_scores, check_table, read_document
 from ragmeter.runs.layout import (
     FILES,
-    INCOMPLETE,
     MANIFEST,
     ROWS,
     SUMMARY,
     Stamp,
     clip_intervals,
-    read_text,
     stamp_of,
     unknown_run,
 )
+from ragmeter.runs.places import settle
 from ragmeter.runs.rows import Rows, RowsFile, clusters_of
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import (
     JUDGE_COLUMNS,
     NAMED_COLUMNS,
@@ -71,6 +70,7 @@ class Run:
 
     def check(self) -> None:
         """Raise an error if the run does not exist (any more)."""
+        settle(self.path)
         if (self.path / MANIFEST).is_file():
             return
         if self.path.exists():
@@ -104,21 +104,27 @@ class Run:
         """The value of `read()`, cached until the run's files change."""
         stamps = self._files()
         if stamps != self._stamps:
-            self._cache, self._stamps = {}, stamps
+            self._settle()
+            self._cache, self._stamps = {}, self._files()
         cache = self._cache
         if key not in cache:
             cache[key] = read()
         value: T = cache[key]
         return value
 
+    def _settle(self) -> None:
+        settle(self.path)
+
     def _files(self) -> tuple[Stamp, ...]:
         return tuple(stamp_of(self.path / name) for name in FILES)
 
     def _text(self, name: str) -> str:
-        return self._cached(name, lambda: read_text(self.path / name))
+        return self._cached(name, lambda: read_document(self.path / name))
 
     def _open(self) -> Rows:
-        return RowsFile(self.path / ROWS)
+        rows = RowsFile(self.path / ROWS)
+        check_table(self.path / ROWS, rows.schema, rows.n_rows, self.summary())
+        return rows
 
     @property
     def _rows(self) -> Rows:
@@ -143,12 +149,7 @@ class Run:
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The results of each metric."""
-        metrics = self.summary().get("metrics")
-        if not isinstance(metrics, dict):
-            raise InputError("it has no metrics", file=str(self.path / SUMMARY), hint=INCOMPLETE)
-        for name, summary in metrics.items():
-            if not isinstance(summary, dict) or not MetricSummary.required() <= summary.keys():
-                raise InputError(f"{name} is incomplete", file=str(self.path / SUMMARY), hint=INCOMPLETE)
+        metrics: dict[str, dict[str, Any]] = self.summary()["metrics"]
         return metrics
 
     @property
@@ -236,7 +237,9 @@ class Run:
 
     def scores(self, metric: str) -> Scores:
         """A measure's scores as a new array, NaN where a row has none."""
-        return np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
+        scores = np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
+        check_scores(self.path / ROWS, metric, scores)
+        return scores
 
     def outcomes(self, name: str) -> tuple[Codes, list[str]]:
         """Each row's outcome as a number, and the outcomes' names by number, `scored` among them."""
