@@ -142,7 +142,7 @@ def change_json(file: Path, chance: random.Random) -> str:
     """Put something else in the place of a value, remove one, or add one."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return "nothing"
     place = chance.choice(list(_places(document)))
     parent = document

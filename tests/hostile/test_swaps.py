@@ -28,6 +28,9 @@ COMMANDS = {
     "ask": (ASK.replace("token_f1", "exact_match"), "asked"),
 }  # fmt: skip
 
+#: They take the same ways as the others.
+SLOW = ("replace a run", "a new run", "ask")
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes fork")
 
 
@@ -60,7 +63,9 @@ def leftovers(folder: Path) -> list[str]:
     return [file.name for file in files if file.name.startswith(".")]
 
 
-@pytest.mark.parametrize("what", COMMANDS)
+@pytest.mark.parametrize(
+    "what", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in COMMANDS]
+)
 def test_killed_at_every_step(what: str, corpus: Path, tmp_path: Path) -> None:
     command, name = COMMANDS[what]
     older = contents(corpus / "runs" / name) if (corpus / "runs" / name).exists() else None

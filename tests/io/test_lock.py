@@ -47,8 +47,8 @@ def start(script: str, *arguments: str | Path) -> subprocess.Popen[str]:
 def test_a_process_that_asks_is_not_waited_for(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     process = start(HOLD, lock, "asks")
-    said = rf"another process is working on this run: process {process.pid} on .*, since .* \(counts beans\)"
-    with pytest.raises(BusyError, match=said), file_lock(lock, "this run", "waits"):
+    message = rf"another process is working on this run: process {process.pid} on .*, since .* \(counts beans\)"
+    with pytest.raises(BusyError, match=message), file_lock(lock, "this run", "waits"):
         pass
     process.communicate(timeout=PATIENCE)
     with file_lock(lock, "this run", "waits") as is_first:

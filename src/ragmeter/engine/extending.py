@@ -71,7 +71,7 @@ def extend(
         if run.manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
-        how = Confidence(**manifest.get("statistics", {}))
+        how = Confidence.of(manifest.get("statistics") or {})
         computed = {name: metric.as_dict() for name, metric in writer.summaries(how)[1].items()}
         entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
         models = [*manifest.get("embeddings", []), *embedders.used()]

@@ -24,10 +24,12 @@ from ragmeter.hints import option
 
 #: Seconds to wait for the same process, and after which a person is told what the wait is for.
 _PATIENCE, _SILENCE = 600.0, 3.0
+#: Seconds until the file's text counts: a new holder writes it after it has locked the file.
+_GRACE = 0.3
 _POLL = 0.02
 #: Some network file systems have no locks: there, as before, nothing stops a second process.
 _NO_LOCKS = {errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK}
-#: Locks of this thread: how often it has entered each. Another thread is a second writer, as another process is.
+#: The locks of this thread. Another thread is a second writer, as another process is.
 _OWN = threading.local()
 _DESCRIPTORS: set[int] = set()
 
@@ -41,24 +43,20 @@ def file_lock(
     `what` is locked, by a process that is `doing` something; `asks` says that this may take hours. Without `wait`, a
     lock that is taken is a BusyError at once; waiting ends, too, when `until` is true: then this yields False.
     """
-    depths: dict[Path, int] = _OWN.__dict__.setdefault("depths", {})
-    if path in depths:
-        depths[path] += 1
-        try:
-            yield False
-        finally:
-            depths[path] -= 1
+    own: set[Path] = _OWN.__dict__.setdefault("locks", set())
+    if path in own:
+        yield False
         return
     descriptor = _wait_for(path, what, wait=wait, until=until)
     if descriptor is None:
         yield False
         return
-    depths[path] = 1
+    own.add(path)
     try:
         _sign(descriptor, doing, asks=asks)
         yield True
     finally:
-        del depths[path]
+        own.discard(path)
         with suppress(OSError):  # some systems remove no open file; one that stays is not locked
             path.unlink()
         _close(descriptor)
@@ -73,9 +71,9 @@ def _wait_for(path: Path, what: str, *, wait: bool, until: Callable[[], bool] | 
     """The open and locked file; None if what it was needed for has happened meanwhile."""
     holder: dict[str, Any] = {}
     begun = time.monotonic()
-    is_told = False
+    is_announced = False
     while True:
-        descriptor = _try(path)
+        descriptor = _try(path, certain=not wait)
         if descriptor is not None:
             return descriptor
         if until is not None and until():
@@ -84,22 +82,22 @@ def _wait_for(path: Path, what: str, *, wait: bool, until: Callable[[], bool] | 
         if current != holder:
             holder, begun = current, time.monotonic()
         waited = time.monotonic() - begun
-        if not wait or holder.get("asks") or waited > _PATIENCE:
+        if not wait or waited > (_GRACE if holder.get("asks") else _PATIENCE):
             raise BusyError(
                 f"another process is working on {what}: {_described(holder)}",
                 hint="wait until it has finished, or choose another name or folder for this output",
             )
-        if waited > _SILENCE and not is_told:
+        if waited > _SILENCE and not is_announced:
             print(f"waiting for {what}: {_described(holder)} is working on it", file=sys.stderr, flush=True)
-            is_told = True
+            is_announced = True
         time.sleep(_POLL)
 
 
-def _try(path: Path) -> int | None:
-    """Lock the file, or return None if another process has locked it."""
+def _try(path: Path, *, certain: bool) -> int | None:
+    """Lock the file, or return None if another process has locked it; if `certain`, also if that can't be known."""
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            descriptor = _open(path)
         except FileNotFoundError:  # another process has removed the empty folder meanwhile
             path.parent.mkdir(parents=True, exist_ok=True)
             continue
@@ -109,7 +107,8 @@ def _try(path: Path) -> int | None:
                 hint=f"choose another folder with {option('output_dir')}, or make room",
             ) from error
         _DESCRIPTORS.add(descriptor)
-        if not _lock(descriptor):
+        is_locked = _lock(descriptor)
+        if is_locked is False or (is_locked is None and certain):
             _close(descriptor)
             return None
         with suppress(OSError):
@@ -118,10 +117,17 @@ def _try(path: Path) -> int | None:
         _close(descriptor)  # its last holder removed the file after it was opened here
 
 
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except PermissionError:  # another user's, in a folder of several; to lock it, reading is enough
+        return os.open(path, os.O_RDONLY)
+
+
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(descriptor: int) -> bool:
+    def _lock(descriptor: int) -> bool | None:
         os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # beyond the text, which others read
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -132,7 +138,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock(descriptor: int) -> bool:
+    def _lock(descriptor: int) -> bool | None:
+        """Whether the file is locked for this process now; None where there are no locks."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -140,6 +147,7 @@ else:
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise OutputError(f"can't lock a file: {error.strerror}") from error
+            return None
         return True
 
 
@@ -178,7 +186,7 @@ def _forget() -> None:
     for descriptor in list(_DESCRIPTORS):
         with suppress(OSError):
             _close(descriptor)
-    _OWN.__dict__.pop("depths", None)
+    _OWN.__dict__.pop("locks", None)
 
 
 if hasattr(os, "register_at_fork"):

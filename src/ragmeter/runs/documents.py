@@ -11,13 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from ragmeter.errors import InputError
 from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
-from ragmeter.runs.layout import INCOMPLETE, MANIFEST, SUMMARY, reading
+from ragmeter.runs.layout import INCOMPLETE, MANIFEST, SUMMARY, reading, unreadable
 from ragmeter.runs.shapes import (
     Shape,
     both,
@@ -37,6 +35,8 @@ from ragmeter.stats.confidence import FEWEST_DRAWS, METHODS
 from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, TEXT_COLUMNS, Scores, outcome_column
 
 _LARGEST_SCORE = 1e100
+#: More would not end in a day.
+_MOST_DRAWS = 100_000_000
 
 
 def _ordered(value: Any, place: str) -> str:
@@ -45,7 +45,8 @@ def _ordered(value: Any, place: str) -> str:
 
 
 def _draws(value: Any, place: str) -> str:
-    return count(value, place) or ("" if value >= FEWEST_DRAWS else f"{place} should be at least {FEWEST_DRAWS}")
+    few, many = FEWEST_DRAWS, _MOST_DRAWS
+    return count(value, place) or ("" if few <= value <= many else f"{place} should be from {few:,} to {many:,}")
 
 
 def _counts(value: Any, place: str) -> str:
@@ -137,30 +138,62 @@ _MANIFEST = record(
         "cascade": maybe(record({}, {"calibration": maybe(record({}, {"path": maybe(text)}))})),
     },
 )
+#: A kept comparison.
+_COMPARISON = record(
+    {
+        "created": text,
+        "runs": listed(record({"name": text, "n_rows": count, "means": mapped(maybe(number))})),
+        "settings": record(
+            {
+                "metrics": maybe(listed(text)),
+                "test": text,
+                "interval": text,
+                "cluster": maybe(text),
+                "slices": maybe(listed(text)),
+                "level": share,
+                "alpha": share,
+                "seed": count,
+                "draws": _draws,
+                "movers": count,
+            }
+        ),
+        "comparison": record({"pairs": listed(record({"metrics": mapping}))}),
+    }
+)
 _SHAPES: dict[str, Shape] = {MANIFEST: _MANIFEST, SUMMARY: _SUMMARY}
 
 
 def read_document(path: Path) -> str:
     """The text of a manifest or a summary, checked."""
-    with reading(path):
-        document = path.read_text(encoding="utf-8")
-        content = json.loads(document)
+    return dumps(_read(path, both(_SHAPES[path.name], _conversations), INCOMPLETE))
+
+
+def read_comparison(path: Path) -> dict[str, Any]:
+    """A kept comparison, checked."""
+    return _read(path, _COMPARISON, "compare the runs again, or remove the file")
+
+
+def _read(path: Path, shape: Shape, hint: str) -> dict[str, Any]:
+    """A JSON object of this shape."""
+    with reading(path, hint):
+        text_of_file = path.read_text(encoding="utf-8")
+        content = json.loads(text_of_file)
         if not isinstance(content, dict):
             raise ValueError("it is not a JSON object")
-        if "\\u" in document:  # half of a surrogate pair can't be written anywhere
+        if "\\u" in text_of_file:  # half of a surrogate pair can't be written anywhere
             content = _whole(content)
-            document = dumps(content)
-    problem = _SHAPES[path.name](content, "") or _conversations(content)
+    problem = shape(content, "")
     if problem:
-        raise InputError(problem, file=str(path), hint=INCOMPLETE)
-    return document
+        raise unreadable(path, problem, hint)
+    checked: dict[str, Any] = content
+    return checked
 
 
-def _conversations(content: Mapping[str, Any]) -> str:
+def _conversations(content: Any, place: str) -> str:
     """A summary of conversations has what is said of their judge at its top level."""
     if "judges" in content or "judged_by" not in content:
         return ""
-    return record(_JUDGED)(content, "") or ("" if not content.get("usage") else _USAGE(content["usage"], "usage"))
+    return record(_JUDGED)(content, place) or ("" if not content.get("usage") else _USAGE(content["usage"], "usage"))
 
 
 def _whole(value: Any) -> Any:
@@ -171,22 +204,15 @@ def _whole(value: Any) -> Any:
     return [_whole(member) for member in value] if isinstance(value, list) else value
 
 
-def check_table(path: Path, schema: pa.Schema, n_rows: int, summary: Mapping[str, Any]) -> None:
-    """Raise an error if the table's columns have other types than a run's, or if the summary is of another table."""
-    problem = _table_problem(schema, n_rows, summary)
-    if problem:
-        raise InputError(problem, file=str(path), hint=INCOMPLETE)
+def scores_problem(metric: str, scores: Scores, *, binary: bool) -> str:
+    """What is wrong with scores: they are infinite or so large that their squares would be, or are no shares."""
+    least, most = (0.0, 1.0) if binary else (-_LARGEST_SCORE, _LARGEST_SCORE)
+    wrong = scores[(scores < least) | (scores > most)]
+    return f"{metric} has a score of {wrong[0]}, and it should be from {least} to {most}" if len(wrong) else ""
 
 
-def check_scores(path: Path, metric: str, scores: Scores) -> None:
-    """Raise an error for scores that are infinite, or so large that their squares would be."""
-    size = np.nanmax(np.abs(scores), initial=0.0)
-    if size > _LARGEST_SCORE:
-        message = f"the column {metric!r} has a score of {size}, which is too large"
-        raise InputError(message, file=str(path), hint=INCOMPLETE)
-
-
-def _table_problem(schema: pa.Schema, n_rows: int, summary: Mapping[str, Any]) -> str:
+def table_problem(schema: pa.Schema, n_rows: int, summary: Mapping[str, Any]) -> str:
+    """What is wrong with a table: its columns have other types than a run's, or it is not the summary's."""
     repeated = [name for name, number_of in Counter(schema.names).items() if number_of > 1]
     if repeated:
         return f"the column {repeated[0]!r} occurs twice"

@@ -34,19 +34,24 @@ def stamp_of(path: Path) -> Stamp:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
+def unreadable(path: Path, reason: object, hint: str = INCOMPLETE) -> InputError:
+    """The error for a file of a run that is missing, damaged or of another shape."""
+    return InputError(f"can't be read: {reason}", file=str(path), hint=hint)
+
+
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading(path: Path, hint: str = INCOMPLETE) -> Iterator[None]:
     """Turn errors of reading a run's file into InputError: missing, no permission, damaged."""
     try:
         yield
     except RagmeterError:
         raise
     except RecursionError:
-        raise InputError("can't be read: it is nested too deeply", file=str(path), hint=INCOMPLETE) from None
+        raise unreadable(path, "it is nested too deeply", hint) from None
     except (OSError, ValueError, LookupError, ArithmeticError, MemoryError, pa.ArrowException) as error:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else error
-        raise InputError(f"can't be read: {reason}", file=str(path), hint=INCOMPLETE) from None
+        raise unreadable(path, reason, hint) from None
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def hold(path: Path, doing: str, *, asks: bool = False) -> Iterator[None]:
     created = [folder for folder in (place.parent, *place.parent.parents) if not folder.exists()]
     try:
         with writing(path):
-            place.parent.mkdir(parents=True, exist_ok=True)
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with file_lock(place, f"this run, {path.name}", doing, asks=asks) as is_first:
             if is_first:
                 _clear(path)

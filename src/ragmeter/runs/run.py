@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.errors import InputError, UnknownNameError
-from ragmeter.runs.documents import check_scores, check_table, read_document
+from ragmeter.runs.documents import read_document, scores_problem, table_problem
 from ragmeter.runs.layout import (
     FILES,
     MANIFEST,
@@ -24,6 +24,7 @@ from ragmeter.runs.layout import (
     clip_intervals,
     stamp_of,
     unknown_run,
+    unreadable,
 )
 from ragmeter.runs.places import settle
 from ragmeter.runs.rows import Rows, RowsFile, clusters_of
@@ -123,7 +124,9 @@ class Run:
 
     def _open(self) -> Rows:
         rows = RowsFile(self.path / ROWS)
-        check_table(self.path / ROWS, rows.schema, rows.n_rows, self.summary())
+        if problem := table_problem(rows.schema, rows.n_rows, self.summary()):
+            rows.close()
+            raise unreadable(self.path / ROWS, problem)
         return rows
 
     @property
@@ -221,8 +224,7 @@ class Run:
         measures = {}
         for name, summary in self.metrics().items():
             if name in self.columns:
-                binary = summary.get("binary", summary["interval_method"] == "wilson")
-                measures[name] = Measure(name, binary, summary["direction"], bounds_of(summary))
+                measures[name] = Measure(name, is_binary(summary), summary["direction"], bounds_of(summary))
         for name in NUMBER_COLUMNS:
             if name in self.columns:
                 measures[name] = Measure(name, direction="lower", bounds=(0.0, math.inf))
@@ -238,7 +240,8 @@ class Run:
     def scores(self, metric: str) -> Scores:
         """A measure's scores as a new array, NaN where a row has none."""
         scores = np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
-        check_scores(self.path / ROWS, metric, scores)
+        if problem := scores_problem(metric, scores, binary=is_binary(self.metrics().get(metric))):
+            raise unreadable(self.path / ROWS, problem)
         return scores
 
     def outcomes(self, name: str) -> tuple[Codes, list[str]]:
@@ -299,6 +302,11 @@ def bounds_of(summary: Mapping[str, Any]) -> tuple[float, float]:
     """A metric's range, with infinity for a missing end."""
     low, high = summary["range"]
     return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def is_binary(summary: Mapping[str, Any] | None) -> bool:
+    """Whether a metric's scores are 0 and 1."""
+    return summary is not None and bool(summary.get("binary", summary["interval_method"] == "wilson"))
 
 
 def slice_label(values: Sequence[str | None]) -> str:
