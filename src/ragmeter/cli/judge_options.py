@@ -26,6 +26,8 @@ _SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
                             "the flip rate is shown; default: 1"}),
     "tries": ("tries", {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; "
                         "default: 3"}),
+    "claims-per-call": ("claims_per_call", {"metavar": "N", "type": int, "help": "how many claims the model is asked "
+                                            "about in one call; small models do better with 1; default: 10"}),
     "temperature": ("temperature", {"metavar": "T", "type": float, "help": "default: 0"}),
     "seed": ("seed", {"metavar": "N", "type": int, "help": "default: 0"}),
     "max-tokens": ("max_tokens", {"metavar": "N", "type": int, "help": "the longest reply; default: 1024"}),
