@@ -70,14 +70,12 @@ def settle(path: Path) -> None:
 
 
 def temporary_folder(path: Path) -> Path:
-    """A new folder for the files of a run, on the same file system."""
+    """A new folder for the files of a run, on the same file system. It is its owner's only."""
     path = _real(path)
     parent = path.parent
     if path.is_dir() and (path.stat().st_dev != parent.stat().st_dev or not os.access(parent, os.W_OK)):
         parent = path
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".tmp", dir=parent))
-    folder.chmod(0o777 & ~_umask())
-    return folder
+    return Path(tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".tmp", dir=parent))
 
 
 def put(new: Path, path: Path, *, beside: bool) -> None:
@@ -195,9 +193,3 @@ def _lock_file(path: Path) -> Path:
 def _real(path: Path) -> Path:
     """The folder by the one name that all have in common who write to it."""
     return Path(os.path.realpath(path))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

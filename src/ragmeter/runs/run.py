@@ -248,7 +248,10 @@ class Run:
         """Each row's outcome as a number, and the outcomes' names by number, `scored` among them."""
         column = outcome_column(name)
         if column in self.columns:
-            encoded = pc.dictionary_encode(self.rows([column])[column].cast(pa.string()).combine_chunks())
+            texts = self.rows([column])[column].cast(pa.string()).combine_chunks()
+            if texts.null_count:
+                raise unreadable(self.path / ROWS, f"{texts.null_count:,} cells of the column {column!r} are empty")
+            encoded = pc.dictionary_encode(texts)
             return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary.to_pylist()
         return np.isnan(self.scores(name)).astype(np.int64), [SCORED, "missing"]
 

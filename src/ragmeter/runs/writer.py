@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -149,7 +150,8 @@ class NewRun:
     """A run being written: into a temporary folder, whose files are moved into place when all are complete.
 
     The run's folder is held meanwhile: nobody else writes to it. An older run in it is replaced; only its journals
-    stay. With `inside`, the folder's other files stay too.
+    stay. With `inside`, the folder's other files stay too, and files that are replaced keep their modes. New files are
+    their owner's only, since they have questions, prompts and answers.
     """
 
     def __init__(self, path: Path, *, inside: bool = False) -> None:
@@ -177,8 +179,16 @@ class NewRun:
             (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
             for file in self.folder.iterdir():
                 _sync(file)
+                file.chmod(self._mode_of(file.name))
             put(self.folder, self.path, beside=self._inside)
         return Run(self.path)
+
+    def _mode_of(self, name: str) -> int:
+        """Whoever may read the older file may read the new one."""
+        with suppress(FileNotFoundError):
+            if self._inside:
+                return stat.S_IMODE((self.path / name).stat().st_mode)
+        return 0o600
 
 
 def _check_place(path: Path) -> None:
