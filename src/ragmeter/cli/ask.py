@@ -70,6 +70,7 @@ def run(argv: Sequence[str]) -> int:
         give_up_after=chosen.give_up_after,
         max_calls=chosen.max_calls,
         budget=chosen.budget,
+        replace=chosen.replace,
         resume=chosen.resume,
         retry_failed=chosen.retry_failed,
         progress=True,

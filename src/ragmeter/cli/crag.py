@@ -98,6 +98,7 @@ def _generate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.truncation import load_tokenizer
     from ragmeter.registry import import_object
+    from ragmeter.runs.places import hold
     from ragmeter.show import terminal
     from ragmeter.show.terminal import crag as show_crag
 
@@ -107,7 +108,7 @@ def _generate(chosen: argparse.Namespace) -> int:
     if isinstance(agent, type) or not hasattr(agent, "batch_generate_response"):  # a class, or a factory
         with errors_of(chosen.agent):
             agent = agent()
-    with terminal.progress("answering", "turns") as advance:
+    with hold(chosen.output, "asks an agent", asks=True), terminal.progress("answering", "turns") as advance:
         evaluator = CRAGEvaluator(
             chosen.dataset,
             agent,
@@ -125,8 +126,8 @@ def _generate(chosen: argparse.Namespace) -> int:
         )
         evaluator.initialize_for_generation()
         turns = evaluator.generate_agent_responses(finish=False)
-    evaluator.save_turn_data(chosen.output)
-    evaluator.finish_generation()
+        evaluator.save_turn_data(chosen.output)
+        evaluator.finish_generation()
     failed = [turn for turn in turns if turn["agent_response"] is None]
     result = {
         "turns": len(turns),
@@ -148,6 +149,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.files import CONVERSATION, JOURNAL, MEASURES
     from ragmeter.effects.calls import Limits
+    from ragmeter.runs.places import hold
     from ragmeter.runs.run import Run
     from ragmeter.show import terminal
     from ragmeter.show.terminal import crag as show_crag
@@ -170,10 +172,11 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     if chosen.dry_run:
         words = {"unit": "turns", "note": "fewer where conversations end early, "}
         return print_estimate(evaluator.estimate(judged), json=chosen.json, **words)
-    with terminal.progress("judging", "turns", len(judged)) as advance:
-        evaluator.progress = advance
-        rows, scores = evaluator.evaluate_agent_responses(judged)
-    evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
+    with hold(chosen.output_dir, "judges conversations", asks=judge is not None):
+        with terminal.progress("judging", "turns", len(judged)) as advance:
+            evaluator.progress = advance
+            rows, scores = evaluator.evaluate_agent_responses(judged)
+        evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
     report = evaluator.report
     assert report is not None  # noqa: S101 - evaluate_agent_responses() sets it
     verdict = pass_gate(gate, chosen, Run(chosen.output_dir))

@@ -32,6 +32,7 @@ from ragmeter.cli.options import (
     read_input,
     read_random_labels,
     read_statistics,
+    replace_option,
     statistics_options,
     unscored_option,
 )
@@ -75,6 +76,8 @@ def run(argv: Sequence[str]) -> int:
     if kinds and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
     if chosen.results is None:
+        if chosen.replace:
+            raise UsageError("--replace has no effect without --results: metrics are added", hint="leave it out")
         return _add_metrics(chosen)
     _refuse_unused(chosen, {name for names in keywords.values() for name in names})
     if kinds:
@@ -118,6 +121,7 @@ def _parser(*, add_help: bool) -> Parser:
     output.add_argument(
         "--run", metavar="NAME", help="the run's name, for --metrics; default: the file's name and the time"
     )
+    replace_option(output)
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
     formula_option(output)
@@ -142,6 +146,7 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
             "embedding_prefix": chosen.embedding_prefix,
             "executor": chosen.executor,
             "run": chosen.run,
+            "replace": chosen.replace or None,
         }
         unused = {name: value for name, value in metric_options.items() if name not in evaluator_options}
     for name, value in unused.items():
@@ -235,6 +240,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         **judging,
         executor=chosen.executor or "threads",
         run=name,
+        replace=chosen.replace,
         progress=True,
     )
     return _show(chosen, evaluation, gate, replaced=replaced)

@@ -103,6 +103,16 @@ def run_option(parser: argparse._ActionsContainer, default: str) -> None:
         metavar="NAME",
         help=f"the run's name; {{n}} in it is the next free number, {{date}} and {{time}} say when; default: {default}",
     )
+    replace_option(parser)
+
+
+def replace_option(parser: argparse._ActionsContainer) -> None:
+    """Add --replace."""
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help="replace an older run of this name even if it has a judge's replies in it; its journal stays",
+    )
 
 
 def max_calls_option(parser: argparse._ActionsContainer) -> None:

@@ -51,6 +51,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.engine.asking import ask_and_score
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.io.names import plain_name, run_name
+    from ragmeter.runs.places import hold
     from ragmeter.show import terminal
 
     chosen = _parser().parse_args(list(argv))
@@ -71,6 +72,7 @@ def run(argv: Sequence[str]) -> int:
         workers=chosen.workers,
         retries=chosen.retries,
         give_up_after=chosen.give_up_after,
+        replace=chosen.replace,
         resume=chosen.resume,
         retry_failed=chosen.retry_failed,
         judge=read_judge_of_answers(chosen),
@@ -80,7 +82,8 @@ def run(argv: Sequence[str]) -> int:
     assert folder is not None  # noqa: S101 - a named run is always kept
     has_evidence = evidence.exists() and any(evidence.iterdir())
     if has_evidence:
-        shutil.move(str(evidence), str(folder.path / "evidence"))
+        with hold(folder.path, "keeps screenshots"):
+            shutil.move(str(evidence), str(folder.path / "evidence"))
     elif evidence.exists():
         evidence.rmdir()
     write_scored(chosen.output, _rows(chosen.input, service.evaluation, metrics), guard=chosen.guard)

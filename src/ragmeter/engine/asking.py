@@ -26,6 +26,7 @@ from ragmeter.io.join import rows_of
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
+from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.tabular import html_lines
@@ -79,6 +80,7 @@ def ask_and_score(
     give_up_after: float = GIVE_UP_AFTER,
     max_calls: int | None = None,
     budget: float | None = None,
+    replace: bool = False,
     resume: bool = False,
     retry_failed: bool = False,
     language: str | None = None,
@@ -101,7 +103,8 @@ def ask_and_score(
     again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
     `retry_failed` asks only for its rows that failed. How many answers are from when is printed.
 
-    `judge` is the language model behind metrics such as `llm_correct`.
+    `judge` is the language model behind metrics such as `llm_correct`. A complete run with a judge's replies in it is
+    asked again only if `replace` is true.
     """
     chosen = choose_metrics(
         metrics,
@@ -120,11 +123,15 @@ def ask_and_score(
     _check_needs(batches[0], chosen, asking.needs(chosen), source)
     reuse = Reuse(resume, retry_failed)
     name = run_name(run or default_name(source, asked_of), Path(output_dir), latest=reuse.wanted)
-    _check_places(source, Path(output_dir) / name, None if output is None else Path(output))
+    path = Path(output_dir) / name
+    _check_places(source, path, None if output is None else Path(output))
     _rehearse(batches[0], chosen)
     limits = Limits(workers, retries, max_calls, budget, give_up_after)
     shown = asking.check(chosen, lambda: batches, [*batches[0].columns, *_ANSWERED])
-    with Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers:
+    with (
+        hold_for_new_run(path, "asks questions", asks=True, replace=replace or reuse.wanted),
+        Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers,
+    ):
         with progress_bar(progress, "asking", "questions", len(questions)) as advance:
             asked = ask(asked_of, questions, limits, answers, advance)
         if asked.notice:
@@ -133,7 +140,7 @@ def ask_and_score(
         needed = {*shown, *(need for metric in chosen for need in metric.needs)}
         filled = asking.fill(chosen, lambda: _answered(batches, iter(asked.replies), needed), len(questions))
         evaluation = keep_run(
-            Path(output_dir) / name,
+            path,
             filled.joined(_answered(batches, iter(asked.replies), needed)),
             chosen,
             manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort, **filled.manifest},

@@ -32,6 +32,8 @@ from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.layout import ROWS
+from ragmeter.runs.places import hold
+from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.runs.writer import NewRun, RowsWriter
@@ -149,6 +151,7 @@ def evaluate(
     retry_failed: bool = False,
     run: str | None = None,
     output_dir: str | Path = RUNS,
+    replace: bool = False,
     executor: ExecutorLike = "threads",
     progress: Progress = None,
 ) -> Evaluation:
@@ -163,7 +166,8 @@ def evaluate(
     the language model behind metrics such as `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in
     `output_dir/judge.journal.sqlite`, so that the same answer is paid for once, and `retry_failed` asks again about
     rows that got no verdict. With `run`,
-    the run is kept as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when.
+    the run is kept as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. An older
+    run of that name is replaced; one with a judge's replies in it only if `replace` is true, and its journal stays.
     `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), or an object with
     `submit()` as those of concurrent.futures; the numbers are the same.
     `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
@@ -179,27 +183,34 @@ def evaluate(
         prefix=embedding_prefix,
     )
     data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
-    if run is not None:
-        run = run_name(run, Path(output_dir))
-        check_writable(Path(output_dir))
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
-    batches = partial(data.batches, chosen, asking.needs(chosen))
-    filled = asking.fill(chosen, batches, data.results.n_rows)
-    counted = (
-        None if callable(progress) and filled.batches is not None else progress
-    )  # a function hears of each row once
-    with progress_bar(counted, "scoring", total=data.results.n_rows) as advance:
+    if run is None:
+        return _evaluate(data, chosen, asking, None, confidence, workers)
+    path = Path(output_dir) / run_name(run, Path(output_dir))
+    check_writable(Path(output_dir))
+    with hold_for_new_run(path, "evaluates results", asks=judge is not None, replace=replace):
+        return _evaluate(data, chosen, asking, path, confidence, workers)
+
+
+def _evaluate(
+    data: Data, metrics: Sequence[Metric], asking: Asking, path: Path | None, confidence: Confidence, executor: Executor
+) -> Evaluation:
+    """Judge and score what was read, into a run's folder or into memory."""
+    batches = partial(data.batches, metrics, asking.needs(metrics))
+    filled = asking.fill(metrics, batches, data.results.n_rows)
+    is_heard = callable(asking.progress) and filled.batches is not None  # a function hears of each row once
+    with progress_bar(None if is_heard else asking.progress, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
-        if run is None:
-            return _score_in_memory(data, rows, chosen, confidence, filled, workers)
+        if path is None:
+            return _score_in_memory(data, rows, metrics, confidence, filled, executor)
         return keep_run(
-            Path(output_dir) / run,
+            path,
             rows,
-            chosen,
+            metrics,
             manifest=lambda: {"inputs": data.signature(), "columns": data.mapping, **filled.manifest},
             summary=lambda: {"join": data.join_counts(), **filled.summary},
             confidence=confidence,
-            executor=workers,
+            executor=executor,
         )
 
 
@@ -263,10 +274,10 @@ def add_metrics(
     is_kept = not isinstance(folder, TemporaryRun)
     if not is_kept:
         folder = TemporaryRun.copy(folder)
-    with Embedders() as embedders:
+    with hold(folder.path, "adds metrics", asks=judge is not None), Embedders() as embedders:
         asking = Asking(judge, journal_folder(folder, output_dir), retry_failed, progress)
         extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
-    return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
+        return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
 
 
 def choose_metrics(

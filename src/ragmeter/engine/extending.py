@@ -63,16 +63,15 @@ def extend(
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
     waiting: deque[dict[str, Any]] = deque()
-    with NewRun(run.path) as new:
+    with NewRun(run.path, inside=True) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
             for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
                 writer.write(scored, waiting.popleft())
-        new.keep(run)
         if run.manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
-        how = Confidence(**manifest.get("statistics", {}))
+        how = Confidence.of(manifest.get("statistics") or {})
         computed = {name: metric.as_dict() for name, metric in writer.summaries(how)[1].items()}
         entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
         models = [*manifest.get("embeddings", []), *embedders.used()]

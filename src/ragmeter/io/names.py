@@ -9,6 +9,8 @@ from pathlib import Path
 from ragmeter.errors import UsageError
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
+#: A temporary folder of a run's files: the run's name, the process, a random part.
+_LEFTOVER = re.compile(r"\.(.+)\.\d+\.\w{8}\.(tmp|old)", re.DOTALL)
 
 
 def run_name(name: str, output_dir: Path, *, latest: bool = False) -> str:
@@ -37,14 +39,25 @@ def plain_name(text: str) -> str:
     return re.sub(r"[{}]", "_", text)
 
 
+def run_of_leftover(name: str) -> str | None:
+    """The run that a temporary folder of this name belongs to; None for any other name."""
+    match = _LEFTOVER.fullmatch(name)
+    return None if match is None else match[1]
+
+
 def _number(template: str, output_dir: Path, latest: bool) -> int:
     """The highest number of a run that matches, 0 if there is none."""
     pattern = re.compile(r"(\d+)".join(map(re.escape, template.split("{n}", 1))).replace(re.escape("{n}"), r"\1"))
     if not output_dir.is_dir():
         return 0
     ending = ".journal.sqlite"
-    names = [folder.name for folder in output_dir.iterdir() if folder.is_dir()]
+    names = [_name(folder.name) for folder in output_dir.iterdir() if folder.is_dir()]
     if latest:  # an interrupted run has only its journal
         names += [journal.name.removesuffix(ending) for journal in output_dir.glob(f"*{ending}")]
     matches = [pattern.fullmatch(name) for name in names]
     return max((int(match[1]) for match in matches if match), default=0)
+
+
+def _name(folder: str) -> str:
+    """A run's name by that of its folder, also of one that a killed process has moved aside to replace it."""
+    return (run_of_leftover(folder) if folder.endswith(".old") else None) or folder

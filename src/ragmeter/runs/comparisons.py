@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import ragmeter
-from ragmeter.errors import InputError, UsageError
+from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps, replacing
+from ragmeter.runs.documents import read_comparison
+from ragmeter.runs.layout import COMPARISONS
+from ragmeter.runs.places import hold
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 
-#: In the folder of the last of the runs.
-COMPARISONS = "comparisons"
 _LONGEST_NAME = 200
 _SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha", "seed", "draws", "movers")
 
@@ -62,7 +62,7 @@ def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Ma
         "settings": {name: settings[name] for name in _SETTINGS},
         "comparison": result,
     }
-    with replacing(path, private=True) as (temporary,):
+    with hold(runs[-1].path, "keeps a comparison"), replacing(path, private=True) as (temporary,):
         temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
     return path
 
@@ -74,19 +74,14 @@ def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
     path = comparison_file(runs)
     if not path.exists():
         return None
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        identities, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
-        current = len(identities) == len(runs) and all(
-            _identity(run, stored["means"]) == stored for run, stored in zip(runs, identities, strict=True)
-        )
-        if settings["metrics"] is None and current:
-            settings["metrics"] = _stored_metrics(runs, document["comparison"]["pairs"])
-        return KeptComparison(path, str(document["created"]), settings, current)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"can't be read: {error!r}", file=str(path), hint="compare the runs again, or remove the file"
-        ) from None
+    document = read_comparison(path)
+    identities, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
+    current = len(identities) == len(runs) and all(
+        _identity(run, stored["means"]) == stored for run, stored in zip(runs, identities, strict=True)
+    )
+    if settings["metrics"] is None and current:
+        settings["metrics"] = _stored_metrics(runs, document["comparison"]["pairs"])
+    return KeptComparison(path, document["created"], settings, current)
 
 
 def _identity(run: Run, metrics: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
@@ -100,4 +95,4 @@ def _stored_metrics(runs: Sequence[Run], pairs: Sequence[Mapping[str, Any]]) -> 
     """The metrics of a comparison over all metrics, if the runs have other metrics now; None if they have the same."""
     stored = [list(pair["metrics"]) for pair in pairs]
     current = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
-    return stored[0] if stored[0] != current and all(names == stored[0] for names in stored) else None
+    return stored[0] if stored and stored[0] != current and all(names == stored[0] for names in stored) else None

@@ -11,6 +11,7 @@ from typing import Protocol, cast, runtime_checkable
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.runs.layout import MANIFEST, unknown_run
+from ragmeter.runs.places import settle
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 
@@ -46,6 +47,7 @@ def find_run(run: RunLike, output_dir: str | Path = RUNS) -> Run:
             f"{output_dir}/",
         )
     for path in (Path(run), Path(output_dir) / run):
+        settle(path)
         if (path / MANIFEST).is_file():
             return Run(path)
     if (Path(output_dir) / run).is_dir():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,12 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from ragmeter.errors import InputError, OutputError, UnknownNameError
+from ragmeter.errors import InputError, OutputError, RagmeterError, UnknownNameError
 from ragmeter.hints import option
 from ragmeter.stats.intervals import within
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 FILES = (MANIFEST, ROWS, SUMMARY)
+#: The folder of kept comparisons, in that of the last of the runs.
+COMPARISONS = "comparisons"
 INCOMPLETE = "the run is damaged, or was not copied completely: evaluate again"
 #: An error about a run that is not found lists at most this many others.
 _LISTED_RUNS = 20
@@ -33,15 +34,24 @@ def stamp_of(path: Path) -> Stamp:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
+def unreadable(path: Path, reason: object, hint: str = INCOMPLETE) -> InputError:
+    """The error for a file of a run that is missing, damaged or of another shape."""
+    return InputError(f"can't be read: {reason}", file=str(path), hint=hint)
+
+
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading(path: Path, hint: str = INCOMPLETE) -> Iterator[None]:
     """Turn errors of reading a run's file into InputError: missing, no permission, damaged."""
     try:
         yield
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except RagmeterError:
+        raise
+    except RecursionError:
+        raise unreadable(path, "it is nested too deeply", hint) from None
+    except (OSError, ValueError, LookupError, ArithmeticError, MemoryError, pa.ArrowException) as error:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else error
-        raise InputError(f"can't be read: {reason}", file=str(path), hint=INCOMPLETE) from None
+        raise unreadable(path, reason, hint) from None
 
 
 @contextmanager
@@ -55,15 +65,6 @@ def writing(path: Path) -> Iterator[None]:
         raise OutputError(f"can't write {path}: {reason}", hint=hint) from error
 
 
-def read_text(path: Path) -> str:
-    """The text of a manifest or a summary, which is one JSON object."""
-    with reading(path):
-        text = path.read_text(encoding="utf-8")
-        if not isinstance(json.loads(text), dict):
-            raise ValueError("it is not a JSON object")
-    return text
-
-
 def clip_intervals(metrics: Any) -> None:
     """Clip intervals that an earlier version wrote beyond their metric's range."""
     for summary in metrics.values() if isinstance(metrics, dict) else ():
@@ -75,7 +76,7 @@ def clip_intervals(metrics: Any) -> None:
 
 def unknown_run(name: str, folder: Path) -> UnknownNameError:
     """The error for a run that is not in a folder; its hint lists the runs that are."""
-    names = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+    names = sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}"))
     more = f" and {len(names) - _LISTED_RUNS:,} more" if len(names) > _LISTED_RUNS else ""
     listed = f"in {folder}/ there are {', '.join(names[:_LISTED_RUNS])}{more}"
     return UnknownNameError("run", name, names, hint=listed if names else f"there are no runs in {folder}/")

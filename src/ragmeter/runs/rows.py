@@ -65,7 +65,9 @@ class RowsFile:
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns, without caching."""
         with reading(self._path):  # Arrow's threads sometimes abort a short process at exit
-            return self._file.read(columns=columns, use_threads=False)
+            table = self._file.read(columns=columns, use_threads=False)
+            table.validate(full=True)  # a damaged file may hold bytes that are no text
+            return table
 
     def table(self, columns: Iterable[str] | None = None) -> pa.Table:
         """All columns, or those of these names that exist."""
@@ -92,7 +94,9 @@ class RowsFile:
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
         """All columns, `size` rows at a time, without caching."""
         with reading(self._path):
-            yield from self._file.iter_batches(batch_size=size)
+            for batch in self._file.iter_batches(batch_size=size):
+                batch.validate(full=True)
+                yield batch
 
     def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
         """These columns of the rows at these places, in that order; only their row groups are read."""
@@ -106,6 +110,7 @@ class RowsFile:
             if inside:
                 with reading(self._path):
                     rows = self._file.read_row_group(group, columns=list(columns), use_threads=False)
+                    rows.validate(full=True)
                 cells = rows.take([place - begin for place in inside]).to_pylist()
                 records.update(zip(inside, cells, strict=True))
             begin = end

@@ -14,22 +14,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.errors import InputError, UnknownNameError
+from ragmeter.runs.documents import read_document, scores_problem, table_problem
 from ragmeter.runs.layout import (
     FILES,
-    INCOMPLETE,
     MANIFEST,
     ROWS,
     SUMMARY,
     Stamp,
     clip_intervals,
-    read_text,
     stamp_of,
     unknown_run,
+    unreadable,
 )
+from ragmeter.runs.places import settle
 from ragmeter.runs.rows import Rows, RowsFile, clusters_of
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import (
     JUDGE_COLUMNS,
     NAMED_COLUMNS,
@@ -72,6 +72,7 @@ class Run:
 
     def check(self) -> None:
         """Raise an error if the run does not exist (any more)."""
+        settle(self.path)
         if (self.path / MANIFEST).is_file():
             return
         if self.path.exists():
@@ -105,21 +106,29 @@ class Run:
         """The value of `read()`, cached until the run's files change."""
         stamps = self._files()
         if stamps != self._stamps:
-            self._cache, self._stamps = {}, stamps
+            self._settle()
+            self._cache, self._stamps = {}, self._files()
         cache = self._cache
         if key not in cache:
             cache[key] = read()
         value: T = cache[key]
         return value
 
+    def _settle(self) -> None:
+        settle(self.path)
+
     def _files(self) -> tuple[Stamp, ...]:
         return tuple(stamp_of(self.path / name) for name in FILES)
 
     def _text(self, name: str) -> str:
-        return self._cached(name, lambda: read_text(self.path / name))
+        return self._cached(name, lambda: read_document(self.path / name))
 
     def _open(self) -> Rows:
-        return RowsFile(self.path / ROWS)
+        rows = RowsFile(self.path / ROWS)
+        if problem := table_problem(rows.schema, rows.n_rows, self.summary()):
+            rows.close()
+            raise unreadable(self.path / ROWS, problem)
+        return rows
 
     @property
     def _rows(self) -> Rows:
@@ -144,12 +153,7 @@ class Run:
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The results of each metric."""
-        metrics = self.summary().get("metrics")
-        if not isinstance(metrics, dict):
-            raise InputError("it has no metrics", file=str(self.path / SUMMARY), hint=INCOMPLETE)
-        for name, summary in metrics.items():
-            if not isinstance(summary, dict) or not MetricSummary.required() <= summary.keys():
-                raise InputError(f"{name} is incomplete", file=str(self.path / SUMMARY), hint=INCOMPLETE)
+        metrics: dict[str, dict[str, Any]] = self.summary()["metrics"]
         return metrics
 
     @property
@@ -221,8 +225,7 @@ class Run:
         measures = {}
         for name, summary in self.metrics().items():
             if name in self.columns:
-                binary = summary.get("binary", summary["interval_method"] == "wilson")
-                measures[name] = Measure(name, binary, summary["direction"], bounds_of(summary))
+                measures[name] = Measure(name, is_binary(summary), summary["direction"], bounds_of(summary))
         for name in NUMBER_COLUMNS:
             if name in self.columns:
                 measures[name] = Measure(name, direction="lower", bounds=(0.0, math.inf))
@@ -237,13 +240,19 @@ class Run:
 
     def scores(self, metric: str) -> Scores:
         """A measure's scores as a new array, NaN where a row has none."""
-        return np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
+        scores = np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
+        if problem := scores_problem(metric, scores, binary=is_binary(self.metrics().get(metric))):
+            raise unreadable(self.path / ROWS, problem)
+        return scores
 
     def outcomes(self, name: str) -> tuple[Codes, list[str]]:
         """Each row's outcome as a number, and the outcomes' names by number, `scored` among them."""
         column = outcome_column(name)
         if column in self.columns:
-            encoded = pc.dictionary_encode(self.rows([column])[column].cast(pa.string()).combine_chunks())
+            texts = self.rows([column])[column].cast(pa.string()).combine_chunks()
+            if texts.null_count:
+                raise unreadable(self.path / ROWS, f"{texts.null_count:,} cells of the column {column!r} are empty")
+            encoded = pc.dictionary_encode(texts)
             return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary.to_pylist()
         return np.isnan(self.scores(name)).astype(np.int64), [SCORED, "missing"]
 
@@ -297,6 +306,11 @@ def bounds_of(summary: Mapping[str, Any]) -> tuple[float, float]:
     """A metric's range, with infinity for a missing end."""
     low, high = summary["range"]
     return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def is_binary(summary: Mapping[str, Any] | None) -> bool:
+    """Whether a metric's scores are 0 and 1."""
+    return summary is not None and bool(summary.get("binary", summary["interval_method"] == "wilson"))
 
 
 def slice_label(values: Sequence[str | None]) -> str:

@@ -64,6 +64,9 @@ class TemporaryRun(Run):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self._table, self.manifest(), self.summary())
 
+    def _settle(self) -> None:
+        """Nothing to finish: it is not in a folder."""
+
     def _files(self) -> tuple[Stamp, ...]:
         return ()
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -20,7 +19,8 @@ from ragmeter.definition import Metric
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
-from ragmeter.runs.layout import FILES, MANIFEST, ROWS, SUMMARY, writing
+from ragmeter.runs.layout import MANIFEST, SUMMARY, writing
+from ragmeter.runs.places import hold, put, temporary_folder
 from ragmeter.runs.rows import RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS, Run
 from ragmeter.stats.confidence import Confidence
@@ -147,103 +147,56 @@ def _array(name: str, column: list[Any], numbers: Collection[str]) -> Any:
 
 
 class NewRun:
-    """A run being written: into a temporary folder, which replaces the run's folder in one step when it is complete.
+    """A run being written: into a temporary folder, whose files are moved into place when all are complete.
 
-    It is its owner's only, since it has questions, prompts and answers.
-
-    With `inside`, the run's folder may exist before the run and holds other files too, such as a journal: then only the
-    run's own files are replaced, the manifest last.
+    The run's folder is held meanwhile: nobody else writes to it. An older run in it is replaced; only its journals
+    stay. With `inside`, the folder's other files stay too, and files that are replaced keep their modes. New files are
+    their owner's only, since they have questions, prompts and answers.
     """
 
     def __init__(self, path: Path, *, inside: bool = False) -> None:
-        if not inside:
-            _check_place(path)
         self.path = path
-        self._modes: dict[str, int] = {}  # of an older run's files
         self._inside = inside
-        parent = path if inside else path.parent
-        self._created = [folder for folder in (parent, *parent.parents) if not folder.exists()]
-        try:
-            with writing(path):
-                parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                temporary = tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".tmp", dir=parent)
-                self.folder = Path(temporary)
-        except OutputError:
-            self._remove_parents()
-            raise
 
     def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(hold(self.path, "writes it"))
+            if not self._inside:
+                _check_place(self.path)
+            with writing(self.path):
+                self.folder = temporary_folder(self.path)
+            stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *failure: object) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self._remove_parents()
-
-    def _remove_parents(self) -> None:
-        """Remove the folders that were created for the run, if they are empty."""
-        for parent in self._created:
-            with suppress(OSError):
-                parent.rmdir()
-
-    def keep(self, older: Run) -> None:
-        """Copy the other files of an older run's folder: a journal, exports. Whoever could read the run still can."""
-        with writing(self.path):
-            self._modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in older.path.iterdir()}
-            shutil.copymode(older.path, self.folder)
-            for file in older.path.iterdir():
-                if file.name not in FILES:
-                    copy = shutil.copytree if file.is_dir() else shutil.copy2
-                    copy(file, self.folder / file.name)
+        self._stack.close()
 
     def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:
-        """Write summary and manifest, and move the run into place; an older run of the same name is replaced."""
+        """Write summary and manifest, and move all files into place."""
         with writing(self.path):
             (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
             (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
             for file in self.folder.iterdir():
-                if file.is_file():
-                    _sync(file)
-                    file.chmod(self._modes.get(file.name, 0o600))
-            if self._inside:
-                for name in (ROWS, SUMMARY, MANIFEST):
-                    (self.folder / name).replace(self.path / name)
-            else:
-                self._swap()
+                _sync(file)
+                file.chmod(self._mode_of(file.name))
+            put(self.folder, self.path, beside=self._inside)
         return Run(self.path)
 
-    def _swap(self) -> None:
-        """Move the folder into place. Another process may do the same at the same time; the last one wins."""
-        older = self.folder.with_suffix(".old")
-        for attempt in range(100):
-            with suppress(FileNotFoundError):
-                self.path.replace(older)
-            try:
-                self.folder.replace(self.path)
-            except OSError:
-                if attempt == 99:
-                    raise
-                continue
-            finally:
-                shutil.rmtree(older, ignore_errors=True)
-            return
+    def _mode_of(self, name: str) -> int:
+        """Whoever may read the older file may read the new one."""
+        with suppress(FileNotFoundError):
+            if self._inside:
+                return stat.S_IMODE((self.path / name).stat().st_mode)
+        return 0o600
 
 
 def _check_place(path: Path) -> None:
     """Raise an error if the path is taken by something other than a run."""
     with writing(path):
-        foreign = all(_is_foreign(path) for _ in range(5))  # another process may be swapping a run in right now
-    if foreign:
-        raise OutputError(f"{path} already exists and is not a run", hint=f"choose another name with {option('run')}")
-
-
-def _is_foreign(path: Path) -> bool:
-    """Whether something other than a run is at this path."""
-    try:
-        return MANIFEST not in {file.name for file in path.iterdir()}
-    except FileNotFoundError:
-        return False
-    except NotADirectoryError:
-        return True
+        if path.exists() and not (path.is_dir() and MANIFEST in {file.name for file in path.iterdir()}):
+            hint = f"choose another name with {option('run')}"
+            raise OutputError(f"{path} already exists and is not a run", hint=hint)
 
 
 def _sync(path: Path) -> None:

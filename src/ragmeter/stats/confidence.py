@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ragmeter.errors import UsageError
@@ -45,6 +46,11 @@ class Confidence:
         if self.draws < FEWEST_DRAWS:
             raise UsageError(f"draws must be at least {FEWEST_DRAWS}, got {self.draws:,}")
         check_seed(self.seed)
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Confidence:
+        """From a run's documents; unknown keys, which a later version may write, are ignored."""
+        return cls(**{field.name: settings[field.name] for field in fields(cls) if field.name in settings})
 
     def as_dict(self) -> dict[str, Any]:
         """For the signature; the seed and the number of draws only for bootstrap methods."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,6 @@ class MetricSummary:
         values: dict[str, Any] = {field.name: record[field.name] for field in fields(cls) if field.name in record}
         values.update({name: tuple(value) for name, value in values.items() if isinstance(value, list)})
         return cls(**values)
-
-    @classmethod
-    def required(cls) -> set[str]:
-        """The keys that JSON must have."""
-        return {field.name for field in fields(cls) if field.default is MISSING}
 
 
 def summarise(

@@ -14,6 +14,7 @@ from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.effects.rounds import Reuse, Round, begin_round
+from ragmeter.errors import InputError
 from ragmeter.targets.port import Answer, Question, Target
 
 
@@ -116,7 +117,11 @@ def ask(
 async def _answer(caller: Caller, target: Target, question: Question, current: Round) -> Answer | Failure:
     key = current.key(question.qid, question.session_id, question.messages(), question.conversation_id)
     reply = await caller.ask(key, lambda: target.answer(question), worst=target.worst(question))
-    return reply if isinstance(reply, Failure) else Answer.from_reply(reply)
+    try:
+        return reply if isinstance(reply, Failure) else Answer.from_reply(reply)
+    except (ValueError, TypeError) as error:
+        file = str(caller.journal.path)
+        raise InputError(f"a recorded answer can't be read: {error}", file=file, hint="move it away") from None
 
 
 def _sessions(questions: Sequence[Question]) -> list[list[int]]:

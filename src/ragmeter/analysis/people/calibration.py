@@ -19,6 +19,7 @@ from ragmeter.hints import option, parameter
 from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.places import hold_for
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.numbers import given, interval, number, percent
 from ragmeter.show.sentences.calibration import corrected_sentence, unlabelled_strata
@@ -114,7 +115,7 @@ class Calibration(Tabular):
 
     def write(self, path: str | Path) -> None:
         """Write it to a file, as JSON."""
-        with replacing(Path(path)) as (temporary,):
+        with hold_for(Path(path), "keeps a calibration"), replacing(Path(path)) as (temporary,):
             temporary.write_text(dumps(self.as_dict(), indent=2) + "\n", encoding="utf-8")
 
     def estimates(self) -> dict[str, Estimate]:

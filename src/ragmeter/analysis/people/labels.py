@@ -19,6 +19,7 @@ from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.cells import as_number, as_text
 from ragmeter.io.source import Reading, Source, open_source, stem
 from ragmeter.io.write import replacing, write_rows
+from ragmeter.runs.places import hold_for
 from ragmeter.show.numbers import given
 
 CORRECT, WRONG, SKIPPED = "correct", "wrong", "skip"
@@ -195,7 +196,7 @@ class Sheet:
     def write(self) -> None:
         """Write the file; the old one is replaced in one step."""
         ending = "tsv" if self.path.suffix.lower() in (".tsv", ".tab") else "csv"
-        with replacing(self.path) as (temporary,):
+        with hold_for(self.path, "writes labels"), replacing(self.path) as (temporary,):
             cells = ([row.get(title, "") for title in self._titles] for row in self.rows)
             write_rows(temporary, self._titles, cells, ending)
 

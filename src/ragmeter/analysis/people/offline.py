@@ -19,6 +19,7 @@ from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.metrics.offline.curves import Curve, fit
 from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.places import hold_for
 from ragmeter.show.sentences.calibration import NOT_RANDOM
 from ragmeter.stats.clusters import cluster_codes
 from ragmeter.stats.recalibration import Gain, cross_validated
@@ -60,7 +61,7 @@ class Recalibration:
                 hint="more labels may help; the judge can be used as it is",
             )
         header = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "metric": METRIC}
-        with replacing(Path(path)) as (temporary,):
+        with hold_for(Path(path), "keeps a calibration"), replacing(Path(path)) as (temporary,):
             temporary.write_text(dumps({**header, **self.as_dict()}, indent=2) + "\n", encoding="utf-8")
 
 

@@ -373,8 +373,9 @@ class CRAGEvaluator:
         `guard` puts a quote before cells that a spreadsheet would run as a formula.
         """
         folder = Path(output_dir)
-        files.save_results(folder, turn_results, scores, guard=guard)
-        if self.report is not None:
+        if self.report is None:
+            files.save_results(folder, turn_results, scores, guard=guard)
+        else:
             judge = self.llm_judge
             judge_signature = None
             if judge is not None:
@@ -383,7 +384,8 @@ class CRAGEvaluator:
             manifest = files.manifest_of(
                 folder.name, self._inputs, judge_signature, self.report.effort, cascade_signature
             )
-            files.save_run(folder, self.report.judged, self.report.summary, manifest)
+            report = self.report
+            files.save_run(folder, report.judged, report.summary, manifest, turn_results, scores, guard=guard)
 
     def save_turn_data(self, path: str | Path) -> None:
         """Write the generated turns as JSON lines."""

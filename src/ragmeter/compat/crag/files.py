@@ -19,7 +19,8 @@ from ragmeter.io.cells import as_list, whole
 from ragmeter.io.source import open_source
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.metrics.conversation import accuracy_bounds, conversation_score
-from ragmeter.runs.layout import ROWS
+from ragmeter.runs.layout import ROWS, writing
+from ragmeter.runs.places import hold
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun, RowsWriter, Scored
 from ragmeter.stats.confidence import Confidence
@@ -123,21 +124,44 @@ def save_results(
 ) -> list[Path]:
     """Write the two files of turns and the dictionary of scores."""
     paths = [folder / ALL_TURNS, folder / EGO_TURNS, folder / SCORES_FILE]
-    with replacing(*paths, private=True) as (all_turns, ego_turns, dictionary):
-        for key, path in (("all", all_turns), ("ego", ego_turns)):
-            cells = ([row.get(column) for column in RESULT_COLUMNS] for row in rows[key])
-            write_rows(path, RESULT_COLUMNS, cells, "csv", guard=guard)
-        dictionary.write_text(dumps(scores, indent=2) + "\n", encoding="utf-8")
+    with hold(folder, "writes results"), replacing(*paths, private=True) as temporary:
+        _write_results(temporary, rows, scores, guard=guard)
     return paths
 
 
-def save_run(folder: Path, judged: Judged, summary: dict[str, Any], manifest: dict[str, Any]) -> Run:
-    """Write the files of a run, rows, summary and manifest, beside the folder's other files."""
+def save_run(
+    folder: Path,
+    judged: Judged,
+    summary: dict[str, Any],
+    manifest: dict[str, Any],
+    rows: Mapping[str, Iterable[Mapping[str, Any]]],
+    scores: Mapping[str, Mapping[str, float | None]],
+    *,
+    guard: bool = True,
+) -> Run:
+    """Write the same files and those of a run, all in one step, beside the folder's other files."""
     outcomes = judged.outcomes()
     with NewRun(folder, inside=True) as new:
         with RowsWriter(new.folder / ROWS, MEASURES) as writer:
             writer.write(Scored(_batch(judged), {name: (_flag(judged, name), outcomes) for name in _ATTRIBUTES}))
+        with writing(folder):
+            results = [new.folder / name for name in (ALL_TURNS, EGO_TURNS, SCORES_FILE)]
+            _write_results(results, rows, scores, guard=guard)
         return new.finish(manifest, summary)
+
+
+def _write_results(
+    paths: Sequence[Path],
+    rows: Mapping[str, Iterable[Mapping[str, Any]]],
+    scores: Mapping[str, Mapping[str, float | None]],
+    *,
+    guard: bool,
+) -> None:
+    all_turns, ego_turns, dictionary = paths
+    for key, path in (("all", all_turns), ("ego", ego_turns)):
+        cells = ([row.get(column) for column in RESULT_COLUMNS] for row in rows[key])
+        write_rows(path, RESULT_COLUMNS, cells, "csv", guard=guard)
+    dictionary.write_text(dumps(scores, indent=2) + "\n", encoding="utf-8")
 
 
 def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,8 @@ def evidence(run: Run, rows: Any, table: Any) -> list[list[tuple[str, str, float
     judged = np.flatnonzero(~np.isnan(scores))
     chosen = judged[np.argsort(np.abs(scores[judged] - 0.5), kind="stable")][:MOST_ROWS].tolist()
     texts = table.select(["question", "reference", "answer"]).take(chosen).to_pylist()
+    complete = [place for place, row in enumerate(texts) if None not in row.values() and row["reference"]]
+    chosen, texts = [chosen[place] for place in complete], [texts[place] for place in complete]
     settings = settings_of(run)
     try:
         explanations = explain_rows(texts, language=settings.get("language"), calibration=settings.get("calibration"))

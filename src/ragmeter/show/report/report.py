@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import kept_comparison
 from ragmeter.runs.finding import RunLike
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
+from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
@@ -68,7 +70,10 @@ def report(
         from ragmeter.show.report.plots import write_figures
 
         drawn = write_figures(loaded, Path(figures))
-    with replacing(*texts) as temporary:
+    with ExitStack() as stack:
+        for file in sorted(texts):  # in the same order as others
+            stack.enter_context(hold_for(file, "writes a report"))
+        temporary = stack.enter_context(replacing(*texts))
         for file, text in zip(temporary, texts.values(), strict=True):
             file.write_text(text, encoding="utf-8", newline="\n")
     total = sum(run.n_rows for run in loaded)

@@ -116,7 +116,7 @@ def effort_lines(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> Iterato
         yield notice, WARNING
     if effort["made"] or effort["from_journal"]:
         yield spent(usage, effort), PLAIN
-        if refused := ", ".join(effort["parameters_the_server_refused"]):
+        if refused := ", ".join(effort.get("parameters_the_server_refused", ())):
             yield f"the server does not take {refused}: left out", WARNING
 
 
@@ -129,7 +129,6 @@ def spent(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> str:
     ]
     if usage["cost_usd"] is not None:
         parts.append(f"cost: {money(usage['cost_usd'])}")
-    if effort["latency_ms"]:
-        latency = effort["latency_ms"]
+    if latency := effort.get("latency_ms"):
         parts.append(f"latency: {whole(latency['p50'])} ms median, {whole(latency['p95'])} ms p95")
     return "; ".join(parts)

@@ -1,0 +1,193 @@
+"""The operating system's lock on a file: it ends with the process that holds it, however that ends.
+
+The file says who holds the lock. A process that only computes is waited for; one that asks a server may take hours,
+so a second process learns at once who is at work.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ragmeter.errors import BusyError, OutputError
+from ragmeter.hints import option
+
+#: Seconds to wait for the same process, and after which a person is told what the wait is for.
+_PATIENCE, _SILENCE = 600.0, 3.0
+#: Seconds until the file's text counts: a new holder writes it after it has locked the file.
+_GRACE = 0.3
+_POLL = 0.02
+#: Some network file systems have no locks: there, as before, nothing stops a second process.
+_NO_LOCKS = {errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK}
+#: The locks of this thread. Another thread is a second writer, as another process is.
+_OWN = threading.local()
+_DESCRIPTORS: set[int] = set()
+
+
+@contextmanager
+def file_lock(
+    path: Path, what: str, doing: str, *, asks: bool = False, wait: bool = True, until: Callable[[], bool] | None = None
+) -> Iterator[bool]:
+    """Hold the lock of the file `path`, which is made for it and removed at the end. Yields False within itself.
+
+    `what` is locked, by a process that is `doing` something; `asks` says that this may take hours. Without `wait`, a
+    lock that is taken is a BusyError at once; waiting ends, too, when `until` is true: then this yields False.
+    """
+    own: set[Path] = _OWN.__dict__.setdefault("locks", set())
+    if path in own:
+        yield False
+        return
+    descriptor = _wait_for(path, what, wait=wait, until=until)
+    if descriptor is None:
+        yield False
+        return
+    own.add(path)
+    try:
+        _sign(descriptor, doing, asks=asks)
+        yield True
+    finally:
+        own.discard(path)
+        with suppress(OSError):  # some systems remove no open file; one that stays is not locked
+            path.unlink()
+        _close(descriptor)
+
+
+def is_lock(path: Path) -> bool:
+    """Whether this file was made by `file_lock`."""
+    return bool(_holder(path))
+
+
+def _wait_for(path: Path, what: str, *, wait: bool, until: Callable[[], bool] | None) -> int | None:
+    """The open and locked file; None if what it was needed for has happened meanwhile."""
+    holder: dict[str, Any] = {}
+    begun = time.monotonic()
+    is_announced = False
+    while True:
+        descriptor = _try(path, certain=not wait)
+        if descriptor is not None:
+            return descriptor
+        if until is not None and until():
+            return None
+        current = _holder(path)
+        if current != holder:
+            holder, begun = current, time.monotonic()
+        waited = time.monotonic() - begun
+        if not wait or waited > (_GRACE if holder.get("asks") else _PATIENCE):
+            raise BusyError(
+                f"another process is working on {what}: {_described(holder)}",
+                hint="wait until it has finished, or choose another name or folder for this output",
+            )
+        if waited > _SILENCE and not is_announced:
+            print(f"waiting for {what}: {_described(holder)} is working on it", file=sys.stderr, flush=True)
+            is_announced = True
+        time.sleep(_POLL)
+
+
+def _try(path: Path, *, certain: bool) -> int | None:
+    """Lock the file, or return None if another process has locked it; if `certain`, also if that can't be known."""
+    while True:
+        try:
+            descriptor = _open(path)
+        except FileNotFoundError:  # another process has removed the empty folder meanwhile
+            path.parent.mkdir(parents=True, exist_ok=True)
+            continue
+        except OSError as error:
+            raise OutputError(
+                f"can't write {path}: {error.strerror or error}",
+                hint=f"choose another folder with {option('output_dir')}, or make room",
+            ) from error
+        _DESCRIPTORS.add(descriptor)
+        is_locked = _lock(descriptor)
+        if is_locked is False or (is_locked is None and certain):
+            _close(descriptor)
+            return None
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        _close(descriptor)  # its last holder removed the file after it was opened here
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except PermissionError:  # another user's, in a folder of several; to lock it, reading is enough
+        return os.open(path, os.O_RDONLY)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> bool | None:
+        os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # beyond the text, which others read
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> bool | None:
+        """Whether the file is locked for this process now; None where there are no locks."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise OutputError(f"can't lock a file: {error.strerror}") from error
+            return None
+        return True
+
+
+def _sign(descriptor: int, doing: str, *, asks: bool) -> None:
+    """Write down who holds the lock. No arguments of the command: there may be a key among them."""
+    since = datetime.now().astimezone().isoformat(timespec="seconds")
+    holder = {"process": os.getpid(), "host": socket.gethostname(), "since": since, "doing": doing, "asks": asks}
+    with suppress(OSError):  # a full disk; the lock holds all the same
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, json.dumps(holder).encode())
+
+
+def _holder(path: Path) -> dict[str, Any]:
+    """Who holds the lock; empty if that is not written down (yet)."""
+    try:
+        holder = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return holder if isinstance(holder, dict) and "process" in holder else {}
+
+
+def _described(holder: dict[str, Any]) -> str:
+    if not holder:
+        return "it has not said which"
+    return f"process {holder['process']} on {holder.get('host')}, since {holder.get('since')} ({holder.get('doing')})"
+
+
+def _close(descriptor: int) -> None:
+    _DESCRIPTORS.discard(descriptor)
+    os.close(descriptor)
+
+
+def _forget() -> None:
+    """A forked child has copies of the open files, and a lock lasts until the last of them is closed."""
+    for descriptor in list(_DESCRIPTORS):
+        with suppress(OSError):
+            _close(descriptor)
+    _OWN.__dict__.pop("locks", None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
