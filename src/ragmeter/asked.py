@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 from ragmeter import naming
@@ -57,7 +58,7 @@ class Asked:
     configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def needs(self) -> tuple[str, ...]:
         """The columns that the model is shown."""
         return tuple(dict.fromkeys(FIELD.findall(self.words)))
