@@ -37,7 +37,9 @@ CONTROL_MARKS = (
 def test_no_answer_gets_out_of_its_fence(answer: str) -> None:
     given = {"question": "Which city?", "reference": "Paris", "answer": answer}
     system, user = (message["content"] for message in Prompt(verdict).messages(given))
-    assert system == Prompt(verdict).messages(given)[0]["content"]  # the same for every call: nothing of the data is in it
+    assert (
+        system == Prompt(verdict).messages(given)[0]["content"]
+    )  # the same for every call: nothing of the data is in it
     marker = user[len("BEGIN ") :][:8]
     assert user.count(marker) == 6  # three texts, begun and ended
     assert texts({"messages": [{"content": user}]}) == {
@@ -65,7 +67,9 @@ def test_a_marker_is_in_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.text(), st.text(), st.text())
 def test_the_texts_come_through_as_they_are(query: str, truth: str, answer: str) -> None:
     given = {"question": query, "reference": truth, "answer": answer}
-    assert texts({"messages": Prompt(verdict).messages(given)}) == {k: v.replace("\u200b", "") for k, v in given.items()}
+    assert texts({"messages": Prompt(verdict).messages(given)}) == {
+        k: v.replace("\u200b", "") for k, v in given.items()
+    }
 
 
 def own(words: str) -> Asked:

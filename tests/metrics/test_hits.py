@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ ID = st.sampled_from(["a", "b", "c", "d", "é", "a::chunk-0", "a::chunk-1", "b::
 ROW = st.tuples(st.lists(ID, max_size=4), st.lists(ID, max_size=6))
 
 
-class Name(str, Enum):
+class Name(StrEnum):
     """A text whose hash is that of another text."""
 
     A = "a"

@@ -47,8 +47,7 @@ def _hits(relevant: IdLists, retrieved: IdLists, chunk_mark: str) -> tuple[list[
         if len(documents) != len(ids):
             return None
         if not documents.isdisjoint(gold_ids):
-            for hit in documents.intersection(gold_ids):
-                places.append(start + ids.index(hit))
+            places += [start + ids.index(hit) for hit in documents.intersection(gold_ids)]
         gold.append(len(set(gold_ids)) if len(gold_ids) > 1 else len(gold_ids))
         start += len(ids)
     text = join(texts)

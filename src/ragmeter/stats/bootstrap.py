@@ -39,8 +39,8 @@ def _means_by_groups(units: Clustered, draws: int, generator: np.random.Generato
     """The same for very many units, in time that does not grow with their number.
 
     How often a resample has units of each group follows the multinomial distribution, exactly. The sum over those of
-    one group is drawn from the normal distribution with its mean and variance: the units of a group differ little. Where
-    the units have few distinct values, a group is a value, and nothing is left to approximate.
+    one group is drawn from the normal distribution with its mean and variance: the units of a group differ little.
+    Where the units have few distinct values, a group is a value, and nothing is left to approximate.
 
     A resample's mean is that of the data, and the sum of its units' strays from it over the number of its rows.
     """
