@@ -15,6 +15,7 @@ def compare(folder: Path, *, quick: bool) -> None:
     """The randomisation test beside scipy's; then `ragmeter compare` whole, with texts in the files."""
     _tests(2_000 if quick else 10_000)
     rows = 100_000 if quick else 1_000_000
+    _bootstrap(rows)
     progress(f"compare, {rows:,} rows")
     for seed, name in enumerate(("a", "b")):
         _run(folder / name, rows, seed)
@@ -53,6 +54,26 @@ def _tests(rows: int) -> None:
              f"{theirs.seconds / ours.seconds:.1f}"),
         ],
     )  # fmt: skip
+
+
+def _bootstrap(rows: int) -> None:
+    """Percentile intervals of one metric: with all the draws, in 20 s."""
+    from ragmeter.stats.bootstrap import bootstrap_means, percentile_interval
+    from ragmeter.stats.clusters import Clustered
+
+    progress(f"compare, bootstrap of {rows:,} rows")
+    scores = np.random.default_rng(0).beta(2, 5, rows)
+    units = Clustered(scores, np.ones(rows))
+    usage, interval = timed(lambda: percentile_interval(units, 0.95, _DRAWS, 0))
+    draws = len(bootstrap_means(units, _DRAWS, 1))
+    margin = 1.96 * float(scores.std()) / rows**0.5  # of so many rows, a mean is normal
+    if draws != _DRAWS or interval is None or abs((interval[1] - interval[0]) / (2 * margin) - 1) > 0.05:
+        raise BenchmarkError(f"bootstrap: {interval} of {draws:,} draws, where the mean is {scores.mean()} ± {margin}")
+    table(
+        f"BOOTSTRAP  of {rows:,} rows; target: 20 s",
+        ("", "draws", "seconds", "CPU seconds"),
+        [("percentile_interval", f"{draws:,}", f"{usage.seconds:.2f}", f"{usage.cpu_seconds:.2f}")],
+    )
 
 
 def _run(path: Path, rows: int, seed: int) -> None:

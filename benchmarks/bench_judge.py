@@ -144,13 +144,14 @@ def _starts(engine: Engine, child: Child) -> bool:
 
 def _cases(count: int) -> dict[str, list[dict[str, Any]]]:
     """The turns, and what ragmeter would ask about each of them: the peers' prompts are made for them beforehand."""
-    from ragmeter.judges.prompt import messages
+    from ragmeter.judges.prompt import Prompt
     from ragmeter.judges.verdict import verdict
 
     turns = make_turns(count)
     given = {"model": MODEL, "temperature": 0.0, "seed": 0, "max_tokens": 1024}
     names = {"question": "query", "reference": "ground_truth", "answer": "agent_response"}
-    requests = [messages(verdict, {name: turn[own] for name, own in names.items()}) for turn in turns]
+    prompt = Prompt(verdict)
+    requests = [prompt.messages({name: turn[own] for name, own in names.items()}) for turn in turns]
     return {"turns": turns, "requests": [{"messages": request, **given} for request in requests]}
 
 

@@ -92,6 +92,7 @@ def _engines() -> list[Engine]:
         Engine("ragmeter, both at once", _ragmeter_block, lambda found: found),
         Engine("ragmeter, a call each", _ragmeter_calls, lambda found: found),
         Engine("pytrec_eval", _pytrec_eval, _read_pytrec_eval),
+        Engine("pytrec_eval, a call each", _pytrec_eval_calls, _read_pytrec_eval),
         Engine("trectools", _trectools, lambda found: found),
         Engine("ranx", _ranx, lambda found: (found[f"ndcg@{DEPTH}"], found[f"recall@{DEPTH}"])),
     ]
@@ -206,6 +207,20 @@ def _pytrec_eval() -> Callable[[Queries], Any]:
     def call(data: Queries) -> Any:
         gold, run = _dicts(data)
         return pytrec_eval.RelevanceEvaluator(gold, {f"ndcg_cut.{DEPTH}", f"recall.{DEPTH}"}).evaluate(run)
+
+    return call
+
+
+def _pytrec_eval_calls() -> Callable[[Queries], Any]:
+    import pytrec_eval
+
+    def call(data: Queries) -> Any:
+        values: dict[str, dict[str, float]] = {}
+        for measure in (f"ndcg_cut.{DEPTH}", f"recall.{DEPTH}"):
+            gold, run = _dicts(data)
+            for name, each in pytrec_eval.RelevanceEvaluator(gold, {measure}).evaluate(run).items():
+                values.setdefault(name, {}).update(each)
+        return values
 
     return call
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 from ragmeter import naming
@@ -85,7 +86,7 @@ class Asked:
     given: bool = False
     guess: Callable[[Mapping[str, Any]], Any] | None = None
 
-    @property
+    @cached_property
     def needs(self) -> tuple[str, ...]:
         """The columns that the model is shown, or that its calls are made from."""
         return self.parts.over if self.parts else tuple(dict.fromkeys(FIELD.findall(self.words)))

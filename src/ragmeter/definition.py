@@ -222,6 +222,8 @@ class Metric:
         row_outcomes = outcomes(table, self.needs, rows, self.optional)
         block = Block.of(table, self.needs, row_outcomes)
         self.fill(block)
+        if block.rows == rows:
+            return self.score(block)[0]
         scores = np.full(rows, np.nan)
         scores[[outcome == SCORED for outcome in row_outcomes]] = self.score(block)[0]
         return scores

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ragmeter.asked import Asked
 from ragmeter.errors import InputError
-from ragmeter.judges.prompt import messages, prompt_hash, prompt_size, read_words
+from ragmeter.judges.prompt import Prompt, prompt_hash, read_words
 from ragmeter.judges.verdict import verdict
 from tests.judge_server import texts
 from tests.judges.wordings import CHOSEN, WORDINGS
@@ -41,8 +41,8 @@ def marker_of(user: str) -> str:
 @pytest.mark.parametrize("answer", INJECTIONS)
 def test_no_answer_gets_out_of_its_fence(answer: str) -> None:
     given = {"question": "Which city?", "reference": "Paris", "answer": answer}
-    system, user = (message["content"] for message in messages(verdict, given))
-    assert system == messages(verdict, given)[0]["content"]  # the same for every call: nothing of the data is in it
+    system, user = (message["content"] for message in Prompt(verdict).messages(given))
+    assert system == Prompt(verdict).messages(given)[0]["content"]  # nothing of the data is in it
     marker = marker_of(user)
     assert user.count(marker) == 6  # three texts, begun and ended
     assert texts({"messages": [{"content": user}]}) == {
@@ -57,20 +57,22 @@ def test_no_answer_gets_out_of_its_fence(answer: str) -> None:
 
 def test_every_call_has_a_marker_of_its_own() -> None:
     given = {"question": "q", "reference": "g", "answer": "a"}
-    assert len({messages(verdict, given)[1]["content"] for _ in range(100)}) == 100
+    assert len({Prompt(verdict).messages(given)[1]["content"] for _ in range(100)}) == 100
 
 
 def test_a_marker_is_in_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = iter(["aaaa", "bbbb", "cccc"])
     monkeypatch.setattr("secrets.token_hex", lambda size: next(drawn))
     given = {"question": "has aaaa", "reference": "has bbbb", "answer": "x"}
-    assert "[cccc] has aaaa [cccc]" in messages(verdict, given)[1]["content"]
+    assert "[cccc] has aaaa [cccc]" in Prompt(verdict).messages(given)[1]["content"]
 
 
 @given(st.text(), st.text(), st.text())
 def test_the_texts_come_through_as_they_are(query: str, truth: str, answer: str) -> None:
     given = {"question": query, "reference": truth, "answer": answer}
-    assert texts({"messages": messages(verdict, given)}) == {k: v.replace("\u200b", "") for k, v in given.items()}
+    assert texts({"messages": Prompt(verdict).messages(given)}) == {
+        k: v.replace("\u200b", "") for k, v in given.items()
+    }
 
 
 def own(words: str) -> Asked:
@@ -82,7 +84,7 @@ def test_words_of_ones_own(tmp_path: Path) -> None:
     path.write_text('Compare {answer} with {tone}. {"verdict": "CORRECT"} {} { query }', encoding="utf-8")
     words = read_words(path)
     assert own(words).needs == ("answer", "tone")
-    user = messages(own(words), {"tone": "{question}", "answer": "{answer}"})[1]["content"]
+    user = Prompt(own(words)).messages({"tone": "{question}", "answer": "{answer}"})[1]["content"]
     assert '{"verdict": "CORRECT"} {} { query }' in user
     assert user.count("{answer}") == 1  # the data's own, which nobody filled in
     assert prompt_hash(own(words)) != prompt_hash(verdict) != prompt_hash(verdict, reasons=True)
@@ -123,14 +125,14 @@ def test_the_size_is_that_of_what_is_sent(query: str, truth: str, answer: str) -
     for reasons in (False, True):
         sent = sum(
             len(message["content"].replace("\u200b", "").encode())
-            for message in messages(verdict, given, reasons=reasons)
+            for message in Prompt(verdict, reasons=reasons).messages(given)
         )
-        size = prompt_size(verdict, given, reasons=reasons)
+        size = Prompt(verdict, reasons=reasons).size(given)
         assert sent <= size + 3 * sum(text.count("\u200b") for text in given.values()) <= sent + 100
 
 
 def test_the_words_are_those_that_were_measured() -> None:
     given = {"question": "q", "reference": "r", "answer": "a"}
-    sent = messages(verdict, given)
+    sent = Prompt(verdict).messages(given)
     marker = marker_of(sent[1]["content"])
     assert sent == WORDINGS[CHOSEN].messages(given, marker)

@@ -9,7 +9,7 @@ import pytest
 
 from ragmeter import get_metric, list_metrics
 from ragmeter.judges.judge import Judge, shown_texts
-from ragmeter.judges.prompt import messages
+from ragmeter.judges.prompt import Prompt
 from ragmeter.judges.verdict import is_exact_match, verdict
 
 
@@ -44,7 +44,7 @@ def test_what_needs_no_judge(answer: str, reference: list[str], known: str | Non
 def test_the_prompt_is_short_and_has_no_example_to_copy() -> None:
     values = shown_texts(verdict, {"question": "Which?", "reference": ["a", "b"], "answer": "c"})
     assert values == {"question": "Which?", "reference": "a\nor: b", "answer": "c"}
-    system, user = messages(verdict, values)
+    system, user = Prompt(verdict).messages(values)
     assert user["content"].endswith("Reply with one word, Yes or No.")
     words = system["content"] + user["content"]
     assert len(words) / 4 < 150 + 20  # tokens besides the texts, about

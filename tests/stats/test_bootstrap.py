@@ -46,9 +46,43 @@ def test_too_few_and_all_the_same(make: object) -> None:
     assert make(Clustered(np.ones(5), np.ones(5)), 0.95, 1_000, 0) == (1.0, 1.0)
 
 
-def test_large_samples_get_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.stats.bootstrap._IN_ALL", 120_000)
-    assert len(bootstrap_means(ALONE, 9_999, 0)) == 2_000
+def test_the_draws_of_earlier_versions() -> None:
+    """A seed keeps its promise: up to 2,000,000,000 values, the same draws to the bit."""
+    assert percentile_interval(ALONE, 0.95, 2_000, 1) == (1.3519588365702708, 2.0232217349472275)
+    clusters = Clustered(SKEWED, np.arange(1.0, 61.0))
+    assert percentile_interval(clusters, 0.95, 2_000, 1) == (0.0424646998522777, 0.0694835437124412)
+
+
+_CLUSTER_SIZES = np.random.default_rng(2).integers(1, 9, 3_000).astype(np.float64)
+_NUMBERS = np.random.default_rng(1)
+MANY = {
+    "even": Clustered(_NUMBERS.random(3_000), np.ones(3_000)),
+    "skewed": Clustered(_NUMBERS.exponential(2.0, 3_000), np.ones(3_000)),
+    "one far away": Clustered(np.append(_NUMBERS.random(2_999), 1e4), np.ones(3_000)),
+    "yes or no": Clustered(np.round(_NUMBERS.random(3_000)), np.ones(3_000)),
+    "clusters": Clustered(_NUMBERS.random(3_000) * _CLUSTER_SIZES, _CLUSTER_SIZES),
+}
+
+
+@pytest.mark.parametrize("units", MANY.values(), ids=MANY)
+def test_draws_by_groups_have_the_distribution_of_draws_one_by_one(
+    units: Clustered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_by_one = bootstrap_means(units, 5_000, 0)
+    monkeypatch.setattr("ragmeter.stats.bootstrap._ONE_BY_ONE", 0)
+    by_groups = bootstrap_means(units, 5_000, 0)
+    assert stats.ks_2samp(one_by_one.round(9), by_groups.round(9)).pvalue > 1e-3  # rounded: ties are ties
+    assert by_groups.std() == pytest.approx(one_by_one.std(), rel=0.05)
+    np.testing.assert_array_equal(by_groups, bootstrap_means(units, 5_000, 0))
+    assert (by_groups != bootstrap_means(units, 5_000, 1)).any()
+
+
+def test_large_samples_get_all_their_draws() -> None:
+    """As many as the manifest says: a million rows got 2,000 of 9,999 before."""
+    values = np.random.default_rng(0).random(1_000_000)
+    means = bootstrap_means(Clustered(values, np.ones(len(values))), 9_999, 0)
+    assert len(means) == 9_999
+    assert means.std() == pytest.approx(values.std() / 1_000, rel=0.03)
 
 
 def test_p_of_a_mean_of_zero() -> None:

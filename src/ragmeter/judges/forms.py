@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import Any
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
@@ -69,9 +70,12 @@ class Choice:
         """A word, or an object."""
         return _OBJECT_TOKENS if reasons else _WORD_TOKENS
 
+    @cached_property
+    def _accepted(self) -> dict[str, str]:
+        return {name.casefold(): value for name, value in {**self.also, **self.words}.items()}
+
     def _value(self, word: str) -> str | None:
-        accepted = {name.casefold(): value for name, value in {**self.also, **self.words}.items()}
-        return accepted.get(word.casefold())
+        return self._accepted.get(word.casefold())
 
 
 @dataclass(frozen=True)
@@ -126,21 +130,28 @@ class Scale:
 
 def bare_reply(reply: str) -> str:
     """The reply without a model's thoughts before it, in the tags that such models use, and without a code block."""
-    text = _THOUGHT.sub("", reply.removeprefix("\ufeff"), count=1).strip()
-    block = _BLOCK.match(text)
+    text = reply.removeprefix("\ufeff")
+    thought = _THOUGHT.match(text)
+    text = text[thought.end() if thought else 0 :].strip()
+    block = _BLOCK.match(text) if text.startswith("`") else None
     return block[1].strip() if block else text
 
 
 def _word(text: str, name: str) -> str | None:
     """The word, if the text is one word or number and nothing else but marks, or `name: word`."""
-    pattern = rf"\A(?:[*_]*{name}[*_]*\s*[:=][*_]*\s*)?[{_MARKS}]*([^\W_]+|[+-]?\d+(?:\.0)?)[{_MARKS}]*[.!]?\Z"
-    match = re.match(pattern, text, re.IGNORECASE)
+    match = _word_pattern(name).match(text)
     return match[1] if match else None
+
+
+@cache
+def _word_pattern(name: str) -> re.Pattern[str]:
+    pattern = rf"\A(?:[*_]*{name}[*_]*\s*[:=][*_]*\s*)?[{_MARKS}]*([^\W_]+|[+-]?\d+(?:\.0)?)[{_MARKS}]*[.!]?\Z"
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        document = json.loads(text, object_pairs_hook=_without_twins, strict=False)  # line breaks inside a reason
+        document = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
@@ -152,6 +163,9 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(document) != len(pairs):
         raise ValueError("a key stands twice")
     return document
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_twins, strict=False)  # line breaks inside a reason
 
 
 def _schema(name: str, value: Mapping[str, Any]) -> dict[str, Any]:

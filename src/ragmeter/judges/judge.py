@@ -23,7 +23,7 @@ from ragmeter.hints import option, parameter
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.prices import Price, price_of, read_prices
-from ragmeter.judges.prompt import messages, prompt_hash, prompt_size, read_words
+from ragmeter.judges.prompt import Prompt, prompt_hash, read_words
 from ragmeter.judges.providers.port import ChatProvider, ChatReply
 from ragmeter.judges.providers.registry import endpoint_of, open_provider
 from ragmeter.judges.verdict import OWN_FORM, verdict
@@ -197,6 +197,7 @@ class ColumnJudge:
         self.judge = judge
         self.asked = judge.asked(node)
         self.spec = judge.spec(node)
+        self._prompt = Prompt(self.asked, reasons=judge.reasons)
         self._tried: dict[str, int] = {}
 
     async def ask(
@@ -253,7 +254,7 @@ class ColumnJudge:
         return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)
 
     async def _send(self, client: ChatProvider, values: Mapping[str, str], parameters: dict[str, Any]) -> Reply:
-        return await client.send(messages(self.asked, values, reasons=self.judge.reasons), parameters)
+        return await client.send(self._prompt.messages(values), parameters)
 
     def _parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
         form = self.asked.form.response_format(reasons=self.judge.reasons)
@@ -291,7 +292,7 @@ class ColumnJudge:
     def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
         """About how many tokens one call takes and gives: four bytes a token."""
         reply = self.asked.form.reply_tokens(values, reasons=self.judge.reasons)
-        return self._size(values) // 4 + _FRAME, min(reply, self.judge.max_tokens)
+        return self._prompt.size(values) // 4 + _FRAME, min(reply, self.judge.max_tokens)
 
     def estimate_all(
         self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None
@@ -321,10 +322,7 @@ class ColumnJudge:
     def most(self, values: Mapping[str, str]) -> float:
         """The most that one call can cost, in dollars; 0 where the price is not known: a token is at least a byte."""
         price = self.judge.price
-        return 0.0 if price is None else price.of(self._size(values) + _FRAME, self.judge.max_tokens)
-
-    def _size(self, values: Mapping[str, str]) -> int:
-        return prompt_size(self.asked, values, reasons=self.judge.reasons)
+        return 0.0 if price is None else price.of(self._prompt.size(values) + _FRAME, self.judge.max_tokens)
 
 
 class LLMJudge(Judge):

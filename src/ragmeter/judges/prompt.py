@@ -23,18 +23,38 @@ _MARKER = 8
 #: What the columns are called in prompts that were written for conversations.
 OTHER_FIELDS = {"query": "question", "ground_truth": "reference", "agent_response": "answer"}
 _BEFORE_FIELD, _AFTER_FIELD = re.compile(rf"(?<=[^\n])({FIELD.pattern})"), re.compile(rf"({FIELD.pattern})(?=[^\n])")
-#: Marks by which chat models tell turns apart. In a text they are just characters, and some servers forget that.
+#: Marks by which chat models tell turns apart. In a text they are just characters, and some servers forget that. Each
+#: begins with one of four characters, which most texts don't have.
+_CONTROL_STARTS = "<|｜["
 _CONTROL = re.compile(r"<(?=[|｜])|[|｜](?=>)|<(?=/?[A-Za-z][\w:]*>)|<(?=</?\w+>>)|\[(?=/?(?:[A-Z][A-Z_]+|gMASK)\])")
 
 
-def messages(asked: Asked, values: Mapping[str, str], *, reasons: bool = False) -> list[dict[str, str]]:
-    """What the model is sent: the words with the texts in them, fenced with a new marker, and the form of the reply."""
-    marker = _marker(values.values())
-    fenced = {
-        name: f"{asked.labels.get(name, name)}: [{marker}] {_plain(text)} [{marker}]" for name, text in values.items()
-    }
-    user = FIELD.sub(lambda match: fenced.get(match[1], match[0]), _words(asked, reasons))
-    return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": user}]
+class Prompt:
+    """The words of a column's prompt, made ready once for the texts of many rows."""
+
+    def __init__(self, asked: Asked, *, reasons: bool = False) -> None:
+        words = _words(asked, reasons)
+        self._labels = asked.labels
+        self._between = FIELD.split(words)  # words and names of fields in turn: a field is at every odd place
+        self._size = len(_SYSTEM) + len(words.encode())
+
+    def messages(self, values: Mapping[str, str]) -> list[dict[str, str]]:
+        """What the model is sent: the words with the texts in them, each fenced with a new marker."""
+        marker = _marker(values.values())
+        parts = self._between.copy()
+        for place in range(1, len(parts), 2):
+            name = parts[place]
+            if name in values:
+                label = self._labels.get(name, name)
+                parts[place] = f"{label}: [{marker}] {_plain(values[name])} [{marker}]"
+            else:
+                parts[place] = f"{{{name}}}"
+        return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": "".join(parts)}]
+
+    def size(self, values: Mapping[str, str]) -> int:
+        """How many bytes a call sends."""
+        fences = sum(len(f"{self._labels.get(name, name)}: []  []") + 2 * _MARKER for name in values)
+        return self._size + fences + sum(len(text.encode("utf-8", "replace")) for text in values.values())
 
 
 def _words(asked: Asked, reasons: bool) -> str:
@@ -51,17 +71,6 @@ def prompt_hash(asked: Asked, *, reasons: bool = False) -> str:
     """What the words of a prompt are known by."""
     parts = [_SYSTEM, _words(asked, reasons), *(f"{name}={label}" for name, label in asked.labels.items())]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-def prompt_size(asked: Asked, values: Mapping[str, str], *, reasons: bool = False) -> int:
-    """How many bytes a call sends."""
-    fences = sum(len(f"{asked.labels.get(name, name)}: []  []") + 2 * _MARKER for name in values)
-    return (
-        len(_SYSTEM)
-        + len(_words(asked, reasons).encode())
-        + fences
-        + sum(len(text.encode("utf-8", "replace")) for text in values.values())
-    )
 
 
 def read_words(path: str | Path, columns: Collection[str] = ()) -> str:
@@ -102,4 +111,6 @@ def _marker(texts: Collection[str]) -> str:
 
 def _plain(text: str) -> str:
     """The text with the control marks of chat models broken by a zero-width space: the eye sees no difference."""
+    if not any(start in text for start in _CONTROL_STARTS):
+        return text
     return _CONTROL.sub(lambda match: match[0] + "\u200b", text)

@@ -20,11 +20,13 @@ import pyarrow.compute as pc
 from ragmeter.definition import column, metric
 from ragmeter.errors import UsageError
 from ragmeter.metrics.bags import Ids, Sides, bags, share
+from ragmeter.metrics.hits import IdLists, hits_by_sets
 from ragmeter.metrics.tokens import text_array
 from ragmeter.table import Scores
 
 #: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` are chunks of the documents `<urn:uuid:X>` and `X`.
 _CHUNK_MARK = "::chunk-"
+_AT_ONCE = 2_048  # rows whose ids stay in a processor's cache
 _CHUNK_ID = r"(?s)^(?:doc-(<.+>)|(.+))::chunk-\d+$"
 
 
@@ -52,6 +54,20 @@ class Ranked:
     gold: Ids
     retrieved: Ids
 
+    @classmethod
+    def joined(cls, parts: Sequence[Ranked]) -> Ranked:
+        """The rows of several parts, one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        sizes = [len(part.gold) for part in parts]
+        befores = np.cumsum([0, *sizes])
+        return cls(
+            np.concatenate([part.row + before for part, before in zip(parts, befores, strict=False)]),
+            np.concatenate([part.rank for part in parts]),
+            np.concatenate([part.gold for part in parts]),
+            np.concatenate([part.retrieved for part in parts]),
+        )
+
     def hits(self, k: int | None = None) -> Ids:
         """How many gold documents each row has among its first k."""
         return np.bincount(self.row if k is None else self.row[self.rank <= k], minlength=len(self.gold))
@@ -63,8 +79,21 @@ class Ranked:
 
 
 @column
-def ranked(relevant: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]], *, doc_id: str | None) -> Ranked:
+def ranked(relevant: IdLists, retrieved: IdLists, *, doc_id: str | None) -> Ranked:
     """The ranks at which each row's gold documents were retrieved."""
+    if doc_id is not None:  # a user's pattern is searched once for in each distinct id
+        return by_documents(relevant, retrieved, doc_id)
+    parts = [slice(start, start + _AT_ONCE) for start in range(0, max(1, len(relevant)), _AT_ONCE)]
+    return Ranked.joined([_part(relevant[rows], retrieved[rows]) for rows in parts])
+
+
+def _part(relevant: IdLists, retrieved: IdLists) -> Ranked:
+    hits = hits_by_sets(relevant, retrieved, _CHUNK_MARK)
+    return by_documents(relevant, retrieved) if hits is None else Ranked(*hits)
+
+
+def by_documents(relevant: IdLists, retrieved: IdLists, doc_id: str | None = None) -> Ranked:
+    """The same for any ids: those of chunks are made into those of documents, which count once."""
     rows = len(relevant)
     counts = np.fromiter(chain(map(len, relevant), map(len, retrieved)), np.int64, 2 * rows)
     starts = np.concatenate([[0], np.cumsum(counts)])

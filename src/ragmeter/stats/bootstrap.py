@@ -6,28 +6,75 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmeter.stats.clusters import Clustered
-from ragmeter.stats.confidence import FEWEST_DRAWS
 from ragmeter.stats.distributions import z_cdf, z_quantile
 from ragmeter.table import Scores
 
-#: The number of values drawn at once, and the total above which fewer draws are made than requested.
-_AT_ONCE, _IN_ALL = 1_000_000, 2_000_000_000
+#: The number of values that are drawn at once: few enough to stay in a processor's cache.
+_AT_ONCE = 200_000
+#: Up to so many values are drawn one by one. Beyond, draws are made by groups of similar units: so many groups, and
+#: besides so many of the lowest units, and of the highest, each by itself.
+_ONE_BY_ONE = 2_000_000_000
+_GROUPS, _ALONE = 512, 256
 
 
 def bootstrap_means(units: Clustered, draws: int, seed: int) -> Scores:
     """The means of `draws` resamples, each of as many units as there are, with replacement."""
     number = len(units)
-    draws = max(FEWEST_DRAWS, min(draws, _IN_ALL // max(number, 1)))
     generator = np.random.default_rng(seed)
+    if number * draws > _ONE_BY_ONE:
+        return _means_by_groups(units, draws, generator)
     is_unclustered = bool((units.counts == 1).all())
     means = []
     for size in _portions(draws, max(1, _AT_ONCE // number)):
         drawn = generator.integers(0, number, (size, number))
-        totals = number if is_unclustered else units.counts[drawn].sum(axis=1)
-        means.append(units.sums[drawn].sum(axis=1) / totals)
+        totals = number if is_unclustered else units.counts.take(drawn).sum(axis=1)
+        means.append(units.sums.take(drawn).sum(axis=1) / totals)
     return np.concatenate(means)
+
+
+def _means_by_groups(units: Clustered, draws: int, generator: np.random.Generator) -> Scores:
+    """The same for very many units, in time that does not grow with their number.
+
+    How often a resample has units of each group follows the multinomial distribution, exactly. The sum over those of
+    one group is drawn from the normal distribution with its mean and variance: the units of a group differ little.
+    Where the units have few distinct values, a group is a value, and nothing is left to approximate.
+
+    A resample's mean is that of the data, and the sum of its units' strays from it over the number of its rows.
+    """
+    number, mean = len(units), units.mean
+    strays = units.sums - mean * units.counts
+    order = np.argsort(strays)
+    strays, counts = strays[order], units.counts[order]
+    firsts = _first_of_groups(strays)
+    sizes = np.diff(firsts, append=number)
+    stray, stray_variance = _moments(strays, firsts, sizes)
+    count, count_variance = _moments(counts, firsts, sizes)
+    means = []
+    for size in _portions(draws, max(1, _AT_ONCE // len(sizes))):
+        drawn = generator.multinomial(number, sizes / number, size).astype(np.float64)
+        within = generator.standard_normal((2, size)) * np.sqrt([drawn @ stray_variance, drawn @ count_variance])
+        means.append(mean + (drawn @ stray + within[0]) / (drawn @ count + within[1]))
+    return np.concatenate(means)
+
+
+def _first_of_groups(ordered: Scores) -> npt.NDArray[np.int64]:
+    """The first place of each group: of each distinct value if there are few, or of equal parts between the ends."""
+    number = len(ordered)
+    firsts = np.flatnonzero(np.diff(ordered, prepend=-np.inf))
+    if len(firsts) <= _GROUPS or number <= _GROUPS + 2 * _ALONE:
+        return firsts
+    parts = np.linspace(_ALONE, number - _ALONE, _GROUPS, endpoint=False).astype(np.int64)
+    return np.concatenate([np.arange(_ALONE), parts, np.arange(number - _ALONE, number)])
+
+
+def _moments(values: Scores, firsts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> tuple[Scores, Scores]:
+    """The mean and the variance of each group's values."""
+    means = np.add.reduceat(values, firsts) / sizes
+    strays = values - np.repeat(means, sizes)
+    return means, np.add.reduceat(strays**2, firsts) / sizes
 
 
 def percentile_interval(units: Clustered, level: float, draws: int, seed: int) -> tuple[float, float] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from ragmeter.effects.journal import Reply
@@ -41,7 +41,11 @@ class ChatReply:
         """For the journal. A count of tokens that is no number counts as unknown."""
         asked, answered = _count(prompt_tokens), _count(completion_tokens)
         cost = price.of(asked, answered) if price and asked is not None and answered is not None else None
-        return Reply(dumps(asdict(self)), asked, answered, cost)
+        record = {
+            "content": self.content, "finish_reason": self.finish_reason, "refusal": self.refusal,
+            "logprobs": self.logprobs,
+        }  # fmt: skip
+        return Reply(dumps(record), asked, answered, cost)
 
     def cleaned(self, clean: Callable[[str], str]) -> ChatReply:
         """The reply with all of its texts passed through `clean`."""
