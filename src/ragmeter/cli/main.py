@@ -55,20 +55,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RagmeterError as error:
-        print(f"ragmeter: {error.for_command_line()}", file=sys.stderr, flush=True)
+        _say(error.for_command_line())
         if isinstance(error, Interrupted):
             os._exit(error.exit_code)  # as below
         return error.exit_code
     except KeyboardInterrupt:
-        print("ragmeter: interrupted; nothing was written", file=sys.stderr, flush=True)
+        _say("interrupted; nothing was written")
         os._exit(130)  # all files are closed; a thread in a slow scorer would delay the exit
     except BrokenPipeError:  # the reader of our output, such as `head`, has closed the pipe
         _drop_output()
         return 0
     except OSError as error:  # from our own output: errors of files are handled where they are read and written
         _drop_output()
-        print(f"ragmeter: can't print the result: {error.strerror or error}", file=sys.stderr)
+        _say(f"can't print the result: {error.strerror or error}")
         return 2
+
+
+def _say(message: str) -> None:
+    """Print an error or a warning. It may quote a file, a server or a name, whose control characters are shown as text."""
+    from ragmeter.show.texts import visible
+
+    print(f"ragmeter: {visible(message)}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -77,7 +84,7 @@ def _plain_warnings() -> Iterator[None]:
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if issubclass(category, RagmeterWarning):
-            print(f"ragmeter: warning: {message}", file=sys.stderr, flush=True)
+            _say(f"warning: {message}")
         else:
             default_show(message, category, *place, **more)
 

@@ -23,7 +23,8 @@ from ragmeter.io.columns import Typed, missing_column
 from ragmeter.io.data import file_signature
 from ragmeter.io.join import rows_of
 from ragmeter.io.names import plain_name, run_name
-from ragmeter.io.source import Source, open_source, stem
+from ragmeter.io.limits import MAX_FIELD
+from ragmeter.io.source import Reading, Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, progress_bar
@@ -69,6 +70,7 @@ def ask_and_score(
     *,
     metrics: str | Iterable[MetricLike],
     columns: Mapping[str, str] | None = None,
+    max_field: float = MAX_FIELD,
     run: str | None = None,
     output_dir: str | Path = RUNS,
     output: str | Path | None = None,
@@ -110,7 +112,7 @@ def ask_and_score(
     )
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
-    source = open_source(dataset, what="dataset")
+    source = open_source(dataset, Reading(max_field=max_field), what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
     questions = [question for batch in batches for question in _questions(batch, source)]
     asking = Asking(judge, Path(output_dir), retry_failed, progress)

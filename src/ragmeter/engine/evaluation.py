@@ -25,6 +25,7 @@ from ragmeter.engine.scoring import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
+from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import RUNS, check_writable
@@ -141,6 +142,7 @@ def evaluate(
     encoding: str | None = None,
     quotes: bool = True,
     delimiter: str | None = None,
+    max_field: float = MAX_FIELD,
     interval: str = AUTO,
     cluster: str | None = AUTO,
     level: float = 0.95,
@@ -156,7 +158,7 @@ def evaluate(
 
     `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
     them alone may hold both the answers and the references. `columns` maps the table's names to yours:
-    `{"answer": "generated_answer"}`. `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of
+    `{"answer": "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB. `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of
     meaning, see `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson",
     "bootstrap" or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all
     are apart, and "auto" takes conversations of several turns and questions that were asked several times. `judge` is
@@ -178,7 +180,7 @@ def evaluate(
         base_url=embedding_base_url,
         prefix=embedding_prefix,
     )
-    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
+    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter, max_field))
     if run is not None:
         run = run_name(run, Path(output_dir))
         check_writable(Path(output_dir))
