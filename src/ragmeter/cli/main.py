@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(message: str) -> None:
-    """Print an error or a warning. It may quote a file, a server or a name, whose control characters are shown as text."""
+    """Print an error or a warning. Control characters in what it quotes, from a file or a server, are shown as text."""
     from ragmeter.show.texts import visible
 
     print(f"ragmeter: {visible(message)}", file=sys.stderr, flush=True)
@@ -83,8 +83,8 @@ def _plain_warnings() -> Iterator[None]:
     """Print ragmeter's own warnings on standard error like errors, without a line of code."""
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, RagmeterWarning):
-            _say(f"warning: {message}")
+        if isinstance(message, RagmeterWarning):
+            _say(f"warning: {message.for_command_line()}")
         else:
             default_show(message, category, *place, **more)
 

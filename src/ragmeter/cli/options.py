@@ -247,8 +247,8 @@ def embedding_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--embedding-model",
         metavar="MODEL",
-        help="for semantic_similarity: a name on the hub, a folder, openai:NAME or wordllama; "
-        "default: intfloat/multilingual-e5-base",
+        help="for semantic_similarity: a name on the hub, such as intfloat/multilingual-e5-base, a folder, openai:NAME "
+        "or wordllama; default: wordllama, which needs no network",
     )
     parser.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
     parser.add_argument(

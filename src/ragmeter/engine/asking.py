@@ -14,7 +14,7 @@ from ragmeter.definition import Metric
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.rounds import Reuse
-from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run
+from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run, with_models
 from ragmeter.engine.filling import Asking
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
@@ -22,8 +22,8 @@ from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
 from ragmeter.io.data import file_signature
 from ragmeter.io.join import rows_of
-from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.limits import MAX_FIELD
+from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Reading, Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
 from ragmeter.runs.writer import NewRun
@@ -102,13 +102,15 @@ def ask_and_score(
 
     `judge` is the language model behind metrics such as `llm_correct`.
     """
-    chosen = choose_metrics(
-        metrics,
-        language=language,
-        fallback=fallback,
-        model=embedding_model,
-        base_url=embedding_base_url,
-        prefix=embedding_prefix,
+    chosen = with_models(
+        choose_metrics(
+            metrics,
+            language=language,
+            fallback=fallback,
+            model=embedding_model,
+            base_url=embedding_base_url,
+            prefix=embedding_prefix,
+        )
     )
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)

@@ -14,7 +14,7 @@ MAX_DEPTH = 200
 #: Values take up to some hundred bytes each: this many are about 3 GB.
 _MAX_VALUES = 25_000_000
 _SPACE = " \t\n\r"
-_TOKEN = re.compile(r'''(?P<key>"[^"\\]*+(?:\\.[^"\\]*+)*+")\s*+:|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]''')
+_TOKEN = re.compile(r"""(?P<key>"[^"\\]*+(?:\\.[^"\\]*+)*+")\s*+:|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]""")
 _CONTAINERS = (list, tuple, dict)
 
 

@@ -95,10 +95,11 @@ class _Lines:
 
     def finish_row(self) -> int:
         """The line in which the row began that is now complete."""
+        begin, self.begin = self.begin, self.line + 1
         self.size += self._row
         self._row = 0
         self._between_rows = True
-        return self.begin
+        return begin
 
     def __iter__(self) -> Iterator[str]:
         for block in blocks_of_lines(self._pieces, self.limit, returns=True):
@@ -115,8 +116,6 @@ class _Lines:
                 if self._row > self.limit.size:
                     raise TooLongError
                 yield line
-        if self._between_rows:
-            self.begin = self.line + 1
 
 
 def _split(block: str) -> list[str]:

@@ -40,5 +40,8 @@ class Limit:
         """The error for something larger than this; `hint` is what may be wrong with the file."""
         more = f"if it is meant to be that large, allow more with {option('max_field')}" if self.adjustable else ""
         return InputError(
-            f"{what} is larger than {given(self.mib)} MiB", file=name, line=line, hint="; ".join(filter(None, (hint, more)))
+            f"{what} is larger than {given(self.mib)} MiB",
+            file=name,
+            line=line,
+            hint="; ".join(filter(None, (hint, more))),
         )
