@@ -126,6 +126,14 @@ class MissingExtraError(RagmeterError):
 class RagmeterWarning(UserWarning):
     """A call that works, but probably not as intended. The command line prints it on standard error."""
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(for_python(message))
+        self._written = message
+
+    def for_command_line(self) -> str:
+        """The message with flags in place of keywords."""
+        return for_command_line(self._written)
+
 
 #: A name is not suggested if its similarity is lower than the best one's by more than this.
 _FARTHER = 0.15

@@ -102,6 +102,24 @@ def test_a_model_is_fetched_once(ragmeter_process: Run, tmp_path: Path, hub: Hub
     assert hub.calls == calls  # what is here is used, and nobody is asked
 
 
+@pytest.mark.parametrize("command", ["ask", "evaluate"])
+def test_nobody_is_asked_where_no_model_was_named(
+    command: str, ragmeter_process: Run, tmp_path: Path, hub: Hub
+) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"question":"capital?","answer":"It is Paris","reference":"Paris"}\n')
+    (tmp_path / "rag.py").write_text("def answer(question): return 'Paris'\n")
+    options = {
+        "ask": ("--dataset", "rows.jsonl", "--target", "rag:answer"),
+        "evaluate": ("--metrics", "semantic_similarity", "--results", "rows.jsonl"),
+    }
+    done = ragmeter_process(command, *options[command], "--run", "a", env={"HF_HOME": "hub", **hub.env})
+    assert done.returncode == 0, done.stderr
+    assert hub.calls == 0
+    assert done.stderr.count("ragmeter: warning: no embedding model was named: wordllama is used") == 1
+    assert "--embedding-model intfloat/multilingual-e5-base" in done.stderr
+    assert "semantic_similarity[model=wordllama]" in done.stdout
+
+
 def test_a_model_that_is_not_there(ragmeter_process: Run, tmp_path: Path, hub: Hub) -> None:
     done = evaluate(ragmeter_process, tmp_path, hub.env, "someone/nothing")
     assert done.returncode == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import socket
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint
@@ -11,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragmeter import add_metrics, evaluate, get_metric
 from ragmeter.embedders import hub, port, sentence
 from ragmeter.embedders.cache import Cache
 from ragmeter.embedders.folder import ModelFolder
-from ragmeter.errors import MissingExtraError, UnknownNameError, UsageError
+from ragmeter.errors import MissingExtraError, RagmeterWarning, UnknownNameError, UsageError
 from ragmeter.registry import Kind
 from tests.conftest import Run
 from tests.embedders.helpers import write_folder
@@ -116,7 +118,8 @@ def test_a_hub_that_can_not_be_reached(ragmeter_process: Run, tmp_path: Path) ->
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     env = {"HF_HOME": str(tmp_path / "hub"), "HF_ENDPOINT": f"http://127.0.0.1:{port}"}
-    done = ragmeter_process("evaluate", "--metrics", "semantic_similarity", "--results", "rows.jsonl", env=env)
+    options = ("--results", "rows.jsonl", "--embedding-model", E5)
+    done = ragmeter_process("evaluate", "--metrics", "semantic_similarity", *options, env=env)
     assert done.returncode == 2
     assert "the hub can't be reached" in done.stderr
     assert "--embedding-model FOLDER" in done.stderr
@@ -125,17 +128,37 @@ def test_a_hub_that_can_not_be_reached(ragmeter_process: Run, tmp_path: Path) ->
 
 
 def test_a_model_that_was_fetched_before(ragmeter_process: Run, tmp_path: Path) -> None:
-    """The default name, found where the hub's library keeps it. The weights are another model's; the way is real."""
+    """The earlier tools' model, found where the hub's library keeps it. The weights are another's; the way is real."""
     place = tmp_path / "hub" / "hub" / f"models--{E5.replace('/', '--')}"
     write_folder(place / "snapshots" / COMMIT)
     (place / "refs").mkdir()
     (place / "refs" / "main").write_text(COMMIT)
     (tmp_path / "rows.jsonl").write_text(ROWS)
     env = {"HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1"}
-    done = ragmeter_process(
-        "evaluate", "--metrics", "semantic_similarity", "--results", "rows.jsonl", "--run", "a", "--json", env=env
-    )
+    options = ("--results", "rows.jsonl", "--run", "a", "--json", "--embedding-model", E5)
+    done = ragmeter_process("evaluate", "--metrics", "semantic_similarity", *options, env=env)
     assert done.returncode == 0, done.stderr
     manifest = (tmp_path / "runs" / "a" / "manifest.json").read_text()
     for part in (f'"revision": "{COMMIT}"', '"prefix": "query: "', f'"model": "{E5}"', '"embedded": 3'):
         assert part in manifest
+
+
+def test_without_a_name_the_model_that_needs_no_network(tmp_path: Path) -> None:
+    rows = [{"answer": "It is Paris", "reference": "Paris"}]
+    with pytest.warns(RagmeterWarning, match="no embedding model was named: wordllama is used.*embedding_model="):
+        unnamed = evaluate(rows, metrics="semantic_similarity", run="r", output_dir=tmp_path)
+    assert list(unnamed) == ["semantic_similarity[model=wordllama]"]
+    named = evaluate(rows, metrics="semantic_similarity", embedding_model="wordllama")
+    assert named["semantic_similarity"].mean == unnamed["semantic_similarity"].mean
+    with pytest.warns(RagmeterWarning, match="no embedding model was named"):
+        (direct,) = get_metric("semantic_similarity")(["Paris"], ["It is Paris"])
+    assert direct == named["semantic_similarity"].mean
+    with pytest.warns(RagmeterWarning, match="no embedding model was named"):
+        more = add_metrics(unnamed, "satisfaction_score[latency_weight=0],token_f1")
+    assert "satisfaction_score[latency_weight=0.0,model=wordllama]" in more
+
+
+def test_without_a_name_and_without_that_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"no embedding model was named[^$]*embedding_model=[^$]*ragmeter\[static\]"):
+        evaluate([{"answer": "a", "reference": "a"}], metrics="semantic_similarity")

@@ -51,6 +51,39 @@ BAD: dict[str, tuple[str, bytes, list[str]]] = {
     "reference that is an object": ("r.jsonl", b'{"answer": "a", "reference": {"x": 1}}\n', ["line 1", "an object"]),
     "reference of lists": ("r.jsonl", b'{"answer": "a", "reference": [["x"]]}\n', ["line 1", "is not a text"]),
     "retrieved objects": ("r.jsonl", b'{"answer": "a", "doc_ids": [{"id": 1}]}\n', ["line 1", "is not a text"]),
+    "duplicate key": (
+        "r.jsonl", b'{"answer": "a"}\n{"answer": "a", "answer": "b"}\n', ["line 2", '"answer"', "second time"],
+    ),
+    "duplicate key, written in another way": (
+        "r.jsonl", b'{"answer": "a", "re\\u0066": "\\":", "ref": "b"}\n', ["line 1", '"ref" appears'],
+    ),
+    "duplicate key inside": (
+        "r.json", b'[{"answer": "a"},\n {"answer": "b",\n "more": [{"id": 1,\n "id": 2}]}]', ["line 4", '"id" appears'],
+    ),
+    "duplicate key around the rows": (
+        "r.json", b'{"results": [{"answer": "a"}],\n"results": []}', ["line 2", '"results" appears'],
+    ),
+    "JSON of 979 levels": ("r.jsonl", b'{"more": ' + b"[" * 978 + b"]" * 978 + b"}\n", ["line 1", "200 levels"]),
+    "JSON of 201 levels": ("r.jsonl", b'{"more": ' + b"[" * 200 + b"]" * 200 + b"}\n", ["line 1", "200 levels"]),
+    "list cell of 979 levels": (
+        "r.csv", b'answer,doc_ids\na,[]\na,"' + b"[" * 979 + b"]" * 979 + b'"\n', ["line 3", "'doc_ids'", "levels"],
+    ),
+    "list cell of 5,000 levels": (
+        "r.csv", b'answer,doc_ids\na,"' + b"[" * 5000 + b"]" * 5000 + b'"\n', ["line 2", "'doc_ids'"],
+    ),
+    "number of 200,000 digits": (
+        "r.csv", b'answer,doc_ids\na,[]\na,"[0x' + b"f" * 200_000 + b']"\n', ["line 3", "'doc_ids'", "limit"],
+    ),
+    "number of 200,000 digits in a list of lists": (
+        "r.csv", b'answer,doc_ids\na,"[[0x' + b"f" * 200_000 + b']]"\n', ["line 2", "'doc_ids'"],
+    ),
+    "number of 5,000 digits in JSON": ("r.jsonl", b'{"answer": 1' + b"0" * 5000 + b"}\n", ["line 1", "digits"]),
+    "list cell with a list as a key": ("r.csv", b'answer,doc_ids\na,"[{[]: 1}]"\n', ["line 2", "is not a list"]),
+    "damaged zstd": ("r.csv.zst", b"\x28\xb5\x2f\xfd" + bytes(40), ["damaged"]),
+    "20,000 columns": ("r.csv", b",".join(b"c%d" % n for n in range(20_000)) + b"\n", ["line 1", "16,384 columns"]),
+    "20,000 keys": (
+        "r.jsonl", b"".join(b'{"k%d": 1}\n' % n for n in range(20_000)), ["more than 16,384 columns"],
+    ),
     "two candidates for a column": (
         "r.csv", b"qid,response,prediction,reference\n1,a,a,a\n", ["'response' and 'prediction'", "--column answer="],
     ),

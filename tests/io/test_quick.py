@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from ragmeter.errors import InputError
 from ragmeter.io import delimited, quick
+from ragmeter.io.blocks import decoded
+from ragmeter.io.limits import Limit
 from ragmeter.table import Batch
 
 cells = st.text(alphabet=st.sampled_from('ab,\t"\n\r é中'), max_size=6)
@@ -29,9 +31,9 @@ def flat(batches: list[Batch]) -> tuple[dict[str, list[Any]], list[int]]:
 
 
 def strictly(data: bytes) -> Any:
-    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    lines = delimited._Lines(decoded(io.BytesIO(data), "utf-8-sig"), Limit())
     try:
-        return flat(list(delimited._read_strictly(text, "f", ",", True, None, 0)))
+        return flat(list(delimited._read_strictly(lines, "f", ",", True, [])))
     except InputError as error:
         return str(error)
 

@@ -19,6 +19,7 @@ from ragmeter.cli.options import (
     exit_code,
     json_option,
     max_calls_option,
+    max_field_option,
     read_columns,
     reuse_options,
     run_option,
@@ -62,6 +63,7 @@ def run(argv: Sequence[str]) -> int:
         target,
         metrics=choose_metrics(chosen.metrics, **metric_settings(chosen)),
         columns=read_columns(chosen.column),
+        max_field=chosen.max_field,
         run=name,
         output_dir=chosen.output_dir,
         output=chosen.output,
@@ -107,6 +109,7 @@ def _parser() -> Parser:
     add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
     column_option(parser)
+    max_field_option(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
     embedding_options(parser)

@@ -73,9 +73,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(message: str) -> None:
-    """Print a message on standard error, if anybody still reads it: the exit code says the same."""
+    """Print a message on standard error, if anybody still reads it: the exit code says the same.
+
+    Control characters in what it quotes, from a file or a server, are shown as text.
+    """
+    from ragmeter.show.texts import visible
+
     with suppress(OSError):
-        print(f"ragmeter: {message}", file=sys.stderr, flush=True)
+        print(f"ragmeter: {visible(message)}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -83,8 +88,8 @@ def _plain_warnings() -> Iterator[None]:
     """Print ragmeter's own warnings on standard error like errors, without a line of code."""
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, RagmeterWarning):
-            print(f"ragmeter: warning: {message}", file=sys.stderr, flush=True)
+        if isinstance(message, RagmeterWarning):
+            _say(f"warning: {message.for_command_line()}")
         else:
             default_show(message, category, *place, **more)
 

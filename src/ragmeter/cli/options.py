@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ragmeter.errors import UsageError, did_you_mean
+from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.show.numbers import given
 from ragmeter.stats.confidence import AUTO, METHODS
@@ -218,6 +219,7 @@ def input_options(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="in csv and tsv files, a double quote is just a character",
     )
+    max_field_option(group)
 
 
 def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
@@ -227,7 +229,19 @@ def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
         "encoding": chosen.encoding,
         "quotes": chosen.quotes,
         "delimiter": read_delimiter(chosen),
+        "max_field": chosen.max_field,
     }
+
+
+def max_field_option(parser: argparse._ActionsContainer) -> None:
+    """Add --max-field."""
+    parser.add_argument(
+        "--max-field",
+        metavar="MIB",
+        type=float,
+        default=MAX_FIELD,
+        help="refuse a row, or a JSON document, that is larger; default: 256",
+    )
 
 
 def read_delimiter(chosen: argparse.Namespace) -> str | None:
@@ -251,8 +265,8 @@ def embedding_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--embedding-model",
         metavar="MODEL",
-        help="for semantic_similarity: a name on the hub, a folder, openai:NAME or wordllama; "
-        "default: intfloat/multilingual-e5-base",
+        help="for semantic_similarity: a name on the hub, such as intfloat/multilingual-e5-base, a folder, openai:NAME "
+        "or wordllama; default: wordllama, which needs no network",
     )
     parser.add_argument("--embedding-base-url", metavar="URL", help="the endpoint of an openai:NAME embedding model")
     parser.add_argument(

@@ -21,6 +21,7 @@ from ragmeter.cli.options import (
     exit_code,
     formula_option,
     json_option,
+    max_field_option,
     read_columns,
     reuse_options,
     run_option,
@@ -67,6 +68,7 @@ def run(argv: Sequence[str]) -> int:
         target,
         metrics=metrics,
         columns=read_columns(chosen.column),
+        max_field=chosen.max_field,
         run=name,
         output_dir=chosen.output_dir,
         workers=chosen.workers,
@@ -86,7 +88,7 @@ def run(argv: Sequence[str]) -> int:
             shutil.move(str(evidence), str(folder.path / "evidence"))
     elif evidence.exists():
         evidence.rmdir()
-    write_scored(chosen.output, _rows(chosen.input, service.evaluation, metrics), guard=chosen.guard)
+    write_scored(chosen.output, _rows(chosen, service.evaluation, metrics), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
         summary = service.evaluation.summary
@@ -107,10 +109,11 @@ def run(argv: Sequence[str]) -> int:
     return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total)
 
 
-def _rows(path: Path, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
-    from ragmeter.io.source import open_source
+    from ragmeter.io.source import Reading, open_source
 
+    source = open_source(chosen.input, Reading(max_field=chosen.max_field))
     bases = [metric.base for metric in metrics]
     titles = [metric.name if bases.count(metric.base) > 1 else metric.base for metric in metrics]
     averaged = [] if _AVERAGE in bases else [metric.name for metric in metrics if _is_share(metric)]
@@ -122,7 +125,7 @@ def _rows(path: Path, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[s
             **{title: _number(scored[metric.name]) for title, metric in zip(titles, metrics, strict=True)},
             **({_AVERAGE: _mean([_number(scored[name]) for name in averaged])} if averaged else {}),
         }
-        for (_, row), scored in zip(open_source(path).records(), scored_rows, strict=True)
+        for (_, row), scored in zip(source.records(), scored_rows, strict=True)
     ]
 
 
@@ -158,6 +161,7 @@ def _parser() -> Parser:
         "average_score is the mean of those that are chosen",
     )
     column_option(parser)
+    max_field_option(parser)
     page = parser.add_argument_group("the page")
     add = page.add_argument
     add("--answer-selector", metavar="CSS", help="where answers appear; the last one that matches counts")

@@ -11,6 +11,7 @@ from ragmeter.compat.base import Evaluator, MetricEvaluator, read_objects
 from ragmeter.compat.objects import EvaluationResult
 from ragmeter.errors import errors_of
 from ragmeter.io.data import Data
+from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, check_writable, replacing, write_rows
 
@@ -33,6 +34,7 @@ def run_evaluators(
     encoding: str | None = None,
     quotes: bool = True,
     delimiter: str | None = None,
+    max_field: float = MAX_FIELD,
     output_dir: str | Path = EVALUATION_RESULTS,
     output_prefix: str | None = None,
     output_format: str = "tsv",
@@ -43,7 +45,7 @@ def run_evaluators(
     They are called `{prefix}.{Evaluator}.evaluation.aggregated.tsv` and `.rows.tsv`; the default prefix is the name of
     the results file. If an evaluator fails, nothing is written.
     """
-    reading = Reading(encoding, quotes, delimiter)
+    reading = Reading(encoding, quotes, delimiter, max_field)
     data = Data.open(results, reference, columns=columns, reading=reading, repeated=True)
     metric_evaluators = [evaluator for evaluator in evaluators if isinstance(evaluator, MetricEvaluator)]
     needs = [metric for evaluator in metric_evaluators for metric in evaluator.metrics().values()]

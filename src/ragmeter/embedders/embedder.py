@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ragmeter.embedders.port import Backend, Identity, Vectors, choose
+from ragmeter.embedders.port import Backend, Identity, Vectors, choose, default_model
 from ragmeter.errors import InputError, Interrupted, errors_of
 
 if TYPE_CHECKING:
@@ -142,8 +142,8 @@ class Embedders:
 
 
 def embed(
-    texts: Sequence[str], model: str, base_url: str | None, prefix: str | None, models: Embedders | None = None
+    texts: Sequence[str], model: str | None, base_url: str | None, prefix: str | None, models: Embedders | None = None
 ) -> Vectors:
     """Vectors of distinct texts: counted for the run whose models these are, or for nobody where there are none."""
     with nullcontext(models) if models is not None else Embedders() as chosen:
-        return chosen.of(model, base_url, prefix).embed(texts)
+        return chosen.of(model or default_model(), base_url, prefix).embed(texts)

@@ -8,6 +8,7 @@ FOLDER or a name on the hub     ONNX Runtime where there is an ONNX file, else s
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.errors import UnknownNameError, UsageError, did_you_mean
+from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError, did_you_mean
 from ragmeter.hints import option, parameter
 from ragmeter.registry import Kind, find_kind
 
@@ -30,6 +31,8 @@ Flags = npt.NDArray[np.bool_]
 _GROUP = "ragmeter.embedders"
 STATIC = "wordllama"
 SERVER = "openai:"
+#: The model of the earlier tools.
+SEEDS_MODEL = "intfloat/multilingual-e5-base"
 #: The e5 family was trained with a prefix before every text. Here both sides are treated alike: as queries.
 _E5 = re.compile(r"(?:^|[-_/\\])e5(?:[-_]|$)(?!.*instruct)", re.IGNORECASE)
 _E5_PREFIX = "query: "
@@ -66,6 +69,25 @@ def choose(model: str, base_url: str | None, prefix: str | None, cache: Cache) -
             hint=f"write the model as {SERVER}NAME, or leave {parameter('embedding_base_url')} out",
         )
     return kind.open(model, {"base_url": base_url, "prefix": prefix, "cache": cache})
+
+
+def default_model() -> str:
+    """The model that is used where none was named: the one that needs no network. A warning says so."""
+    from importlib.util import find_spec
+
+    if find_spec(STATIC) is None:
+        raise UsageError(
+            "no embedding model was named",
+            hint=f"name one with {option('embedding_model')}: {SEEDS_MODEL} is fetched from the hub once, a folder and "
+            f"{SERVER}NAME are yours; or pip install 'ragmeter[static]' for {STATIC}, which needs no network",
+        )
+    warnings.warn(
+        f"no embedding model was named: {STATIC} is used, which needs no network, and is mostly for English; "
+        f"{option('embedding_model', SEEDS_MODEL)} is for many languages, and is fetched from the hub once",
+        RagmeterWarning,
+        stacklevel=4,
+    )
+    return STATIC
 
 
 class _Server(Kind[Backend]):

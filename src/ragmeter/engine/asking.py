@@ -15,7 +15,7 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
-from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run
+from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run, with_models
 from ragmeter.engine.filling import Asking
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
@@ -23,8 +23,9 @@ from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
 from ragmeter.io.data import file_signature
 from ragmeter.io.join import rows_of
+from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.names import plain_name, run_name
-from ragmeter.io.source import Source, open_source, stem
+from ragmeter.io.source import Reading, Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.writer import NewRun
@@ -71,6 +72,7 @@ def ask_and_score(
     *,
     metrics: str | Iterable[MetricLike],
     columns: Mapping[str, str] | None = None,
+    max_field: float = MAX_FIELD,
     run: str | None = None,
     output_dir: str | Path = RUNS,
     output: str | Path | None = None,
@@ -106,17 +108,19 @@ def ask_and_score(
     `judge` is the language model behind metrics such as `llm_correct`. A complete run with a judge's replies in it is
     asked again only if `replace` is true.
     """
-    chosen = choose_metrics(
-        metrics,
-        language=language,
-        fallback=fallback,
-        model=embedding_model,
-        base_url=embedding_base_url,
-        prefix=embedding_prefix,
+    chosen = with_models(
+        choose_metrics(
+            metrics,
+            language=language,
+            fallback=fallback,
+            model=embedding_model,
+            base_url=embedding_base_url,
+            prefix=embedding_prefix,
+        )
     )
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
-    source = open_source(dataset, what="dataset")
+    source = open_source(dataset, Reading(max_field=max_field), what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
     questions = [question for batch in batches for question in _questions(batch, source)]
     asking = Asking(judge, Path(output_dir), retry_failed, progress)

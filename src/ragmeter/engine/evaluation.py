@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -18,6 +18,7 @@ from ragmeter import naming, registry
 from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
+from ragmeter.embedders.port import default_model
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled
@@ -25,6 +26,7 @@ from ragmeter.engine.scoring import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
+from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import RUNS, check_writable
@@ -143,6 +145,7 @@ def evaluate(
     encoding: str | None = None,
     quotes: bool = True,
     delimiter: str | None = None,
+    max_field: float = MAX_FIELD,
     interval: str = AUTO,
     cluster: str | None = AUTO,
     level: float = 0.95,
@@ -159,9 +162,9 @@ def evaluate(
 
     `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
     them alone may hold both the answers and the references. `columns` maps the table's names to yours:
-    `{"answer": "generated_answer"}`. `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of
-    meaning, see `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson",
-    "bootstrap" or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all
+    `{"answer": "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB.
+    `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of meaning, see
+    `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap" or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all
     are apart, and "auto" takes conversations of several turns and questions that were asked several times. `judge` is
     the language model behind metrics such as `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in
     `output_dir/judge.journal.sqlite`, so that the same answer is paid for once, and `retry_failed` asks again about
@@ -174,15 +177,17 @@ def evaluate(
     """
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
-    chosen = choose_metrics(
-        metrics,
-        language=language,
-        doc_id=doc_id_pattern,
-        model=embedding_model,
-        base_url=embedding_base_url,
-        prefix=embedding_prefix,
+    chosen = with_models(
+        choose_metrics(
+            metrics,
+            language=language,
+            doc_id=doc_id_pattern,
+            model=embedding_model,
+            base_url=embedding_base_url,
+            prefix=embedding_prefix,
+        )
     )
-    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter))
+    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter, max_field))
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
     if run is None:
         return _evaluate(data, chosen, asking, None, confidence, workers)
@@ -271,6 +276,7 @@ def add_metrics(
             known = sorted({setting for metric in chosen for setting in metric.defaults})
             raise UnknownNameError("keyword", name, known, hint="it is no setting of any of these metrics")
     folder = find_run(run, output_dir)
+    chosen = with_models(chosen, folder.summary()["metrics"])
     is_kept = not isinstance(folder, TemporaryRun)
     if not is_kept:
         folder = TemporaryRun.copy(folder)
@@ -286,6 +292,19 @@ def choose_metrics(
     """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
     language = None if language in (None, "none") else Language.parse(language)
     return registry.get_all(metrics, language=language, **settings)
+
+
+def with_models(metrics: Sequence[Metric], present: Collection[str] = ()) -> list[Metric]:
+    """The metrics with the default embedding model where none was named, except those that a run has already."""
+    unnamed = [metric for metric in metrics if _lacks_model(metric) and metric.name not in present]
+    if not unnamed:
+        return list(metrics)
+    model = default_model()
+    return list(dict.fromkeys(metric.with_settings(model=model) if metric in unnamed else metric for metric in metrics))
+
+
+def _lacks_model(metric: Metric) -> bool:
+    return any(settings.get("model", "") is None for _, settings in metric.embedded.values())
 
 
 Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]

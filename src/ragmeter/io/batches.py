@@ -2,32 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ragmeter.errors import InputError
 from ragmeter.table import Batch
 
-#: The most rows and characters of a batch: large enough to be fast, small enough for constant memory.
+#: The most rows, characters and cells of a batch: large enough to be fast, small enough for constant memory.
 ROWS = 16_384
 CHARACTERS = 16_000_000
+_CELLS = 4_000_000
+#: The most columns of a table, as in a spreadsheet. Rows that each have a key of their own would fill any memory.
+MAX_COLUMNS = 16_384
 
 
-def batches_of_records(records: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[Batch]:
-    """Batches of rows given as (line, dict). A key that a row lacks is a missing cell."""
+def batches_of_records(records: Iterable[tuple[int, int, Mapping[str, Any]]], name: str) -> Iterator[Batch]:
+    """Batches of rows given as (line, characters, dict). A key that a row lacks is a missing cell."""
     rows: list[Mapping[str, Any]] = []
     lines: list[int] = []
-    size = 0
-    for line, record in records:
+    total = 0
+    for line, size, record in records:
         rows.append(record)
         lines.append(line)
-        size += sum(len(value) for value in record.values() if isinstance(value, str))
-        if len(rows) == ROWS or size > CHARACTERS:
-            yield _columns(rows, lines)
-            rows, lines, size = [], [], 0
+        total += size
+        if len(rows) == ROWS or total > CHARACTERS:
+            yield from _columns(rows, lines, name)
+            rows, lines, total = [], [], 0
     if rows:
-        yield _columns(rows, lines)
+        yield from _columns(rows, lines, name)
 
 
-def _columns(rows: list[Mapping[str, Any]], lines: list[int]) -> Batch:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return Batch({name: [row.get(name) for row in rows] for name in names}, lines)
+def numbered(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+    """Rows that are in memory already, each with its number and the size of its texts."""
+    for number, record in enumerate(records, 1):
+        yield number, sum(len(value) for value in record.values() if isinstance(value, str)), record
+
+
+def _columns(rows: list[Mapping[str, Any]], lines: list[int], name: str) -> Iterator[Batch]:
+    """The rows as columns, in several batches if the rows have few keys in common."""
+    titles = dict.fromkeys(title for row in rows for title in row)
+    check_columns(len(titles), name)
+    step = max(1, _CELLS // max(1, len(titles)))
+    for begin in range(0, len(rows), step):
+        part = rows[begin : begin + step]
+        yield Batch({title: [row.get(title) for row in part] for title in titles}, lines[begin : begin + step])
+
+
+def check_columns(count: int, name: str, line: int | None = None) -> None:
+    """Refuse a table with too many columns."""
+    if count > MAX_COLUMNS:
+        raise InputError(
+            f"more than {MAX_COLUMNS:,} columns, {count:,} so far",
+            file=name,
+            line=line,
+            hint="each key of an object is a column, and each cell of the header",
+        )
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """The names that appear more than once."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)

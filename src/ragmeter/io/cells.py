@@ -12,13 +12,24 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ragmeter.errors import InputError
+from ragmeter.io.decoding import MAX_DEPTH, is_too_deep
+
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 #: Under these keys an object that stands for a passage has its text.
 TEXT_KEYS = ("text", "content", "page_content", "snippet")
 _NO_COMMA = re.compile(r"""['"]\s+['"]""")
 
 
-class NotAListError(Exception):
+#: The longest list that is read as a Python literal, in characters: Python takes a hundred times as much to read it.
+_LONGEST_LITERAL = 16_000_000
+
+
+class CellError(InputError):
+    """A cell that can't be read. The message says why."""
+
+
+class NotAListError(CellError):
     """A cell that should be a list and is not. The message shows the cell."""
 
 
@@ -38,10 +49,19 @@ def as_text(value: Any) -> str | None:
         if isinstance(value, bytes):
             value = value.decode("utf-8", errors="replace")
         elif isinstance(value, bool | int | float | list | tuple | dict):
-            value = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
+            value = _as_json(value)
         else:
             value = str(value)
     return whole(value)
+
+
+def _as_json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
+    except RecursionError:
+        raise CellError("lists or objects are nested too deeply") from None
+    except ValueError as error:  # a whole number of thousands of digits, or a list that contains itself
+        raise CellError(f"{type(value).__name__} that can't be written as text: {error}") from None
 
 
 def whole(text: str) -> str:
@@ -60,11 +80,6 @@ def as_number(value: Any) -> float | None:
     if isinstance(value, bool) or not math.isfinite(number):
         raise ValueError("not a finite number")
     return number
-
-
-def as_texts(column: list[Any]) -> list[Any]:
-    """A whole column by `as_text`; fast where there is nothing to change."""
-    return column if is_clean(column) else [as_text(value) for value in column]
 
 
 def is_clean(column: Sequence[Any]) -> bool:
@@ -99,7 +114,7 @@ def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
     elif not isinstance(value, list | tuple):
         value = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(value, list | tuple):
-        raise NotAListError(f"{_shown(value)} is not a list")
+        raise NotAListError(f"{shown(value)} is not a list")
     return texts_of(value, strict=strict)
 
 
@@ -113,7 +128,7 @@ def texts_of(items: Sequence[Any], *, strict: bool = True) -> list[str]:
     texts = []
     for item in items:
         if strict and isinstance(item, dict | list | tuple | set):
-            raise NotAListError(f"{_shown(item)} inside the list is not a text")
+            raise NotAListError(f"{shown(item)} inside the list is not a text")
         if isinstance(item, dict):
             item = next((item[key] for key in TEXT_KEYS if isinstance(item.get(key), str)), item)
         if not is_missing(item):
@@ -123,17 +138,25 @@ def texts_of(items: Sequence[Any], *, strict: bool = True) -> list[str]:
 
 def _parse_list(text: str, strict: bool) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass  # not JSON: perhaps a Python literal
+        items = json.loads(text)
+    except (ValueError, RecursionError):  # not JSON: perhaps a Python literal
+        items = _literal(text, strict)
+    if len(text) > 2 * MAX_DEPTH and is_too_deep(items):
+        raise CellError(f"{shown(text)} is nested more than {MAX_DEPTH} levels deep")
+    return items
+
+
+def _literal(text: str, strict: bool) -> Any:
+    if len(text) > _LONGEST_LITERAL:
+        raise CellError(f"{shown(text)} is not JSON, and too long for a list as Python writes it")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about invalid escapes in the text
             items = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise NotAListError(f"{_shown(text)} is not a list") from None
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        raise NotAListError(f"{shown(text)} is not a list") from None
     if strict and isinstance(items, list | tuple) and _NO_COMMA.search(text) and _strings_in(text) > len(items):
-        raise NotAListError(f"{_shown(text)} has items without a comma between them, as numpy prints arrays")
+        raise NotAListError(f"{shown(text)} has items without a comma between them, as numpy prints arrays")
     return items
 
 
@@ -143,6 +166,7 @@ def _strings_in(literal: str) -> int:
     return sum(token.type == tokenize.STRING for token in tokens)
 
 
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
+def shown(value: Any) -> str:
+    """The beginning of a cell, for a message."""
+    text = value if isinstance(value, str) else _as_json(value)
     return repr(text if len(text) <= 60 else text[:57] + "...")

@@ -15,7 +15,8 @@ from typing import Literal
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
 from ragmeter.hints import column_option, option
-from ragmeter.io.cells import NotAListError, as_list, as_number, as_text, as_texts, is_clean, texts_of
+from ragmeter.io.batches import check_columns
+from ragmeter.io.cells import CellError, NotAListError, as_list, as_number, as_text, is_clean, shown, texts_of
 from ragmeter.io.source import Source
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, TEXT_COLUMNS, Batch, Column
 
@@ -74,6 +75,7 @@ class Typed:
         for batch in self.source.batches():
             titles = list(dict.fromkeys([*names, *batch.columns]))
             if len(titles) > len(names):
+                check_columns(len(titles), self.source.name)
                 names = recognise(titles, self.role, self.mapping, self.source.name)
             yield Batch({name: self._column(name, title, batch) for title, name in names.items()}, batch.lines)
 
@@ -85,18 +87,18 @@ class Typed:
             clean = batch.plain or is_clean(column)
             if clean and not ("[" in "".join(column) and any(map(_LIST_BEGINS, column))):
                 return [[value] for value in column]
-            return self._lists(column, title, batch.lines, _reference)
+            return self._cells(column, title, batch.lines, _reference)
         if name == "error":
             column = [value or None for value in column]  # `false` and 0 mean no error
         if name in NUMBER_COLUMNS:
             return self._numbers(column, title, batch.lines)
         if name in LIST_COLUMNS:
-            return self._lists(column, title, batch.lines, partial(as_list, strict=name != "contexts"))
+            return self._cells(column, title, batch.lines, partial(as_list, strict=name != "contexts"))
         if batch.plain or is_clean(column):
             return column
         if name in TEXT_COLUMNS:
             self._refuse_structure(column, title, batch.lines)
-        return as_texts(column)
+        return self._cells(column, title, batch.lines, as_text)
 
     def _refuse_structure(self, column: Column, title: str, lines: Sequence[int]) -> None:
         for value, line in zip(column, lines, strict=True):
@@ -112,22 +114,25 @@ class Typed:
                 numbers.append(as_number(value))
             except ValueError:
                 raise InputError(
-                    f"column {title!r}: {value!r} is not a number", file=self.source.name, line=line
+                    f"column {title!r}: {shown(value)} is not a number", file=self.source.name, line=line
                 ) from None
         return numbers
 
-    def _lists(
-        self, column: Column, title: str, lines: Sequence[int], read: Callable[[object], list[str] | None]
-    ) -> Column:
-        """Each cell as a list of texts; an error names the line of the first that is not."""
-        lists: Column = []
+    def _cells(self, column: Column, title: str, lines: Sequence[int], read: Callable[[object], object]) -> Column:
+        """Each cell as `read` makes it; an error names the line of the first that it can't."""
+        cells: Column = []
         for value, line in zip(column, lines, strict=True):
             try:
-                lists.append(read(value))
-            except NotAListError as error:
-                hint = "write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']"
-                raise InputError(f"column {title!r}: {error}", file=self.source.name, line=line, hint=hint) from None
-        return lists
+                cells.append(read(value))
+            except CellError as error:
+                is_list = isinstance(error, NotAListError)
+                raise InputError(
+                    f"column {title!r}: {error.message}",
+                    file=self.source.name,
+                    line=line,
+                    hint="write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']" if is_list else "",
+                ) from None
+        return cells
 
 
 def _reference(value: object) -> list[str] | None:

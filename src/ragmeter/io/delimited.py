@@ -7,52 +7,124 @@ import io
 import re
 import sys
 from collections.abc import Iterator
-from itertools import accumulate, chain, islice
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, cast
 
 from ragmeter.errors import InputError
 from ragmeter.hints import by_caller, option
 from ragmeter.io import quick
-from ragmeter.io.batches import CHARACTERS, ROWS
+from ragmeter.io.batches import CHARACTERS, ROWS, check_columns, repeated
+from ragmeter.io.blocks import TooLongError, blocks_of_lines, decoded
+from ragmeter.io.limits import Limit
 from ragmeter.table import Batch
 
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the default of 128 KiB is less than one retrieved context
 
 _BREAK = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++")
 
 
-def read(stream: BinaryIO, encoding: str, *, name: str, delimiter: str, quotes: bool) -> Iterator[Batch]:
+def read(
+    stream: BinaryIO,
+    encoding: str,
+    *,
+    name: str,
+    delimiter: str,
+    quotes: bool,
+    limit: Limit = Limit(),  # noqa: B008 - frozen
+) -> Iterator[Batch]:
     """Batches of a delimited file with a header. `quotes`: cells may be in double quotes, as in RFC 4180."""
     rest = quick.Rest()
+    header: list[str] = []
     if quotes and encoding == "utf-8-sig" and delimiter.isascii():
-        for columns, lines in quick.read(stream, delimiter, rest):
-            header = _header(rest.header or [], name, delimiter)
+        for columns, lines in quick.read(stream, delimiter, rest, limit.size):
+            header = header or _header(rest.header or [], name, delimiter)
             yield Batch(dict(zip(header, columns, strict=True)), lines, plain=True)
     buffered = io.BufferedReader(_Continued(rest.pending, stream), 1 << 20)
     if rest.header is not None:
         encoding = "utf-8"  # after the beginning, a BOM is text
-    text = io.TextIOWrapper(buffered, encoding=encoding, newline="")
-    yield from _read_strictly(text, name, delimiter, quotes, rest.header, rest.line - 1)
+        header = header or _header(rest.header, name, delimiter)
+    rest.pending = b""
+    lines_left = _Lines(decoded(cast(BinaryIO, buffered), encoding), limit, rest.line - 1)
+    yield from _read_strictly(lines_left, name, delimiter, quotes, header)
 
 
-def _read_strictly(
-    text: TextIO, name: str, delimiter: str, quotes: bool, header: list[str] | None, lines_before: int
-) -> Iterator[Batch]:
-    reader = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE, strict=True)
+def _read_strictly(lines: _Lines, name: str, delimiter: str, quotes: bool, header: list[str]) -> Iterator[Batch]:
+    reader = csv.reader(
+        iter(lines), delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE, strict=True
+    )
     rows: list[list[str]] = []
-    line, step = lines_before + 1, 64
+    places: list[int] = []
     try:
-        header = _header(header or next(filter(None, reader), []), name, delimiter)
-        while True:
-            rows, line = [], lines_before + reader.line_num + 1
-            rows.extend(islice(reader, step))  # what was read before an error stays in the list
-            if not rows:
-                return
-            yield _batch(header, rows, _lines(rows, line), name)
-            size = sum(map(len, chain.from_iterable(rows)))
-            step = max(1, min(ROWS, 64 * len(rows), len(rows) * CHARACTERS // (size + 1)))
+        for row in reader:
+            begin = lines.finish_row()
+            if not row:
+                continue  # a blank line
+            if not header:
+                header = _header(row, name, delimiter)
+                continue
+            if len(row) != len(header):
+                raise _ragged(row, header, name, begin)
+            rows.append(row)
+            places.append(begin)
+            if len(rows) == ROWS or lines.size > CHARACTERS:
+                yield _batch(header, rows, places, name)
+                rows, places, lines.size = [], [], 0
     except csv.Error as error:
-        raise _malformed(str(error), name, _lines(rows, line)[-1], delimiter) from None
+        raise _malformed(str(error), name, lines.begin, delimiter) from None
+    except TooLongError:
+        hint = "a quote that is never closed may take in the rest of the file"
+        raise lines.limit.error("the row that begins here", name, lines.begin, hint) from None
+    if rows:
+        yield _batch(header, rows, places, name)
+
+
+class _Lines:
+    """The lines of a text for the csv module, and where the row begins that they are parts of.
+
+    Blank lines between rows are skipped a block at a time: a small compressed file may contain a billion of them.
+    """
+
+    def __init__(self, pieces: Iterator[str], limit: Limit, line: int = 0) -> None:
+        self.limit = limit
+        self.line = line  # of the last line that was given
+        self.begin = line + 1
+        self.size = 0  # characters since somebody set it to 0
+        self._pieces = pieces
+        self._row = 0  # characters of the row so far
+        self._between_rows = True
+
+    def finish_row(self) -> int:
+        """The line in which the row began that is now complete."""
+        begin, self.begin = self.begin, self.line + 1
+        self.size += self._row
+        self._row = 0
+        self._between_rows = True
+        return begin
+
+    def __iter__(self) -> Iterator[str]:
+        for block in blocks_of_lines(self._pieces, self.limit, returns=True):
+            if self._between_rows and not block.strip("\r\n"):
+                self.line += len(_BREAK.findall(block))
+                self.begin = self.line + 1
+                continue
+            for line in _split(block):
+                self.line += 1
+                if self._between_rows:
+                    self.begin = self.line
+                    self._between_rows = False
+                self._row += len(line)
+                if self._row > self.limit.size:
+                    raise TooLongError
+                yield line
+
+
+def _split(block: str) -> list[str]:
+    """The lines of a block, with their line breaks."""
+    if block.count("\r") != block.count("\r\n"):
+        return _LINE.findall(block)
+    lines = [f"{line}\n" for line in block.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
 
 
 class _Continued(io.RawIOBase):
@@ -73,27 +145,8 @@ class _Continued(io.RawIOBase):
         return len(data)
 
 
-def _lines(rows: list[list[str]], first: int) -> list[int]:
-    """The line on which each row begins, and the line after the last row: a cell may contain line breaks."""
-    breaks = [sum(len(_BREAK.findall(cell)) for cell in row if "\n" in cell or "\r" in cell) for row in rows]
-    return list(accumulate((1 + count for count in breaks), initial=first))
-
-
-def _complete(
-    rows: list[list[str]], lines: list[int], header: list[str], name: str
-) -> tuple[list[list[str]], list[int]]:
-    """The rows without blank lines; any other row of the wrong length is an error."""
-    complete, places = [], []
-    for row, line in zip(rows, lines[:-1], strict=True):
-        if row and len(row) != len(header):
-            raise _ragged(row, header, name, line)
-        if row:
-            complete.append(row)
-            places.append(line)
-    return complete, [*places, lines[-1]]
-
-
 def _header(row: list[str], name: str, delimiter: str) -> list[str]:
+    check_columns(len(row), name, 1)
     if len(row) == 1:
         other = next((mark for mark in ";\t,|" if mark != delimiter and mark in row[0]), None)
         if other is not None:
@@ -107,16 +160,14 @@ def _header(row: list[str], name: str, delimiter: str) -> list[str]:
     names = [cell.strip() or f"unnamed_{place}" for place, cell in enumerate(row, 1)]
     if any("\0" in cell for cell in row):
         raise InputError("a NUL byte in the header", file=name, line=1)
-    duplicates = sorted({title for title in names if names.count(title) > 1})
+    duplicates = repeated(names)
     if duplicates:
         raise InputError(f"the header has {', '.join(map(repr, duplicates))} more than once", file=name, line=1)
     return names
 
 
 def _batch(header: list[str], rows: list[list[str]], lines: list[int], name: str) -> Batch:
-    if set(map(len, rows)) != {len(header)}:
-        rows, lines = _complete(rows, lines, header, name)
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in header]
+    columns = [list(column) for column in zip(*rows, strict=True)]
     for title, column in zip(header, columns, strict=True):
         if "\0" in "".join(column):
             line = next(line for line, cell in zip(lines, column, strict=False) if "\0" in cell)

@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 import unicodedata
 
-#: Invisible characters that a program may drop before it looks at a cell: controls, joiners, a BOM.
-_UNSEEN = (
-    r"\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
-)
-_INVISIBLE = re.compile(f"[{_UNSEEN}]+")
+import regex
+
+#: Characters that a program may drop before it looks at a cell, since nothing is seen of them: controls and formats (a
+#: BOM, joiners, directions), spaces, marks without a letter, what fonts ignore, what Unicode has not assigned.
+_UNSEEN = r"\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800"
+_INVISIBLE = regex.compile(rf"[{_UNSEEN}--\p{{Z}}--\s]+", regex.VERSION1)
 #: How a formula begins, in ASCII and in equivalent forms.
-_FORMULA = re.compile(rf"[\s{_UNSEEN}]*[=+\-@\t\r|%＝＋－＠﹦﹢﹣﹫−]")
+_FORMULA = regex.compile(rf"[\s{_UNSEEN}]*[=+\-@\t\r|%＝＋－＠﹦﹢﹣﹫−]")
+#: Marks that begin no formula, and that are seen. The empty text is among them.
+_PLAIN = "!\"#$&'()*,./:;<>?[\\]^_`{}~"
 _NUMBER = re.compile(r"[+-](?:\d+(?:[.,]\d+)*\.?|[.,]\d+)(?:[eE][+-]?\d+)?\s?%?")
 #: A call, a pipe, a reference to another sheet or file.
 _REACHES_OUT = re.compile(r"""\|| \w\s*\( | !\s*[\w$'"\[(] | ['"]\s*\#""", re.VERBOSE)
@@ -32,6 +34,8 @@ _ID = re.compile(r"[-+]+(?=.*[^\W\d_])(?=.*[\d_])[\w.:/~+-]*")  # letters, and a
 
 def guarded(text: str) -> str:
     """The text, with a quote in front if a spreadsheet might run it."""
+    if text[:1].isalnum() or text[:1] in _PLAIN:
+        return text
     start = _FORMULA.match(text)
     return text if start is None or _runs_nothing(text, start.end() - 1) else f"'{text}"
 

@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, NoReturn, TextIO
+from typing import Any, BinaryIO
 
 from ragmeter.errors import InputError
-from ragmeter.io.batches import batches_of_records
+from ragmeter.io.batches import batches_of_records, numbered
+from ragmeter.io.blocks import TooLongError, blocks_of_lines, decoded
+from ragmeter.io.decoding import check_values, decode
+from ragmeter.io.limits import Limit
 from ragmeter.table import Batch
 
 #: Keys of an object that may have its rows.
 _ROW_KEYS = ("results", "rows", "data", "records")
+_AS_LINES = "JSON Lines (one object per line, .jsonl) may be of any size"
 
 
-def read_lines(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Batch]:
+def read_lines(stream: BinaryIO, encoding: str, *, name: str, limit: Limit = Limit()) -> Iterator[Batch]:  # noqa: B008 - frozen
     """One object per line; blank lines are skipped."""
-    with io.TextIOWrapper(stream, encoding, newline="\n") as text:
-        yield from batches_of_records(_records(text, name))
+    yield from batches_of_records(_records(stream, encoding, name, limit), name)
 
 
-class _ConstantError(Exception):
-    """A number that JSON does not have: NaN, Infinity."""
+def _records(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+    number = 1
+    try:
+        for block in blocks_of_lines(decoded(stream, encoding), limit):
+            if block.isspace():
+                number += block.count("\n")
+                continue
+            for line in block.removesuffix("\n").split("\n"):
+                if line and not line.isspace():
+                    check_values(line, name, number)
+                    yield number, len(line), _object(decode(line, name, number), name, number)
+                number += 1
+    except TooLongError:
+        raise limit.error("this line", name, number) from None
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise _ConstantError(constant)
-
-
-#: Shared by all lines: `json.loads` would make a new one for each.
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
-
-
-def _records(text: TextIO, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text, 1):
-        if not line.isspace():
-            yield number, _object(_parse(line, name, number), name, number)
-
-
-def read_document(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Batch]:
+def read_document(stream: BinaryIO, encoding: str, *, name: str, limit: Limit = Limit()) -> Iterator[Batch]:  # noqa: B008 - frozen
     """One document: a list of objects, an object with such a list under `results`, `rows`, `data` or `records`, or an
     object that is the only row.
     """
-    with io.TextIOWrapper(stream, encoding) as text:
-        document = _parse(text.read(), name, None)
+    text = _text(stream, encoding, name, limit)
+    check_values(text, name)
+    document = decode(text, name)
+    del text
     if isinstance(document, dict):
         document = next((document[key] for key in _ROW_KEYS if _holds_rows(document.get(key))), [document])
     if not isinstance(document, list):
@@ -53,24 +54,20 @@ def read_document(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[Bat
             file=name,
             hint=f"an object may hold the list under {', '.join(_ROW_KEYS)}",
         )
-    yield from batches_of_records((number, _object(row, name, number)) for number, row in enumerate(document, 1))
+    rows = (_object(row, name, number) for number, row in enumerate(document, 1))
+    yield from batches_of_records(numbered(rows), name)
 
 
-def _parse(text: str, name: str, line: int | None) -> Any:
-    try:
-        return _DECODER.decode(text)
-    except _ConstantError as error:
-        raise InputError(f"{error} is not JSON", file=name, line=line, hint="write null for a missing value") from None
-    except json.JSONDecodeError as error:
-        rest = f", found {text[error.pos : error.pos + 20]!r}" if error.pos < len(text) else ", the text ends there"
-        where = line if line is not None else error.lineno
-        raise InputError(
-            f"this is not JSON: {error.msg} at column {error.colno}{rest}", file=name, line=where
-        ) from None
-    except RecursionError:
-        raise InputError("the JSON is nested too deeply", file=name, line=line) from None
-    except ValueError as error:  # a number with thousands of digits
-        raise InputError(f"this JSON can't be read: {error}", file=name, line=line) from None
+def _text(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> str:
+    pieces: list[str] = []
+    size = 0
+    for piece in decoded(stream, encoding):
+        pieces.append(piece)
+        size += len(piece)
+        if size > limit.size:
+            line = 1 + sum(piece.count("\n") for piece in pieces)
+            raise limit.error("the document, of which this line is a part,", name, line, _AS_LINES)
+    return "".join(pieces)
 
 
 def _object(value: Any, name: str, line: int) -> Mapping[str, Any]:

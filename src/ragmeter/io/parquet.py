@@ -9,33 +9,83 @@ from typing import Any
 import pyarrow as pa
 
 from ragmeter.errors import InputError
-from ragmeter.io.batches import ROWS
+from ragmeter.io.batches import CHARACTERS, ROWS, check_columns, repeated
+from ragmeter.io.limits import Limit
 from ragmeter.table import Batch
 
-__all__ = ["ROWS", "batches_of_arrow", "read"]
+#: Rows that are decompressed at a time: a cell that takes one byte in the file may be a megabyte long.
+_ROWS_AT_ONCE = 4096
 
 
-def read(path: Path) -> Iterator[Batch]:
+def read(path: Path, limit: Limit = Limit()) -> Iterator[Batch]:  # noqa: B008 - frozen
     """Batches of a Parquet file."""
     import pyarrow.parquet as pq
 
+    name = str(path)
     try:
         with path.open("rb") as opened, pq.ParquetFile(opened) as file:
             if file.metadata.num_rows == 0:
-                raise InputError("the file has no rows", file=str(path))
+                raise InputError("the file has no rows", file=name)
             names = file.schema_arrow.names
-            duplicates = sorted({name for name in names if names.count(name) > 1})
-            if duplicates:
-                raise InputError(f"the file has {', '.join(map(repr, duplicates))} more than once", file=str(path))
-            yield from batches_of_arrow(file.iter_batches(batch_size=ROWS))
+            check_columns(len(names), name)
+            if duplicates := repeated(names):
+                raise InputError(f"the file has {', '.join(map(repr, duplicates))} more than once", file=name)
+            yield from batches_of_arrow(_bounded(file.iter_batches(batch_size=_ROWS_AT_ONCE), name, limit))
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, ValueError) as error:
-        raise InputError(f"this is not a readable Parquet file: {error}", file=str(path)) from None
+        raise InputError(f"this is not a readable Parquet file: {error}", file=name) from None
 
 
-def batches_of_arrow(batches: Iterable[Any]) -> Iterator[Batch]:
-    """Arrow record batches as table batches. Lines are row numbers from 1."""
+def batches_of_arrow(tables: Iterable[Any]) -> Iterator[Batch]:
+    """Arrow tables or record batches as table batches. Lines are row numbers from 1."""
     line = 1
+    for table in tables:
+        columns = {name: column.to_pylist() for name, column in zip(table.schema.names, table.columns, strict=True)}
+        yield Batch(columns, range(line, line + table.num_rows))
+        line += table.num_rows
+
+
+def _bounded(batches: Iterable[Any], name: str, limit: Limit) -> Iterator[Any]:
+    """The same rows in tables of a good size: many small batches in one, a large one in several."""
+    waiting: list[Any] = []
+    line, rows, size = 1, 0, 0
     for batch in batches:
-        columns = {name: column.to_pylist() for name, column in zip(batch.schema.names, batch.columns, strict=True)}
-        yield Batch(columns, range(line, line + batch.num_rows))
+        batch = _without_dictionaries(batch)
+        _check_rows(batch, name, limit, line)
         line += batch.num_rows
+        waiting.append(batch)
+        rows += batch.num_rows
+        size += batch.nbytes
+        if rows >= ROWS or size > CHARACTERS:
+            yield from _halves(pa.Table.from_batches(waiting))
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield from _halves(pa.Table.from_batches(waiting))
+
+
+def _without_dictionaries(batch: Any) -> Any:
+    """The batch with texts in place of codes, of which every slice would carry the whole dictionary."""
+    if not any(pa.types.is_dictionary(field.type) for field in batch.schema):
+        return batch
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _halves(table: Any) -> Iterator[Any]:
+    if table.num_rows > 1 and table.nbytes > 2 * CHARACTERS:
+        middle = table.num_rows // 2
+        first, second = table.slice(0, middle), table.slice(middle)
+        if first.nbytes + second.nbytes < 1.5 * table.nbytes:  # else they share what is large
+            yield from _halves(first)
+            yield from _halves(second)
+            return
+    if table.num_rows:
+        yield table
+
+
+def _check_rows(batch: Any, name: str, limit: Limit, line: int) -> None:
+    if batch.nbytes > limit.size:
+        for row in range(batch.num_rows):
+            if batch.slice(row, 1).nbytes > limit.size:
+                raise limit.error("this row", name, line + row)

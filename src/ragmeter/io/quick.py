@@ -13,8 +13,12 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.io.batches import MAX_COLUMNS
+
 #: Bytes to read at a time: some ten thousand short rows, or some thousand long ones.
 _PIECE = 3 << 20
+#: The longest row.
+_LONGEST = 16 << 20
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 _BOM = b"\xef\xbb\xbf"
 
@@ -30,8 +34,14 @@ class Rest:
     header: list[str] | None = None
 
 
-def read(stream: BinaryIO, delimiter: str, rest: Rest) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Columns and the lines of their rows, as long as the file is plain. Afterwards `rest` has what is left."""
+def read(
+    stream: BinaryIO, delimiter: str, rest: Rest, longest: int = _LONGEST
+) -> Iterator[tuple[list[list[str]], list[int]]]:
+    """Columns and the lines of their rows, as long as the file is plain. Afterwards `rest` has what is left.
+
+    A row of more than `longest` bytes, or of more than some megabytes, is left to the strict reader: arrays of places
+    take many times the size of the text.
+    """
     size = _PIECE
     while True:
         piece = stream.read(size)
@@ -47,11 +57,13 @@ def read(stream: BinaryIO, delimiter: str, rest: Rest) -> Iterator[tuple[list[li
         if not data:
             return
         table = _split(data, ord(delimiter), len(rest.header) if rest.header else None)
-        if table is None:
+        if table is None or table.longest_row() > longest or table.width > MAX_COLUMNS:
             return
         if table.end == 0 and at_end:
             return
         if table.end == 0:
+            if len(data) > min(longest, _LONGEST):
+                return
             size *= 2  # a row longer than the piece
             continue
         size = _PIECE
@@ -85,6 +97,11 @@ class _Table:
     @property
     def breaks(self) -> int:
         return len(self.line_breaks)
+
+    def longest_row(self) -> int:
+        """In bytes."""
+        ends = self.separators[self.width - 1 :: self.width]
+        return int(np.diff(ends, prepend=-1).max(initial=0))
 
     def columns(self) -> list[list[str]]:
         marked = np.frombuffer(self.data, np.uint8, self.end).copy()

@@ -22,7 +22,8 @@ import pyarrow as pa
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
 from ragmeter.io import delimited, jsons, parquet
-from ragmeter.io.batches import batches_of_records
+from ragmeter.io.batches import ROWS, batches_of_records, numbered
+from ragmeter.io.limits import Limit
 from ragmeter.table import Batch
 
 _WHICH = f"say which with {option('encoding')}"
@@ -60,11 +61,15 @@ def stem(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a text file. Without `delimiter` it follows from the file's ending."""
+    """How to read a file. Without `delimiter` it follows from the file's ending.
+
+    `max_field` is the most that a row may take, or a JSON document, in MiB.
+    """
 
     encoding: str | None = None
     quotes: bool = True
     delimiter: str | None = None
+    max_field: float | None = None
 
 
 def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results") -> Source:  # noqa: B008 - frozen
@@ -80,7 +85,7 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
     if isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
         if not data:
             raise InputError("the list has no rows", file=what)
-        return Source(what, None, lambda: batches_of_records(enumerate(data, 1)), len(data))
+        return Source(what, None, lambda: batches_of_records(numbered(data), what), len(data))
     raise UsageError(
         f"can't read rows from {type(data).__name__}",
         hint="give a path, a list of dicts, or a pandas, polars or Arrow frame",
@@ -97,17 +102,18 @@ def _open_file(path: Path, reading: Reading) -> Source:
         reading = replace(reading, encoding=_text_encoding(reading.encoding))
     if reading.delimiter is not None and (len(reading.delimiter) != 1 or reading.delimiter in '"\r\n'):
         raise UsageError(f"a delimiter is one character, not {reading.delimiter!r}")
+    limit = Limit.of(reading.max_field)
     suffixes = [suffix.lower() for suffix in path.suffixes]
     ending = next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
     if ending == ".parquet":
-        return Source(name, path, partial(parquet.read, path))
+        return Source(name, path, partial(parquet.read, path, limit))
     if ending in _DELIMITERS:
         delimiter = reading.delimiter or _DELIMITERS[ending]
-        read = partial(delimited.read, name=name, delimiter=delimiter, quotes=reading.quotes)
+        read = partial(delimited.read, name=name, delimiter=delimiter, quotes=reading.quotes, limit=limit)
     elif ending in (".jsonl", ".ndjson"):
-        read = partial(jsons.read_lines, name=name)
+        read = partial(jsons.read_lines, name=name, limit=limit)
     elif ending == ".json":
-        read = partial(jsons.read_document, name=name)
+        read = partial(jsons.read_document, name=name, limit=limit)
     else:
         raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=f"it should be {FORMATS}")
     encoding = reading.encoding or "utf-8-sig"
@@ -190,22 +196,35 @@ def _encoding_error(name: str, opened: Opener, encoding: str, error: UnicodeDeco
     if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return InputError("the file is UTF-16, not UTF-8", file=name, hint=f"add {option('encoding', 'utf-16')}")
     wide = encoding.startswith(("utf-16", "utf-32"))  # a line break is not a single byte there
-    offset = 0
-    with _binary(opened) as stream:
-        for number, line in enumerate(() if wide else stream, 1):
-            try:
-                line.decode(encoding)
-            except UnicodeDecodeError as problem:
-                byte = f"byte 0x{line[problem.start]:02x} at offset {offset + problem.start}"
-                return InputError(
-                    f"{byte} is not {encoding.removesuffix('-sig')}",
-                    file=name,
-                    line=number,
-                    hint=f"say which encoding it is, for example {option('encoding', 'latin-1')} or "
-                    f"{option('encoding', 'cp1252')}",
-                )
-            offset += len(line)
+    if not wide and (place := _undecodable(opened, encoding)) is not None:
+        line, offset, byte = place
+        return InputError(
+            f"byte 0x{byte:02x} at offset {offset} is not {encoding.removesuffix('-sig')}",
+            file=name,
+            line=line,
+            hint=f"say which encoding it is, for example {option('encoding', 'latin-1')} or "
+            f"{option('encoding', 'cp1252')}",
+        )
     return InputError(f"the file is not {encoding}: {error.reason}", file=name, hint=_WHICH)
+
+
+def _undecodable(opened: Opener, encoding: str) -> tuple[int, int, int] | None:
+    """The line, the offset and the value of the first byte that does not decode."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line, offset = 1, 0
+    with _binary(opened) as stream:
+        while True:
+            data = stream.read(1 << 20)
+            try:
+                decoder.decode(data, not data)
+            except UnicodeDecodeError as problem:
+                place = len(data) - len(problem.object) + problem.start  # below 0 in what was left of the last piece
+                before = data.count(b"\n", 0, max(0, place))
+                return line + before, offset + place, problem.object[problem.start]
+            if not data:
+                return None
+            line += data.count(b"\n")
+            offset += len(data)
 
 
 def _arrow(frame: Any, what: str) -> Any:
@@ -223,4 +242,7 @@ def _read_frame(read: Callable[[], Any], what: str) -> Iterator[Batch]:
     table = read()
     if table.num_rows == 0:
         raise InputError("the frame has no rows", file=what)
-    yield from parquet.batches_of_arrow(table.to_batches(max_chunksize=parquet.ROWS))
+    try:
+        yield from parquet.batches_of_arrow(table.to_batches(max_chunksize=ROWS))
+    except (pa.ArrowException, OverflowError, ValueError) as error:
+        raise InputError(f"the frame can't be read: {error}", file=what) from None

@@ -10,7 +10,7 @@ import numpy as np
 from ragmeter.definition import metric
 from ragmeter.errors import UsageError
 from ragmeter.metrics.normalize import fold
-from ragmeter.metrics.semantic import MODEL, Prefix
+from ragmeter.metrics.semantic import Prefix
 from ragmeter.table import Scores
 
 
@@ -74,7 +74,7 @@ def satisfaction_score(
     events_weight: float = 0.3,
     latency_weight: float = 0.2,
     latency_limit_ms: float = 5000.0,
-    model: str = MODEL,
+    model: str | None = None,
     base_url: str | None = None,
     prefix: Prefix | None = None,
 ) -> Scores:

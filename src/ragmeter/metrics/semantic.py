@@ -13,8 +13,6 @@ from ragmeter.table import Embeddings, Scores
 if TYPE_CHECKING:
     from ragmeter.embedders.embedder import Embedders
 
-#: The default model.
-MODEL = "intfloat/multilingual-e5-base"
 _AT_ONCE = 4096  # pairs whose vectors are compared at once
 
 
@@ -40,7 +38,7 @@ def embeddings(
     reference: Sequence[str],
     answer: Sequence[str],
     *,
-    model: str = MODEL,
+    model: str | None = None,
     base_url: str | None = None,
     prefix: Prefix | None = None,
 ) -> Embeddings:
@@ -63,7 +61,7 @@ def embeddings(
 
 @column
 def similarities(
-    embeddings: Embeddings, *, model: str = MODEL, base_url: str | None = None, prefix: Prefix | None = None
+    embeddings: Embeddings, *, model: str | None = None, base_url: str | None = None, prefix: Prefix | None = None
 ) -> Scores:
     """The cosine of each pair's vectors."""
     scores = np.empty(len(embeddings.answer), dtype=np.float64)
@@ -78,15 +76,16 @@ def similarities(
 
 @metric(direction="higher", bounds=(-1.0, 1.0))
 def semantic_similarity(
-    similarities: Scores, *, model: str = MODEL, base_url: str | None = None, prefix: Prefix | None = None
+    similarities: Scores, *, model: str | None = None, base_url: str | None = None, prefix: Prefix | None = None
 ) -> Scores:
     """Cosine of the embeddings of the two texts: similarity of meaning, in any words.
 
     **Formula.** `a · b / (|a| |b|)`, with `a` and `b` the model's vectors of the answer and the reference. `model` is a
-    name on the hub (default `intfloat/multilingual-e5-base`), a folder, `openai:NAME` behind the endpoint `base_url`,
-    or `wordllama`. `prefix` is put in front of both texts: `query` (`query: `), `passage` (`passage: `), or your own
-    text. By default models of the e5 family get `query`, as their authors advise for texts of the same kind, and others
-    what their own files say. The tool that this metric comes from put `passage: ` before both texts: `prefix=passage`
+    name on the hub, such as `intfloat/multilingual-e5-base`, a folder, `openai:NAME` behind the endpoint `base_url`, or
+    `wordllama`. Nothing is fetched that was not named: without a model it is `wordllama`, whose files come with its
+    package, and the run says so. `prefix` is put in front of both texts: `query` (`query: `), `passage` (`passage: `),
+    or your own text. By default models of the e5 family get `query`, as their authors advise for texts of the same kind, and
+    others what their own files say. The tool that this metric comes from put `passage: ` before both texts: `prefix=passage`
     gives its values. Texts are compared after NFC and without white space at their ends. A text that is too long for
     the model is cut, and the run reports how many were. Needs `pip install 'ragmeter[semantic]'`.
 

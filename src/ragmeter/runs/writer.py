@@ -81,10 +81,13 @@ class RowsWriter:
                 write_statistics=[metric.name for metric in self._metrics],  # nobody needs a text's minimum
             )
         rows = len(scored.batch)
-        for name in arrays:
-            if name not in self._schema.names:
-                self.left_out[name] = self.left_out.get(name, 0) + rows
-        columns = [arrays.get(field.name, pa.nulls(rows, field.type)) for field in self._schema]
+        names = self._schema.names  # a new list at every access
+        for name in arrays.keys() - set(names):
+            self.left_out[name] = self.left_out.get(name, 0) + rows
+        columns = [
+            arrays[name] if name in arrays else pa.nulls(rows, kind)
+            for name, kind in zip(names, self._schema.types, strict=True)
+        ]
         with writing(self._path):
             self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema), row_group_size=rows)
 

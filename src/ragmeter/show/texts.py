@@ -8,6 +8,11 @@ from html import escape
 #: Control characters, and those that change the direction of the following text.
 _STEERING = r"\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNPRINTABLE = re.compile(rf"[\x00-\x08\x0b-\x1f{_STEERING}]")
+#: The same with tabs, and characters without a shape of their own: with them, two names may look alike.
+_STEERS = re.compile(
+    rf"[\x00-\x09\x0b-\x1f\u061c\u200b\u200e\u200f\u2028\u2029\u2060-\u2064\ufeff{_STEERING}\U000e0000-\U000e007f]"
+)
+_LONGEST_LINE = 4000
 _BREAKS = re.compile(rf"[\x00-\x1f\u2028\u2029{_STEERING}\ufffe\uffff]+")
 #: Markup of Markdown: emphasis, code, links and tables; and what begins a block.
 _MARKUP = re.compile(r"[\\`*_\[\]|~$]|^\s*[#+=-]+(?=\s|$)")
@@ -25,6 +30,15 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def printable(text: str) -> str:
     """The text without control characters of a terminal."""
     return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def visible(text: str) -> str:
+    """The text of a message, in which anybody's words may stand: control characters are shown as escapes, `\\x1b`.
+
+    Line breaks stay. A line of many thousand characters is cut.
+    """
+    lines = _STEERS.sub(lambda match: ascii(match[0])[1:-1], text).split("\n")
+    return "\n".join(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in lines)
 
 
 def one_line(text: str) -> str:
