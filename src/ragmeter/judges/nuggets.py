@@ -98,6 +98,10 @@ nugget_support = asked(
         ("nuggets", "answer", "question"),
         _split,
         lambda row, labels: [label for group in labels for label in group],
-        {"words": _ONE, "form": Labels(_WORDS, _ALSO, alone=True), "labels": {"question": "Question", "answer": "Answer", "claims": "Fact"}},
+        {
+            "words": _ONE,
+            "form": Labels(_WORDS, _ALSO, alone=True),
+            "labels": {"question": "Question", "answer": "Answer", "claims": "Fact"},
+        },
     ),
 )

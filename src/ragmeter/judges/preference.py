@@ -46,8 +46,11 @@ preferred = asked(
     optional=("reference",),
     structured=True,
     labels={
-        "question": "Question", "reference": "Correct answer", "first": "First answer", "second": "Second answer",
-    },  # fmt: skip
+        "question": "Question",
+        "reference": "Correct answer",
+        "first": "First answer",
+        "second": "Second answer",
+    },
     known=_same_answer,
     parts=Parts(("question", "reference", "answer", "other_answer"), _both_orders, _agreed),
 )

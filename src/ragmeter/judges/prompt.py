@@ -1,8 +1,8 @@
 """The defences that every prompt has without asking for them.
 
 All that comes from outside (question, reference, answer) is data. It is put between two markers that are made at random
-for each call, so that no text can end its own fence; marks by which chat models tell turns apart are broken; and what is in
-the data is never looked at for fields.
+for each call, so that no text can end its own fence; marks by which chat models tell turns apart are broken; and what
+is in the data is never looked at for fields.
 """
 
 from __future__ import annotations

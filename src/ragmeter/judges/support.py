@@ -55,7 +55,9 @@ def _support(name: str, claims: str, text: str, *, each: bool = False) -> Asked:
 
     parts = Parts((claims, text), split, join, ALONE)
     known = declined if text == "answer" else None
-    return asked(name, words=_MANY, form=Labels(_WORDS, _ALSO), structured=True, parts=parts, known=known, labels=_LABELS)
+    return asked(
+        name, words=_MANY, form=Labels(_WORDS, _ALSO), structured=True, parts=parts, known=known, labels=_LABELS
+    )
 
 
 def _whole(value: str | Sequence[str]) -> str:
