@@ -157,19 +157,19 @@ def evaluate(
 ) -> Evaluation:
     """Score results against references and summarise the scores.
 
-    `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of
-    them alone may hold both the answers and the references. `columns` maps the table's names to yours:
-    `{"answer": "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB.
-    `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of meaning, see
-    `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap" or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all
-    are apart, and "auto" takes conversations of several turns and questions that were asked several times. `judge` is
-    the language model behind metrics such as `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in
-    `output_dir/judge.journal.sqlite`, so that the same answer is paid for once, and `retry_failed` asks again about
-    rows that got no verdict. With `run`,
-    the run is kept as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when.
-    `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), or an object with
-    `submit()` as those of concurrent.futures; the numbers are the same.
-    `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
+    `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of them
+    alone may hold both the answers and the references. `columns` maps the table's names to yours: `{"answer":
+    "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB. `embedding_model`,
+    `embedding_base_url` and `embedding_prefix` are for metrics of meaning, see `semantic_similarity`. `interval` is
+    "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap" or "bca"; `cluster` names the column
+    whose values tell which rows belong together, None says that all are apart, and "auto" takes conversations of
+    several turns and questions that were asked several times. `judge` is the language model behind metrics such as
+    `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in `output_dir/judge.journal.sqlite`, so that the same
+    answer is paid for once, and `retry_failed` asks again about rows that got no verdict. With `run`, the run is kept
+    as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. `executor` says who
+    computes: "threads", "processes" (for metrics of yours in Python code), or an object with `submit()` as those of
+    concurrent.futures; the numbers are the same. `progress=True` shows a bar in a notebook or a terminal; a function is
+    called with each number of rows read.
     """
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)

@@ -84,10 +84,10 @@ def semantic_similarity(
     name on the hub, such as `intfloat/multilingual-e5-base`, a folder, `openai:NAME` behind the endpoint `base_url`, or
     `wordllama`. Nothing is fetched that was not named: without a model it is `wordllama`, whose files come with its
     package, and the run says so. `prefix` is put in front of both texts: `query` (`query: `), `passage` (`passage: `),
-    or your own text. By default models of the e5 family get `query`, as their authors advise for texts of the same kind, and
-    others what their own files say. The tool that this metric comes from put `passage: ` before both texts: `prefix=passage`
-    gives its values. Texts are compared after NFC and without white space at their ends. A text that is too long for
-    the model is cut, and the run reports how many were. Needs `pip install 'ragmeter[semantic]'`.
+    or your own text. By default models of the e5 family get `query`, as their authors advise for texts of the same
+    kind, and others what their own files say. The tool that this metric comes from put `passage: ` before both texts:
+    `prefix=passage` gives its values. Texts are compared after NFC and without white space at their ends. A text that
+    is too long for the model is cut, and the run reports how many were. Needs `pip install 'ragmeter[semantic]'`.
 
     **Edge cases.** Identical texts: 1, also when both are empty. One empty: 0.
 
