@@ -128,7 +128,7 @@ def test_a_hub_that_can_not_be_reached(ragmeter_process: Run, tmp_path: Path) ->
 
 
 def test_a_model_that_was_fetched_before(ragmeter_process: Run, tmp_path: Path) -> None:
-    """The earlier tools' model, found where the hub's library keeps it. The weights are another's; the way is real."""
+    """The earlier tools' model, where the hub's library keeps it. The weights are others; the way is real."""
     place = tmp_path / "hub" / "hub" / f"models--{E5.replace('/', '--')}"
     write_folder(place / "snapshots" / COMMIT)
     (place / "refs").mkdir()
@@ -154,8 +154,8 @@ def test_without_a_name_the_model_that_needs_no_network(tmp_path: Path) -> None:
         (direct,) = get_metric("semantic_similarity")(["Paris"], ["It is Paris"])
     assert direct == named["semantic_similarity"].mean
     with pytest.warns(RagmeterWarning, match="no embedding model was named"):
-        more = add_metrics(unnamed, "satisfaction_score[latency_weight=0],token_f1")
-    assert "satisfaction_score[latency_weight=0.0,model=wordllama]" in more
+        more = add_metrics(unnamed, "semantic_similarity[prefix=query],token_f1")
+    assert "semantic_similarity[model=wordllama,prefix=query]" in more
 
 
 def test_without_a_name_and_without_that_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,11 +139,17 @@ def texts_of(items: Sequence[Any], *, strict: bool = True) -> list[str]:
 def _parse_list(text: str, strict: bool) -> Any:
     try:
         items = json.loads(text)
-    except (ValueError, RecursionError):  # not JSON: perhaps a Python literal
+    except RecursionError:
+        raise _too_deep(text) from None
+    except ValueError:  # not JSON: perhaps a Python literal
         items = _literal(text, strict)
     if len(text) > 2 * MAX_DEPTH and is_too_deep(items):
-        raise CellError(f"{shown(text)} is nested more than {MAX_DEPTH} levels deep")
+        raise _too_deep(text)
     return items
+
+
+def _too_deep(text: str) -> NotAListError:
+    return NotAListError(f"{shown(text)} is nested more than {MAX_DEPTH} levels deep")
 
 
 def _literal(text: str, strict: bool) -> Any:

@@ -24,13 +24,19 @@ def read(path: Path, limit: Limit = Limit()) -> Iterator[Batch]:  # noqa: B008 -
     name = str(path)
     try:
         with path.open("rb") as opened, pq.ParquetFile(opened) as file:
-            if file.metadata.num_rows == 0:
+            stated, rows = file.metadata.num_rows, 0
+            if stated == 0:
                 raise InputError("the file has no rows", file=name)
             names = file.schema_arrow.names
             check_columns(len(names), name)
             if duplicates := repeated(names):
                 raise InputError(f"the file has {', '.join(map(repr, duplicates))} more than once", file=name)
-            yield from batches_of_arrow(_bounded(file.iter_batches(batch_size=_ROWS_AT_ONCE), name, limit))
+            for batch in batches_of_arrow(_bounded(file.iter_batches(batch_size=_ROWS_AT_ONCE), name, limit)):
+                rows += len(batch)
+                yield batch
+            if rows != stated:
+                reason = f"it should have {stated:,} rows, and has {rows:,}"
+                raise InputError(f"this is not a readable Parquet file: {reason}", file=name)
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError, ValueError) as error:
         raise InputError(f"this is not a readable Parquet file: {error}", file=name) from None
 
