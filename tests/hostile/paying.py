@@ -33,7 +33,7 @@ from urllib.request import Request, urlopen
 
 class Agent:
     def get_batch_size(self):
-        return 2
+        return int(os.environ.get("AGENT_BATCH", 2))
 
     def batch_generate_response(self, queries, images, message_histories):
         return [self.answer(query) for query in queries]

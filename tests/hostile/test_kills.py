@@ -70,7 +70,7 @@ def live_and_die(command: Command, folder: Path, server: CountingServer, chance:
 def test_killed_at_random_points(tmp_path: Path, name: str, kills: int) -> None:
     command = COMMANDS[name]
     chance = random.Random(SEED)
-    rows = 3 * (5 * kills + 8)
+    rows = 3 * ((2 if name == "web" else 5) * kills + 8)  # a page takes longer
     command.prepare(tmp_path, rows)
     with CountingServer(latency=0.01) as server:
         recorded: set[str] = set()
@@ -127,13 +127,16 @@ def finish(command: Command, folder: Path, server: CountingServer, *more: str, c
     ("name", "kills"),
     cases({"evaluate": 2}, {"evaluate": 12, "crag evaluate": 12, "crag generate": 6, "ask": 12}),
 )
-def test_a_limit_of_calls_holds_over_kills(tmp_path: Path, name: str, kills: int) -> None:
+def test_a_limit_of_calls_holds_over_kills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kills: int
+) -> None:
     command = COMMANDS[name]
     chance = random.Random(SEED + 1)
     limit = 5 * kills
     rows = 3 * limit
     option = "--judge-max-calls" if name == "evaluate" else "--max-calls"
     command.prepare(tmp_path, rows)
+    monkeypatch.setenv("AGENT_BATCH", "1")  # a call is one question
     with CountingServer(latency=0.01) as server:
         for _ in range(kills):
             live_and_die(command, tmp_path, server, chance, option, str(limit))

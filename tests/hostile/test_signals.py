@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,14 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals as POSI
 NO_BROWSER = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
 HEARD = b"finishing the calls under way"
 ROWS = 24
+
+
+@pytest.fixture(autouse=True)
+def _hangups_are_heard() -> Iterator[None]:
+    """Under nohup SIGHUP is ignored, and what is started inherits that."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 def hear(process: subprocess.Popen[str]) -> None:
