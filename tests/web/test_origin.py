@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,7 +17,8 @@ from typing import Any
 import pytest
 
 from ragmeter.errors import EndpointError, UsageError
-from ragmeter.targets.origin import is_elsewhere
+from ragmeter.targets.browser import launch, playwright_api
+from ragmeter.targets.origin import Gate, is_elsewhere
 from ragmeter.targets.page import Page
 from ragmeter.targets.web import Login, WebTarget
 from tests.browser import missing
@@ -27,7 +31,8 @@ from tests.web.helpers import ask_all, give_up_soon, target, texts
 def in_browser(test: Callable[..., None]) -> Callable[..., None]:
     """A test that needs the tests' browser."""
     needed = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
-    return needed(pytest.mark.usefixtures("shared_browser")(test))
+    marked: Callable[..., None] = needed(pytest.mark.usefixtures("shared_browser")(test))
+    return marked
 
 
 class Other:
@@ -162,3 +167,37 @@ def test_the_command_says_what_was_blocked(ragmeter: Run, tmp_path: Path, site: 
     assert f"{other.host} (" in done.stdout
     assert other.connections == 0
     assert "not allowed with" in ragmeter(*command, "--same-origin-only", "--any-host").stderr
+
+
+GATHER = """async (server) => {
+  const call = new RTCPeerConnection({iceServers: [{urls: "stun:" + server}]});
+  const complete = new Promise((done) => { call.onicegatheringstatechange = () => call.iceGatheringState === "complete" && done(); });
+  call.createDataChannel("x");
+  await call.setLocalDescription(await call.createOffer());
+  await Promise.race([complete, new Promise((done) => setTimeout(done, 3000))]);
+}"""  # noqa: E501 - a script
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
+@pytest.mark.parametrize("own_origin", [False, True])
+def test_calls_between_browsers_send_nothing(own_origin: bool) -> None:
+    async def gather(server: str) -> None:
+        gate = Gate("http://127.0.0.1:8/", Counter())
+        async with playwright_api().async_playwright() as playwright:
+            browser = await launch(playwright, None, headed=False, own_origin=own_origin)
+            context = await browser.new_context(**({"proxy": await gate.open()} if own_origin else {}))
+            await (await context.new_page()).evaluate(GATHER, server)
+            await browser.close()
+            await gate.close()
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as route, socket.socket(type=socket.SOCK_DGRAM) as server:
+        try:
+            route.connect(("192.0.2.1", 9))  # sends nothing, but has an address that is not a loopback one
+        except OSError:
+            pytest.skip("this machine has a loopback address only")
+        server.bind(("", 0))
+        server.settimeout(0.5)
+        asyncio.run(gather(f"{route.getsockname()[0]}:{server.getsockname()[1]}"))
+        with pytest.raises(TimeoutError) if own_origin else nullcontext():
+            server.recv(2000)

@@ -13,9 +13,10 @@ from ragmeter.io.cells import whole
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.finish import Finish
 from ragmeter.targets.looks import check_look, read_sources
-from ragmeter.targets.page import SELECTOR_NOT_FOUND, TAMPERED, OpenPage
+from ragmeter.targets.page import SELECTOR_NOT_FOUND, TAMPERED, OpenPage, Page
 from ragmeter.targets.port import Answer
 
+__all__ = ["Page", "Visit"]
 _POLL = 0.05
 #: Seconds that a box or a button may take to appear, and the fewest times that it is looked for.
 _APPEARS, _LOOKS = 10.0, 5
@@ -112,7 +113,8 @@ class Visit(OpenPage):
             await box.fill(question, timeout=self.how.timeout * 1000)
         except self._error as problem:
             if "Timeout" in str(problem):
-                raise TryAgain(TIMEOUT, "the box takes no text: it is disabled or covered") from None
+                why = await self._state() or ": it is disabled or covered"
+                raise TryAgain(TIMEOUT, f"the box takes no text{why}") from None
             await box.click(timeout=5000)
             await box.press_sequentially(question, timeout=self.how.timeout * 1000)
 
@@ -140,8 +142,10 @@ class Visit(OpenPage):
             overlay = re.search(r"(<.*?>.*) intercepts pointer events", str(problem))
             if overlay is None and "Timeout" not in str(problem):
                 raise
-            why = f"{overlay[1][:100]} lies over it" if overlay else "it is disabled or hidden"
-            raise TryAgain(TIMEOUT, f"{what} can't be clicked: {why}") from None
+            why = (
+                f": {overlay[1][:100]} lies over it" if overlay else await self._state() or ": it is disabled or hidden"
+            )
+            raise TryAgain(TIMEOUT, f"{what} can't be clicked{why}") from None
 
     async def _mark(self, question: str) -> None:
         self.events.traffic.question(time.perf_counter())
