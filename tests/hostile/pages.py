@@ -58,7 +58,7 @@ PAGES = {
     "asks_before_it_reloads": Hostile("window.onbeforeunload = (e) => { e.preventDefault(); e.returnValue = 1; }; location.reload();", row=(LATE,)),
     # coming and going
     "loads_again_and_again": Hostile("sessionStorage.again = 1; location.reload();", "if (sessionStorage.again) location.reload();", row=(LATE,)),
-    "closes_itself": Hostile("window.close();", row=("page_crashed: the page has closed itself",)),
+    "closes_itself": Hostile("window.close();", row=("page_crashed: the page has closed itself", LATE)),
     "wipes_itself": Hostile('document.open(); document.write("<p>gone</p>"); document.close();', row=(LATE,)),
     "removes_everything": Hostile("document.documentElement.remove();", row=(LATE,)),
     "opens_windows": Hostile('forEver(() => window.open("about:blank"), 5);', row=("target_error: the page has opened more than 20 windows",)),
@@ -67,8 +67,9 @@ PAGES = {
     # what it has replaced
     "replaces_our_global": Hostile(setup="""const fake = new Proxy({}, {get: () => () => ({value: {text: 1}})}); try { window.__ragmeter = fake; } catch {}
         try { delete window.__ragmeter; } catch {} try { Object.defineProperty(window, "__ragmeter", {get: () => fake}); } catch {} try { window.__ragmeter.look = 1; } catch {}"""),
-    "replaces_builtins": Hostile(setup="""window.JSON = {stringify: () => "{", parse: () => { throw 1; }}; window.getComputedStyle = () => null; window.Map = window.Set = null; window.Promise = class {};
+    "replaces_builtins": Hostile(setup="""window.JSON = {stringify: () => "{", parse: () => { throw 1; }}; window.getComputedStyle = () => null; window.Promise = class {};
         window.MutationObserver = null; Object.getOwnPropertyDescriptor = () => null;"""),
+    "replaces_maps": Hostile(setup="window.Map = window.Set = null;", row=("Answer to", LATE, "target_error: "), always=True),  # the browser's driver needs them, too
     "replaces_the_dom": Hostile(setup="""for (const owner of [Element, Document, DocumentFragment, Node]) for (const name of ["querySelector", "querySelectorAll", "getAttribute", "getClientRects", "getRootNode", "compareDocumentPosition", "attachShadow"])
         if (owner.prototype[name]) owner.prototype[name] = () => { throw new Error("mine"); };"""),
     "hides_the_dom": Hostile(setup=f"""const form = document.createElement("form"); chat.before(form); form.append(chat);
