@@ -24,6 +24,8 @@ QID = "qid"
 TEXT_COLUMNS = ("qid", "question", "answer", "error", "session_id", "system_name")
 LIST_COLUMNS = ("reference", "relevant", "retrieved", "contexts")
 NUMBER_COLUMNS = ("latency_ms", "time_to_first_token_ms")
+#: What had arrived of an answer that broke off. It is not scored.
+PARTIAL_ANSWER = "partial_answer"
 #: The names of a conversation's scores in the file of scores, and in the run's rows.
 OTHER_NAMES = {
     "accuracy": "is_correct",
@@ -42,6 +44,8 @@ _EMPTY_IS_MISSING = frozenset({"reference", "relevant"})
 
 SCORED = "scored"
 UNDEFINED = "undefined"
+#: The answer declines to answer: there is nothing in it to be scored.
+ABSTAINED = "abstained"
 TARGET_ERROR = "target_error"
 NO_RESULT = "no_result"
 #: Outcomes of judges and targets that gave no usable answer, or were not asked.

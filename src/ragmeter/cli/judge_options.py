@@ -26,12 +26,16 @@ _SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
                             "the flip rate is shown; default: 1"}),
     "tries": ("tries", {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; "
                         "default: 3"}),
+    "claims-per-call": ("claims_per_call", {"metavar": "N", "type": int, "help": "how many claims the model is asked "
+                                            "about in one call; small models do better with 1; default: 10"}),
     "temperature": ("temperature", {"metavar": "T", "type": float, "help": "default: 0"}),
     "seed": ("seed", {"metavar": "N", "type": int, "help": "default: 0"}),
     "max-tokens": ("max_tokens", {"metavar": "N", "type": int, "help": "the longest reply; default: 1024"}),
     "timeout": ("timeout", {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60"}),
     "retries": ("retries", {"metavar": "N", "type": int, "help": "how often a call that failed is made again; "
                             "default: 3"}),
+    "give-up-after": ("give_up_after", {"metavar": "SECONDS", "type": float, "help": "stop when no call has succeeded "
+                                        "for so long; the same command goes on later; default: 300"}),
     "workers": ("workers", {"metavar": "N", "type": int, "help": "the most calls under way at once; default: 8"}),
     "budget": ("budget", {"metavar": "DOLLARS", "type": float, "help": "the most that the run's judging may cost; the "
                           "rest is skipped_budget"}),

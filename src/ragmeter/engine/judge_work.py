@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,8 @@ class Filling:
                     columns: dict[str, list[Any]] = {}
                     for number, filler in enumerate(fillers):
                         done = advance if number == 0 else _show_nothing
-                        columns |= await filler.fill(batch, start, caller, client, done)
+                        so_far = replace(batch, columns={**batch.columns, **columns})
+                        columns |= await filler.fill(so_far, start, caller, client, done)
                     filled.append(columns)
                     marks.append(mark_of(batch, shown))
                     start += len(batch)
@@ -82,6 +84,8 @@ class Filling:
                 filler.prepare(batches)
                 for name, number in filler.estimate(batches, journal, seen).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
+                if filler.asked.guess is not None:  # what the next columns are filled from
+                    batches = partial(filler.guessed, batches, journal)
             total |= self._check_calls(journal, total)
             notice = self._unused(journal, fillers, batches)
         price = self.judge.price

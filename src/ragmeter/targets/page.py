@@ -15,7 +15,7 @@ from ragmeter.effects.wire import public
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.table import TARGET_ERROR, TIMEOUT
-from ragmeter.targets.events import Events
+from ragmeter.targets.page_events import Events
 from ragmeter.targets.origin import Gate, block_navigation, is_elsewhere
 
 SELECTOR_NOT_FOUND, NAVIGATION_ERROR = "selector_not_found", "navigation_error"
