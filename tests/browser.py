@@ -59,8 +59,12 @@ def served(*command: str) -> Iterator[str]:
 def chromium_server(folder: Path) -> Iterator[str]:
     """A headless Chromium that whoever knows its address can have pages of."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
+    from ragmeter.targets.browser import QUIET
+
     config = folder / "browser.json"
-    config.write_text(json.dumps({"executablePath": _executable(), "args": ["--no-sandbox"] if root else []}))
+    config.write_text(
+        json.dumps({"executablePath": _executable(), "args": [*QUIET, *(["--no-sandbox"] if root else [])]})
+    )
     with started("-m", "playwright", "launch-server", "--browser", "chromium", "--config", str(config)) as address:
         yield address
 

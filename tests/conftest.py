@@ -114,9 +114,9 @@ def browser_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def shared_browser(browser_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have web targets use the tests' browser, where a call does not ask for another one."""
 
-    async def connect(playwright: Any, path: str | None, *, headed: bool) -> Any:
+    async def connect(playwright: Any, path: str | None, *, headed: bool, own_origin: bool) -> Any:
         if path is not None or headed:
-            return await launch(playwright, path, headed=headed)
+            return await launch(playwright, path, headed=headed, own_origin=own_origin)
         return await playwright.chromium.connect(browser_address)
 
     monkeypatch.setattr("ragmeter.targets.web.launch", connect)

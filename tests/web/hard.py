@@ -73,3 +73,27 @@ RICH = """<p>One<br>two</p><ul><li><p>loose</p></li><li>tight<ol><li>inner</li><
     return 1</code></pre><div style="white-space: pre-wrap">a
   b</div><table><tr><th>x</th><td>1</td></tr><tr><th>y</th><td>2</td></tr></table><p>See <a href="https://example.org/doc">the doc</a><sup style="cursor: pointer">[1]</sup>
 <math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math></p><details><summary>More</summary>folded</details><button>Copy</button>"""
+
+#: A page that reaches for another origin in every way, and answers once each has come to its end.
+REACHES = """const to = new URLSearchParams(location.search).get("to"), tries = [];
+const attempt = (start) => tries.push(new Promise((done) => start(done)));
+const asked = (path) => attempt((done) => fetch(path, {mode: "no-cors"}).then(done, done));
+const loaded = (tag, fields) => attempt((done) => { const e = document.createElement(tag); e.onload = e.onerror = done; Object.assign(e, fields); document.body.append(e); });
+asked(to + "/fetch"); asked("/redirect?to=" + to + "/redirected");
+loaded("iframe", {src: to + "/iframe"}); loaded("iframe", {src: "/redirect?to=" + to + "/iframe-redirected"}); loaded("img", {src: to + "/image"}); loaded("script", {src: to + "/script"});
+loaded("link", {rel: "stylesheet", href: to + "/style"});
+attempt((done) => { const s = new WebSocket(to.replace("http", "ws") + "/socket"); s.onclose = done; });
+attempt((done) => { const s = new EventSource(to + "/events"); s.onerror = () => { s.close(); done(); }; });
+const work = (name) => URL.createObjectURL(new Blob([`const end = (port) => { fetch("${to}/${name}", {mode: "no-cors"}).catch(() => {}).then(() => {
+    const s = new WebSocket("${to.replace("http", "ws")}/${name}-socket"); s.onclose = () => port.postMessage(1); }); }; self.onconnect = (e) => end(e.ports[0]); if (self.postMessage) end(self);`]));
+attempt((done) => { new Worker(work("worker")).onmessage = done; });
+attempt((done) => { new SharedWorker(work("shared-worker")).port.onmessage = done; });
+navigator.sendBeacon(to + "/beacon", "x");
+document.body.append(Object.assign(document.createElement("link"), {rel: "preconnect", href: to}));
+window.open(to + "/window");
+"""
+#: Where that page goes.
+REACHED = {
+    "fetch", "redirected", "iframe", "iframe-redirected", "image", "script", "style", "socket", "events", "worker",
+    "worker-socket", "shared-worker", "shared-worker-socket", "beacon", "window",
+}  # fmt: skip

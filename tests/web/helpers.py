@@ -12,8 +12,9 @@ import pytest
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.targets.asking import ask
+from ragmeter.targets.page import Page
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.visit import Page, Visit
+from ragmeter.targets.visit import Visit
 from ragmeter.targets.web import Login, WebTarget
 from tests.command import PATIENCE
 

@@ -30,6 +30,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.hostile.pages import PAGES as HOSTILE
 from tests.web import hard
 
 ASKED: list[str] = []
@@ -80,6 +81,9 @@ KINDS = {
     "memory": 'window.turns = (window.turns || 0) + 1; add("user", q); const r = await post("/answer", q); add("bot", await r.text() + " turn " + window.turns);',
     "formatted": 'add("user", q); add("bot", "").innerHTML = `' + hard.RICH + '`;',
     "forgetful": 'window.log = window.log || []; log.push(["user", q]); render(); await sleep(4600); log.push(["bot", "Always the same answer."]); render(); function render() { chat.innerHTML = ""; for (const [who, text] of log) add(who, text); }',
+    "reaches": 'add("user", q); await Promise.all(tries); await sleep(200); const r = await post("/answer", q); add("bot", await r.text());',
+    "elsewhere": 'add("user", q); const r = await post(new URLSearchParams(location.search).get("to") + "/answer", q); add("bot", await r.text());',
+    "leave_to": 'location.href = new URLSearchParams(location.search).get("to");',
     "leave": 'location.href = location.href.replace("127.0.0.1", "localhost");',
 }  # fmt: skip
 
@@ -117,6 +121,10 @@ async def show(request: Request) -> Response:
             return PlainTextResponse("who are you?", 401, {"WWW-Authenticate": "Basic"})
     if kind == "redirect":
         return RedirectResponse(request.query_params.get("to") or f"http://localhost:{request.url.port}/plain")
+    if kind == "loop":
+        return RedirectResponse("/loop")
+    if kind == "blocks_when_opened":
+        return page("<script>while (true);</script>")
     if kind == "forbidden":
         return PlainTextResponse("no", 403)
     form = FORM
@@ -135,6 +143,9 @@ async def show(request: Request) -> Response:
     if kind == "wrapper_without_box":
         form = f'<span><div style="display: contents">{form}</div></span>'
     action = {**KINDS, **hard.WHOLE, **hard.SHORT}.get(kind, KINDS["plain"])
+    setup = hard.REACHES if kind == "reaches" else hard.SETUP.get(kind, "")
+    if kind in HOSTILE:
+        setup, action = HOSTILE[kind].script(), HOSTILE[kind].action()
     start = "" if kind == "late" else "listen();"
     late = (
         f"setTimeout(() => {{ document.getElementById('late').innerHTML = `{FORM}`; wire(); }}, 800);"
@@ -149,7 +160,7 @@ async def show(request: Request) -> Response:
     if kind == "late":
         script = f"function wire() {{ {SCRIPT} {listen} }} {late}"
     else:
-        script = f"{SCRIPT} {hard.TOOLS} {hard.SETUP.get(kind, '')} function listen() {{ {listen} }} {start}"
+        script = f"{SCRIPT} {hard.TOOLS} {setup} function listen() {{ {listen} }} {start}"
     return page(f"{form}<script>{script}</script>")
 
 

@@ -16,8 +16,8 @@ import pytest
 
 from ragmeter.effects.calls import Limits
 from ragmeter.targets.asking import ask
+from ragmeter.targets.page import Page
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.visit import Page
 from ragmeter.targets.web import WebTarget
 from tests.browser import missing
 from tests.command import PATIENCE

@@ -17,8 +17,9 @@ import pytest
 from ragmeter.effects.caller import Failure, TryAgain
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.targets.finish import Finish
+from ragmeter.targets.page import Page
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.visit import Page, Visit
+from ragmeter.targets.visit import Visit
 from ragmeter.targets.web import Login, WebTarget
 from tests.browser import missing
 from tests.command import PATIENCE
@@ -63,9 +64,9 @@ def test_a_question_that_is_markup_is_no_answer(site: str) -> None:
 def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Visit._run
 
-    async def on_a_busy_machine(visit: Visit, *given: Any) -> Any:
+    async def on_a_busy_machine(visit: Visit, *given: Any, **more: Any) -> Any:
         await asyncio.sleep(0.25)
-        return await run(visit, *given)
+        return await run(visit, *given, **more)
 
     monkeypatch.setattr(Visit, "_run", on_a_busy_machine)
     questions = ["q" * length for length in range(1, 9)]  # the longer, the later the page adds its last words

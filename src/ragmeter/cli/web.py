@@ -92,7 +92,8 @@ def run(argv: Sequence[str]) -> int:
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
         summary = service.evaluation.summary
-        print(dumps({**summary, "answer_selector": target.found_selector, **gate_json(verdict)}, indent=2))
+        blocked = {"blocked_connections": dict(target.blocked)} if chosen.same_origin_only else {}
+        print(dumps({**summary, "answer_selector": target.found_selector, **blocked, **gate_json(verdict)}, indent=2))
     else:
         terminal.asked(service.evaluation, service.asked, [], chosen.output)
         print_judge(service.evaluation.summary, service.evaluation.manifest)
@@ -102,6 +103,9 @@ def run(argv: Sequence[str]) -> int:
         if chosen.answer_selector is None and target.found_selector:
             selector = terminal.printable(target.found_selector)
             print(f"the answer was read from {selector}; to fix that: --answer-selector {shlex.quote(selector)}")
+        if target.blocked:
+            hosts = ", ".join(f"{host} ({count})" for host, count in target.blocked.most_common(8))
+            print(f"connections to other origins were blocked: {terminal.printable(hosts)}")
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
@@ -171,7 +175,13 @@ def _parser() -> Parser:
     pages = page.add_mutually_exclusive_group()
     pages.add_argument("--fresh-page", action="store_true", help="a new page for every question; the default")
     pages.add_argument("--same-page", action="store_true", help="one question after another on the same page")
-    add("--any-host", action="store_true", help="follow the page to other hosts than that of --url")
+    hosts = page.add_mutually_exclusive_group()
+    hosts.add_argument("--any-host", action="store_true", help="follow the page to other hosts than that of --url")
+    hosts.add_argument(
+        "--same-origin-only",
+        action="store_true",
+        help="block all that the page sends to other origins: frames, requests, web sockets, workers, navigation",
+    )
     _browser_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--language", default="es", help="for stemming; default: es")
@@ -221,7 +231,7 @@ def _check(chosen: argparse.Namespace) -> None:
 
 
 def _target(chosen: argparse.Namespace, evidence: Path) -> Any:
-    from ragmeter.targets.visit import Page
+    from ragmeter.targets.page import Page
     from ragmeter.targets.web import Login, WebTarget
 
     credentials = None
@@ -243,6 +253,7 @@ def _target(chosen: argparse.Namespace, evidence: Path) -> Any:
         chosen.timeout,
         chosen.same_page,
         chosen.any_host,
+        chosen.same_origin_only,
     )
     return WebTarget(
         page,

@@ -14,9 +14,9 @@ from ragmeter.io.source import open_source
 from ragmeter.io.write import replacing, write_rows
 from ragmeter.registry import BaseScorer, get
 from ragmeter.targets.asking import ask
+from ragmeter.targets.page import Page
 from ragmeter.targets.port import Question
 from ragmeter.targets.session import PageSession
-from ragmeter.targets.visit import Page
 from ragmeter.targets.web import Login, WebTarget
 
 

@@ -16,6 +16,14 @@ from ragmeter.hints import by_caller, option
 
 #: Commands that start Chromium or a browser built on it.
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
+#: Chromium sends the fields of forms to a server of Google's, to fill them in: to a port that it never uses, instead.
+QUIET = ["--autofill-server-url=http://127.0.0.1:9/"]
+#: Names are not looked up by the browser itself, and calls between browsers (WebRTC) send no UDP.
+_PROXY_ONLY = [
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+]
 _INSTALL = "install one: `playwright install chromium`, or your system's chromium package; or name it with " + option(
     "browser_path"
 )
@@ -45,8 +53,11 @@ async def start_playwright() -> Any:
             del loop.subprocess_exec
 
 
-async def launch(playwright: Any, path: str | None, *, headed: bool) -> Any:
-    """Start the browser at `path`, else Playwright's own, else one installed on the machine."""
+async def launch(playwright: Any, path: str | None, *, headed: bool, own_origin: bool = False) -> Any:
+    """Start the browser at `path`, else Playwright's own, else one installed on the machine.
+
+    With `own_origin`, it does not go past the proxy that its pages have.
+    """
     if path is not None and not Path(path).is_file():
         raise UsageError(f"there is no browser at {path}", hint=_INSTALL)
     own = Path(playwright.chromium.executable_path)
@@ -59,7 +70,9 @@ async def launch(playwright: Any, path: str | None, *, headed: bool) -> Any:
             hint="leave it out, or use xvfb-run",
         )
     root = hasattr(os, "geteuid") and os.geteuid() == 0
-    arguments = ["--no-sandbox"] if root else []  # the sandbox does not work for root, which containers often run as
+    arguments = [*QUIET, *(_PROXY_ONLY if own_origin else [])]
+    if root:
+        arguments.append("--no-sandbox")  # the sandbox does not work for root, which containers often run as
     try:
         return await playwright.chromium.launch(
             executable_path=executable,

@@ -5,27 +5,21 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections import deque
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.effects.wire import public
-from ragmeter.errors import EndpointError
-from ragmeter.hints import by_caller, option, parameter
+from ragmeter.hints import option, parameter
 from ragmeter.io.cells import whole
-from ragmeter.table import TIMEOUT
-from ragmeter.targets.finish import Finish, Traffic
+from ragmeter.table import TARGET_ERROR, TIMEOUT
+from ragmeter.targets.finish import Finish
+from ragmeter.targets.looks import check_look, read_sources
+from ragmeter.targets.page import SELECTOR_NOT_FOUND, TAMPERED, OpenPage, Page
 from ragmeter.targets.port import Answer
 
-SELECTOR_NOT_FOUND, NAVIGATION_ERROR = "selector_not_found", "navigation_error"
-PAGE_CRASHED, BLOCKED = "page_crashed", "blocked"
+__all__ = ["Page", "Visit"]
 _POLL = 0.05
 #: Seconds that a box or a button may take to appear, and the fewest times that it is looked for.
 _APPEARS, _LOOKS = 10.0, 5
-_UNREACHABLE = re.compile(r"ERR_(CONNECTION_REFUSED|NAME_NOT_RESOLVED|ADDRESS_UNREACHABLE|INTERNET_DISCONNECTED)")
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 #: Selectors of input boxes, for when the user gives none: the likeliest first.
 _BOXES = (
     "textarea",
@@ -36,97 +30,20 @@ _BOXES = (
 )
 
 
-@dataclass(frozen=True)
-class Page:
-    """How a page is used: where the question goes, how it is sent, and where the answer appears.
-
-    Without `input_selector` the input box is guessed; without both selectors, so is the button beside it.
-    """
-
-    url: str
-    input_selector: str | None = None
-    submit_selector: str | None = None
-    answer_selector: str | None = None
-    ready_selector: str | None = None
-    sources_selector: str | None = None
-    timeout: float = 60.0
-    same_page: bool = False
-    any_host: bool = False
-
-
-class Visit:
-    """One open page."""
-
-    def __init__(self, page: Page, context: Any, tab: Any, error: type[Exception], *, password: bool = False) -> None:
-        self.how = page
-        self._password = password  # the browser can't intercept requests and send a password at the same time
-        self.context, self.page = context, tab
-        self.opened = False
-        self.asked = 0
-        self.selector: str | None = None
-        self.box: str | None = None
-        self.console: deque[str] = deque(maxlen=200)
-        self.crashed = False
-        self._error = error
-        self._traffic = Traffic()
-        self._marks: dict[Any, Any] = {}
-        self._other_host: str | None = None
-        tab.on("console", self._log)
-        tab.on("pageerror", lambda problem: self.console.append(f"error: {str(problem)[:1000]}"))
-        tab.on("dialog", self._dismiss)
-        tab.on("crash", self._crash)
-        tab.on("request", lambda request: self._traffic.begin(request, time.perf_counter()))
-        tab.on("requestfinished", lambda request: self._traffic.end(request, time.perf_counter()))
-        tab.on("requestfailed", lambda request: self._traffic.end(request, time.perf_counter()))
-        tab.on("websocket", self._socket)
-        tab.on("framenavigated", lambda frame: frame == tab.main_frame and self._is_elsewhere(frame.url))
-
-    async def open(self) -> None:
-        """Go to the page, and check that the selectors are valid."""
-        if not self._password:
-            await self._guard()
-        try:
-            response = await self.page.goto(
-                self.how.url, timeout=self.how.timeout * 1000, wait_until="domcontentloaded"
-            )
-        except self._error as problem:
-            self._check_alive()
-            reason = first_line(problem).split(" at http")[0]
-            cause = f"can't open {public(self.how.url)}: {reason}"
-            unreachable = EndpointError(cause, hint="is the server running, and is this its address?")
-            fatal = unreachable if _UNREACHABLE.search(reason) else None
-            raise TryAgain(NAVIGATION_ERROR, cause, fatal=fatal) from None
-        if response is not None and response.status >= 400:
-            outcome = BLOCKED if response.status in (401, 403, 407, 429) else NAVIGATION_ERROR
-            kind = TryAgain if response.status in (429, 500, 502, 503, 504) else GiveUp
-            raise kind(outcome, f"{public(self.how.url)} answered HTTP {response.status}")
-        self._check_alive()
-        await self._check_selectors()
-        self.opened = True
-
-    async def close(self) -> None:
-        """Close the page, whatever its state."""
-        try:
-            await self.context.close()
-        except self._error:
-            return
+class Visit(OpenPage):
+    """A page that is asked."""
 
     async def ask(self, question: str) -> Answer:
         """Type the question, send it, and wait until the answer is finished."""
         self.asked += 1
-        frame, box = await self._box()
-        await self._type(box, question)
-        await self._mark(question)
-        begun = time.perf_counter()
-        await self._submit(box)
+        seconds = self.how.timeout + 2 * _APPEARS + self.grace
+        async with self._limited(seconds, f"the question could not be sent within {seconds:g} s"):
+            frame, box = await self._box()
+            await self._type(box, question)
+            await self._mark(question)
+            begun = time.perf_counter()
+            await self._submit(box)
         return await self._wait(frame, begun)
-
-    async def _check_selectors(self) -> None:
-        given = {name: getattr(self.how, name) for name in ("answer_selector", "ready_selector", "sources_selector")}
-        wrong = await self._run(self.page.main_frame, "window.__ragmeter.wrong", list(given.values()))
-        if wrong is not None and wrong >= 0:
-            name, selector = list(given.items())[wrong]
-            raise GiveUp(SELECTOR_NOT_FOUND, f"{parameter(name)} {selector!r} is not a CSS selector")
 
     async def _box(self) -> tuple[Any, Any]:
         """The input box: the one that the user gave, or the likeliest visible one."""
@@ -138,11 +55,13 @@ class Visit:
             looks += 1
             self._check_alive()
             for selector in _BOXES:
-                for frame in self.page.frames:
-                    box = await self._last_editable(frame.locator(selector))
-                    if box is not None:
-                        self.box = await box.evaluate("box => window.__ragmeter ? window.__ragmeter.path(box) : null")
-                        return frame, box
+                for frame in self._frames():
+                    async with self._aside(frame):
+                        box = await self._last_editable(frame.locator(selector))
+                        if box is not None:
+                            path = await box.evaluate("box => window.__ragmeter ? window.__ragmeter.path(box) : null")
+                            self.box = self._value(path, str)
+                            return frame, box
             if looks >= _LOOKS and time.monotonic() > deadline:
                 raise GiveUp(SELECTOR_NOT_FOUND, await self._not_found(None, option("input_selector")))
             await asyncio.sleep(0.1)
@@ -165,12 +84,13 @@ class Visit:
         while True:
             looks += 1
             self._check_alive()
-            for frame in self.page.frames:
+            for frame in self._frames():
                 try:
-                    elements = frame.locator(selector)
-                    for place in range(min(await elements.count(), 5)):
-                        if await elements.nth(place).is_visible():
-                            return frame, elements.nth(place)
+                    async with self._aside(frame):
+                        elements = frame.locator(selector)
+                        for place in range(min(await elements.count(), 5)):
+                            if await elements.nth(place).is_visible():
+                                return frame, elements.nth(place)
                 except self._error as problem:
                     if "selector" in str(problem).lower():
                         raise GiveUp(SELECTOR_NOT_FOUND, f"{name} {selector!r} is not a selector") from None
@@ -179,10 +99,10 @@ class Visit:
             await asyncio.sleep(0.1)
 
     async def _not_found(self, selector: str | None, name: str) -> str:
-        elements: list[str] = []
-        for frame in self.page.frames:
-            elements += await self._run(frame, "window.__ragmeter.candidates", None) or []
-        on_page = ", ".join(elements[:8]) if elements else "no box and no button"
+        elements: list[Any] = []
+        for frame in self._frames():
+            elements += await self._run(frame, "candidates", kind=list) or []
+        on_page = ", ".join(str(element)[:200] for element in elements[:8]) if elements else "no box and no button"
         if selector is None:
             return f"there is no box to type a question into; the page has {on_page}; name it with {name}"
         return f"{name} {selector!r} matches nothing that can be seen; the page has {on_page}"
@@ -193,7 +113,8 @@ class Visit:
             await box.fill(question, timeout=self.how.timeout * 1000)
         except self._error as problem:
             if "Timeout" in str(problem):
-                raise TryAgain(TIMEOUT, "the box takes no text: it is disabled or covered") from None
+                why = await self._state() or ": it is disabled or covered"
+                raise TryAgain(TIMEOUT, f"the box takes no text{why}") from None
             await box.click(timeout=5000)
             await box.press_sequentially(question, timeout=self.how.timeout * 1000)
 
@@ -205,7 +126,10 @@ class Visit:
         button = None
         if self.how.input_selector is None:
             script = "box => window.__ragmeter ? window.__ragmeter.sender(box) : null"
-            button = (await box.evaluate_handle(script)).as_element()
+            try:
+                button = (await box.evaluate_handle(script)).as_element()
+            except self._error:  # the page has replaced functions that our script needs
+                self._check_alive()
         if button is None:
             await box.press("Enter")
         else:
@@ -218,55 +142,65 @@ class Visit:
             overlay = re.search(r"(<.*?>.*) intercepts pointer events", str(problem))
             if overlay is None and "Timeout" not in str(problem):
                 raise
-            why = f"{overlay[1][:100]} lies over it" if overlay else "it is disabled or hidden"
-            raise TryAgain(TIMEOUT, f"{what} can't be clicked: {why}") from None
+            why = (
+                f": {overlay[1][:100]} lies over it" if overlay else await self._state() or ": it is disabled or hidden"
+            )
+            raise TryAgain(TIMEOUT, f"{what} can't be clicked{why}") from None
 
     async def _mark(self, question: str) -> None:
-        self._traffic.question(time.perf_counter())
+        self.events.traffic.question(time.perf_counter())
         how = self.how
         given = {"answer": how.answer_selector, "ready": how.ready_selector, "sources": how.sources_selector}
         self._marks = {
-            frame: await self._run(frame, "window.__ragmeter.mark", {"question": question, **given})
-            for frame in self.page.frames
+            frame: await self._run(frame, "mark", {"question": question, **given}, kind=dict)
+            for frame in self._frames()
         }
-
-    async def _run(self, frame: Any, code: str, argument: Any) -> Any:
-        """Call our script in a frame; None where a frame is being replaced or does not have the script."""
-        try:
-            return await frame.evaluate(f"argument => window.__ragmeter ? ({code})(argument) : null", argument)
-        except self._error:
-            self._check_alive()
-            return None
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
         """Look at the page until the answer is there and finished."""
         finish = Finish(begun, named=self.how.ready_selector is not None)
         look: dict[str, Any] | None = None
-        while (started := time.perf_counter()) - begun < self.how.timeout:
+        while (left := begun + self.how.timeout - (started := time.perf_counter())) > 0:
             self._check_alive()
-            look = await self._look(frame)
-            if look is not None and finish.see(look, self._traffic, time.perf_counter()):
-                self.selector = look["selector"]
-                await self._run(look["frame"], "window.__ragmeter.done", self.selector)
+            what = "the answer was not finished" if finish.text else "no answer"
+            async with self._limited(max(left, self.grace), f"{what} within {self.how.timeout:g} s"):
+                look = await self._look(frame)
+            if look is not None and finish.see(look, self.events.traffic, time.perf_counter()):
+                await self._done(look)
                 return Answer(
                     whole(finish.text),
-                    *_sources(look["sources"]),
+                    *read_sources(look["sources"]),
                     latency_ms=(finish.changed - begun) * 1000,
                     time_to_first_token_ms=None if finish.first is None else (finish.first - begun) * 1000,
                 )
             await asyncio.sleep(max(_POLL, time.perf_counter() - started))  # a look at a big page takes its time
-        raise await self._too_late(finish.text, look)
+        async with self._limited(self.grace, f"no answer within {self.how.timeout:g} s"):
+            problem = await self._too_late(finish.text, look)
+        raise problem
+
+    async def _done(self, look: dict[str, Any]) -> None:
+        """The answer has been read, also if the page responds no more."""
+        self.selector = look["selector"]
+        try:
+            async with asyncio.timeout(self.grace):
+                await self._run(look["frame"], "done", self.selector)
+        except (TimeoutError, TryAgain):
+            self.frozen = True
 
     async def _look(self, frame: Any) -> dict[str, Any] | None:
         """What our script sees in the box's frame, or in another if that has no text; None if no frame answers."""
         first: dict[str, Any] | None = None
         for candidate in sorted(self._marks, key=lambda other: other is not frame):
-            look = await self._run(candidate, "window.__ragmeter.look", None)
+            if candidate in self._stuck:
+                continue
+            look = await self._run(candidate, "look", kind=dict)
             if look is None and self._marks[candidate] is not None:  # the page was replaced, for example by a form
-                await self._run(candidate, "window.__ragmeter.restore", self._marks[candidate])
-                look = await self._run(candidate, "window.__ragmeter.look", None)
+                await self._run(candidate, "restore", self._marks[candidate])
+                look = await self._run(candidate, "look", kind=dict)
             if look is None:
                 continue
+            if not check_look(look):
+                raise GiveUp(TARGET_ERROR, TAMPERED)
             first = first or {**look, "frame": candidate}
             if look["text"]:
                 return {**first, "text": look["text"], "selector": look["selector"], "frame": candidate}
@@ -282,80 +216,20 @@ class Visit:
             return TryAgain(TIMEOUT, f"the answer was not finished {within}" + (f": {why}" if why else ""))
         if how.answer_selector is not None:
             for frame in self._marks:
-                guess = await self._run(frame, "window.__ragmeter.guess", None)
+                guess = await self._run(frame, "guess", kind=str)
                 if guess:
                     missed = f"{parameter('answer_selector')} {how.answer_selector!r} matches nothing {within}"
                     return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
-        logged = next((line for line in reversed(self.console) if line.startswith("error")), "")
-        console = f"; the page's console says: {' '.join(logged.split())[:200]}" if logged else ""
-        return TryAgain(TIMEOUT, f"no answer {within}{console}")
+        return TryAgain(TIMEOUT, f"no answer {within}{self._notes()}")
 
-    def _log(self, message: Any) -> None:
-        where = public(message.location.get("url") or "")
-        if not where.endswith("/favicon.ico"):
-            self.console.append(f"{message.type}: {message.text[:1000]}" + (f" ({where})" if where else ""))
-
-    def _socket(self, socket: Any) -> None:
-        self._traffic.lines.add(socket)
-        socket.on("close", lambda closed: self._traffic.lines.discard(socket))
-
-    async def _dismiss(self, dialog: Any) -> None:
-        self.console.append(f"dialog: {dialog.message}")
-        await dialog.dismiss()
-
-    def _crash(self, page: Any) -> None:
-        self.crashed = True
-
-    @property
-    def gone(self) -> bool:
-        """Whether the page has crashed or was closed."""
-        return self.crashed or bool(self.page.is_closed())
-
-    def _check_alive(self) -> None:
-        if self.gone:
-            raise TryAgain(PAGE_CRASHED, "the page has crashed")
-        if self._other_host is not None:
-            allowed = by_caller("--any-host", "any_host=True")
-            raise GiveUp(BLOCKED, f"the page leads to another host, {self._other_host} ({allowed} allows it)")
-
-    def _is_elsewhere(self, url: str) -> bool:
-        parts = urlsplit(url)
-        if parts.scheme not in _DEFAULT_PORTS or self.how.any_host or _host(parts) == _host(urlsplit(self.how.url)):
-            return False
-        self._other_host = parts.netloc
-        return True
-
-    async def _guard(self) -> None:
-        """Block navigation to other hosts: such a request is never sent."""
-        session = await self.context.new_cdp_session(self.page)
-        main = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
-
-        async def check_request(event: dict[str, Any]) -> None:
-            action, more = "Fetch.continueRequest", {}
-            if event["frameId"] == main and self._is_elsewhere(event["request"]["url"]):
-                action, more = "Fetch.failRequest", {"errorReason": "BlockedByClient"}
-            try:
-                await session.send(action, {"requestId": event["requestId"], **more})
-            except self._error:  # the page was closed meanwhile
-                return
-
-        session.on("Fetch.requestPaused", check_request)
-        await session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
-
-
-def _host(parts: SplitResult) -> tuple[str | None, int | None]:
-    """The host and its port; the default ports of http and https count as the same."""
-    port = parts.port
-    return parts.hostname, None if port == _DEFAULT_PORTS.get(parts.scheme) else port
-
-
-def first_line(problem: Exception) -> str:
-    """The first line of the browser's error, without the name of the call."""
-    return re.sub(r"^\w+\.\w+: ", "", str(problem).splitlines()[0])[:200]
-
-
-def _sources(links: list[dict[str, Any]] | None) -> tuple[list[str] | None, list[str] | None]:
-    """The sources that the page shows: their addresses or names, and their texts."""
-    if links is None:
-        return None, None
-    return [link["href"] or link["text"] for link in links], [link["text"] for link in links]
+    def _notes(self) -> str:
+        """What may explain that there is no answer, for the end of a message."""
+        notes = []
+        if self.gate is not None and self.gate.refused:
+            hosts = ", ".join(host for host, _ in self.gate.refused.most_common(3))
+            notes.append(f"{parameter('same_origin_only')} has blocked connections to {hosts}")
+        if self._problem:
+            notes.append(f"the page could not be read: {' '.join(self._problem.split())[:200]}")
+        if logged := self.events.last_error():
+            notes.append(f"the page's console says: {logged}")
+        return "".join(f"; {note}" for note in notes)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
-from collections.abc import Awaitable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
@@ -16,16 +18,20 @@ from ragmeter.effects.journal import Reply
 from ragmeter.effects.wire import check_address, public
 from ragmeter.errors import UsageError
 from ragmeter.hints import parameter
-from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
+from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.browser import launch, playwright_api, start_playwright
+from ragmeter.targets.evidence import drop_evidence, keep_evidence
+from ragmeter.targets.origin import Gate
+from ragmeter.targets.page import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, first_line
 from ragmeter.targets.port import Question, Target
-from ragmeter.targets.visit import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit, first_line
+from ragmeter.targets.visit import Visit
 
 Result = TypeVar("Result")
-_SCRIPT = Path(__file__).with_name("watch.js")
-#: Timeouts for a screenshot and for a frame's text, in milliseconds; generous, for a busy machine.
-_SCREENSHOT, _READ = 30_000, 10_000
+#: Our script for every page, in this order.
+_SCRIPTS = ("dom.js", "text.js", "watch.js")
+#: Seconds that the browser may take to make a page, and to end; generous, for a busy machine.
+_MAKES, _ENDS = 120.0, 30.0
 
 
 @dataclass(frozen=True)
@@ -73,13 +79,18 @@ class WebTarget(Target):
                 f"there is no file {login.storage_state}",
                 hint=f"{parameter('storage_state')} is a file that Playwright wrote",
             )
+        if page.any_host and page.same_origin_only:
+            both = f"{parameter('any_host')} and {parameter('same_origin_only')}"
+            raise UsageError(f"{both} contradict each other", hint="choose one of them")
         self.page = page
         self.login = login
         self.found_selector: str | None = None
         self.found_box: str | None = None
         self.evidence, self.evidence_when = evidence, evidence_when
+        self.blocked: Counter[str] = Counter()  # connections to other origins that were refused, by host and port
         self._browser_path, self._headed = browser_path, headed
         self._worked = False
+        self._discarded: Any = None  # a browser that did not respond
         self._sessions: dict[str, Visit] = {}
         self._idle: list[Visit] = []
         # Answers depend on the whole address, whose query may be secret (hence a hash), but not on timeouts.
@@ -89,7 +100,10 @@ class WebTarget(Target):
 
     def signature(self) -> dict[str, Any]:
         """The page and how it is used; no credentials."""
-        return {"kind": "web", **vars(self.page), "url": public(self.page.url)}
+        page = {**vars(self.page), "url": public(self.page.url)}
+        if not self.page.same_origin_only:  # earlier versions did not have it: their runs can be resumed
+            del page["same_origin_only"]
+        return {"kind": "web", **page}
 
     async def __aenter__(self) -> Self:
         api = playwright_api()
@@ -97,15 +111,30 @@ class WebTarget(Target):
         self._error = api.Error
         self._playwright = await start_playwright()
         try:
-            self._browser = await launch(self._playwright, self._browser_path, headed=self._headed)
+            self._browser = await self._launch()
         except BaseException:
             await self._playwright.stop()
             raise
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        await self._browser.close()
-        await self._playwright.stop()
+        await self._discard(self._browser)
+        await self._ended(self._playwright.stop())
+
+    async def _launch(self) -> Any:
+        own_origin = self.page.same_origin_only
+        return await launch(self._playwright, self._browser_path, headed=self._headed, own_origin=own_origin)
+
+    async def _discard(self, browser: Any) -> None:
+        """End a browser: its pages are lost, and the next page gets a new one."""
+        self._discarded = browser
+        await self._ended(browser.close())
+
+    async def _ended(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait until something has ended, but not for ever: what does not end by itself ends with this process."""
+        with suppress(TimeoutError, self._error):
+            async with asyncio.timeout(_ENDS):
+                await work
 
     def use(self, page: Page) -> None:
         """Use other selectors from now on, on open pages too."""
@@ -128,7 +157,8 @@ class WebTarget(Target):
             # If the first page fails, the call is wrong (a selector, an address, a login): stop the run.
             has_evidence = self.evidence is not None and self.evidence.exists()
             hint = f"a screenshot and the page's text are in {self.evidence}/" if has_evidence else ""
-            fatal = None if self._worked else UsageError(problem.cause, hint=hint)
+            ours = not self._worked and problem.outcome != TARGET_ERROR
+            fatal = UsageError(problem.cause, hint=hint) if ours else None
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
 
     async def _answer(self, question: Question) -> Reply:
@@ -143,7 +173,7 @@ class WebTarget(Target):
         self.found_selector = visit.selector or self.found_selector
         self.found_box = visit.box or self.found_box
         await self._keep_evidence(visit, question, failed=False)
-        await self._leave(visit, question, broken=False)
+        await self._leave(visit, question, broken=visit.frozen)
         return answer.as_reply()
 
     async def _visit_of(self, question: Question) -> Visit:
@@ -168,7 +198,9 @@ class WebTarget(Target):
         await self._leave(visit, question, broken=True)
         if not isinstance(error, self._error):
             return error
-        gone = visit.crashed or not self._browser.is_connected() or "crash" in str(error).lower()
+        if visit.gone:
+            return TryAgain(PAGE_CRASHED, visit.end())
+        gone = not self._browser.is_connected() or "crash" in str(error).lower()
         return TryAgain(PAGE_CRASHED if gone else NAVIGATION_ERROR, first_line(error))
 
     async def _visit(self, question: Question) -> Visit:
@@ -188,14 +220,32 @@ class WebTarget(Target):
 
     async def _new(self) -> Visit:
         async with self._starting:
-            if not self._browser.is_connected():  # the browser was killed, perhaps for memory
-                self._browser = await launch(self._playwright, self._browser_path, headed=self._headed)
-        context = await self._browser.new_context(**self.login.options(self.page.url))
+            if self._browser is self._discarded or not self._browser.is_connected():  # perhaps killed for memory
+                self._browser = await self._launch()
+            browser = self._browser
+        gate = Gate(self.page.url, self.blocked) if self.page.same_origin_only else None
+        try:
+            async with asyncio.timeout(_MAKES):
+                return await self._page_in(browser, gate)
+        except BaseException as error:
+            if gate is not None:
+                await gate.close()
+            if not isinstance(error, TimeoutError):
+                raise
+            await self._discard(browser)
+            raise TryAgain(TIMEOUT, f"the browser opened no page within {_MAKES:g} s") from None
+
+    async def _page_in(self, browser: Any, gate: Gate | None) -> Visit:
+        options = self.login.options(self.page.url)
+        if gate is not None:
+            options["proxy"] = await gate.open()
+        context = await browser.new_context(**options)
         if self.login.cookies:
             await context.add_cookies([{"url": self.page.url, **cookie} for cookie in self.login.cookies])
-        await context.add_init_script(path=str(_SCRIPT))
+        await context.add_init_script(_script())
         tab = await context.new_page()
-        return Visit(self.page, context, tab, self._error, password=self.login.credentials is not None)
+        password = self.login.credentials is not None
+        return Visit(self.page, context, tab, self._error, password=password, gate=gate)
 
     async def _leave(self, visit: Visit, question: Question, *, broken: bool) -> None:
         if question.session_id is not None:
@@ -206,33 +256,31 @@ class WebTarget(Target):
         elif self.page.same_page and not broken:
             self._idle.append(visit)
             return
-        await visit.close()
+        await self._close(visit)
+
+    async def _close(self, visit: Visit) -> None:
+        """Close a page, if need be with its browser: one page must not stop the others."""
+        browser = visit.context.browser
+        if not await visit.close() and browser is not self._discarded:
+            await self._discard(browser)
 
     async def end(self, session_id: str | None) -> None:
         """Close the page of a session that has ended."""
         visit = self._sessions.pop(session_id, None) if session_id is not None else None
         if visit is not None:
-            await visit.close()
+            await self._close(visit)
 
     async def _keep_evidence(self, visit: Visit, question: Question, *, failed: bool) -> None:
-        """Write a screenshot, the page's text and its console output."""
         if self.evidence is None:
             return
-        name = re.sub(r"[^\w.-]+", "_", question.qid)[:80]
-        if name != question.qid:  # two qids may have become equal
-            name += "-" + hashlib.sha256(question.qid.encode("utf-8", "replace")).hexdigest()[:8]
-        screenshot, text_file = (self.evidence / f"{name}{ending}" for ending in (".png", ".txt"))
-        if self.evidence_when == "never" or not (failed or self.evidence_when == "always"):
-            screenshot.unlink(missing_ok=True)  # from an earlier attempt that failed
-            text_file.unlink(missing_ok=True)
-            return
-        self.evidence.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            await visit.page.screenshot(path=str(screenshot), timeout=_SCREENSHOT)
-            frames = [await frame.inner_text("body", timeout=_READ) for frame in visit.page.frames]
-            text = "\n\n-- frame --\n".join(frames)
-        except self._error as error:  # a crashed page shows nothing
-            text = f"(the page can't be read: {first_line(error)})"
-        console = "\n".join(visit.console)
-        content = f"{whole(question.text)}\n\n-- page --\n{whole(text)}\n\n-- console --\n{whole(console)}\n"
-        text_file.write_text(content, encoding="utf-8")
+        if self.evidence_when == "always" or (failed and self.evidence_when != "never"):
+            await keep_evidence(self.evidence, question, visit, self._error)
+        else:
+            drop_evidence(self.evidence, question)  # from an earlier attempt that failed
+
+
+@cache
+def _script() -> str:
+    """Our script, as one function: the page sees none of its names."""
+    parts = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    return f"(() => {{\n{''.join(parts)}}})();"

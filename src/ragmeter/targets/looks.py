@@ -1,0 +1,32 @@
+"""What our script reports of a page: its form is checked, since the page may have tampered with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: The fields of a look at a page, and their types.
+_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "text": str,
+    "selector": (str, type(None)),
+    "sources": (list, type(None)),
+    "busy": (str, type(None)),
+    "off": bool,
+    "timers": bool,
+    "ready": bool,
+    "newly": bool,
+}
+
+
+def check_look(look: dict[str, Any]) -> bool:
+    """Whether a look at a page has its fields, and all of them are of their types."""
+    return all(name in look and isinstance(look[name], kind) for name, kind in _FIELDS.items()) and all(
+        isinstance(link, dict) and isinstance(link.get("text"), str) and isinstance(link.get("href"), str | None)
+        for link in look["sources"] or ()
+    )
+
+
+def read_sources(links: list[dict[str, Any]] | None) -> tuple[list[str] | None, list[str] | None]:
+    """The sources that the page shows: their addresses or names, and their texts."""
+    if links is None:
+        return None, None
+    return [link["href"] or link["text"] for link in links], [link["text"] for link in links]

@@ -1,0 +1,61 @@
+"""What a page reports by itself while it is open: its console, dialogs, windows and connections."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from contextlib import suppress
+from typing import Any
+
+from ragmeter.effects.wire import public
+from ragmeter.targets.finish import Traffic
+
+#: Characters of a message that are kept.
+_LONGEST = 1000
+
+
+class Events:
+    """Listens to a page from its beginning."""
+
+    def __init__(self, context: Any, tab: Any, error: type[Exception]) -> None:
+        self.console: deque[str] = deque(maxlen=200)
+        self.traffic = Traffic()
+        self.crashed = False
+        self.dialogs = self.windows = self.loads = 0
+        self._error = error
+        tab.on("console", self._log)
+        tab.on("pageerror", lambda problem: self.console.append(f"error: {str(problem)[:_LONGEST]}"))
+        tab.on("dialog", self._answer)
+        tab.on("crash", self._crash)
+        tab.on("request", lambda request: self.traffic.begin(request, time.perf_counter()))
+        tab.on("requestfinished", lambda request: self.traffic.end(request, time.perf_counter()))
+        tab.on("requestfailed", lambda request: self.traffic.end(request, time.perf_counter()))
+        tab.on("websocket", self._socket)
+        context.on("page", self._window)
+
+    def last_error(self) -> str:
+        """The last error on the console, on one line; nothing if there is none."""
+        logged = next((line for line in reversed(self.console) if line.startswith("error")), "")
+        return " ".join(logged.split())[:200]
+
+    def _log(self, message: Any) -> None:
+        where = public(message.location.get("url") or "")
+        if not where.endswith("/favicon.ico"):
+            self.console.append(f"{message.type}: {message.text[:_LONGEST]}" + (f" ({where})" if where else ""))
+
+    async def _answer(self, dialog: Any) -> None:
+        """Say no to a dialog, but let the page be left: a form may load the page with the answer."""
+        self.dialogs += 1
+        self.console.append(f"dialog: {dialog.message[:_LONGEST]}")
+        with suppress(self._error):  # the page was closed meanwhile
+            await (dialog.accept() if dialog.type == "beforeunload" else dialog.dismiss())
+
+    def _crash(self, tab: Any) -> None:
+        self.crashed = True
+
+    def _socket(self, socket: Any) -> None:
+        self.traffic.lines.add(socket)
+        socket.on("close", lambda closed: self.traffic.lines.discard(socket))
+
+    def _window(self, window: Any) -> None:
+        self.windows += 1
