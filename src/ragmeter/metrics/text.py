@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -14,6 +13,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 from ragmeter.definition import column, metric
+from ragmeter.io.normal_form import normalized
 from ragmeter.metrics.bags import Bags, Ids, Sides, ranges, share
 from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.tokens import Chunks
@@ -269,10 +269,7 @@ def average_score(
 
 
 def _nfc(texts: Sequence[str]) -> list[str]:
-    return [
-        text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
-        for text in texts
-    ]
+    return [text if text.isascii() else normalized("NFC", text) for text in texts]
 
 
 def _as_sequences(stems: Sides) -> list[Any]:
