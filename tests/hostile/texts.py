@@ -130,7 +130,7 @@ def _base64(length: int) -> str:
 
 def _sentence_without_end(length: int) -> str:
     draw = random.Random(3)
-    words = "the of Paris in a river which city not or and capital is was by with 12 May".split()
+    words = ["the", "of", "Paris", "in", "a", "river", "not", "or", "and", "capital", "is", "was", "by", "12", "May"]
     return " ".join(draw.choices(words, k=length // 4))
 
 

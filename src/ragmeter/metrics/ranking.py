@@ -120,8 +120,8 @@ def _matched(names: list[str], pattern: str) -> Iterator[str]:
             match = compiled.search(name, timeout=max(end - time.perf_counter(), 1e-3))
         except TimeoutError:
             raise UsageError(
-                f"the pattern {pattern!r} takes more than {_PATTERN_LIMIT:g} seconds, on ids such as {_shortened(name)!r}",
-                hint="write it without a repetition inside a repetition: (a|aa)+ tries every way to cut an id in pieces",
+                f"the pattern {pattern!r} takes more than {_PATTERN_LIMIT:g} seconds, at the id {_shortened(name)!r}",
+                hint="avoid a repetition inside a repetition: (a|aa)+ tries every way to cut an id into pieces",
             ) from None
         yield name if match is None else match[group] or name
 
