@@ -11,6 +11,7 @@ import pytrec_eval
 
 from ragmeter import get_metric
 from ragmeter.errors import UsageError
+from ragmeter.metrics import ranking
 
 A, B = "<urn:uuid:27c682dc-c97b-4c3e-b41c-999c65264a6d>", "<urn:uuid:417fbc69-80f9-4b53-8b5c-1c9cdd2bb0e9>"
 
@@ -87,6 +88,23 @@ def test_a_pattern_finds_the_document_in_the_chunk() -> None:
     assert get_metric("mrr").with_settings(doc_id=r"\w+\.pdf")(gold, retrieved)[0] == 1 / 2
     with pytest.raises(UsageError, match="not a regular expression"):
         get_metric("mrr").with_settings(doc_id="(")
+
+
+def test_a_pattern_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two repetitions of the same letters: each further letter doubles the time, 60 would take for ever."""
+    monkeypatch.setattr(ranking, "_PATTERN_LIMIT", 0.05)
+    metric = get_metric("mrr").with_settings(doc_id=r"^(a|aa)+$")
+    assert metric([["aaa"]], [["aa"]])[0] == 1
+    with pytest.raises(UsageError, match=r"the pattern '\^\(a\|aa\)\+\$' takes more than 0.05 seconds") as error:
+        metric([["x", "a" * 60 + "b"]], [["x"]])
+    assert f"{'a' * 60}b" in error.value.message
+
+
+def test_a_long_id_is_shortened_in_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "_PATTERN_LIMIT", 0.05)
+    with pytest.raises(UsageError) as error:
+        get_metric("mrr").with_settings(doc_id=r"^(a|aa)+$")([["a" * 100_000 + "b"]], [["x"]])
+    assert len(str(error.value)) < 500
 
 
 def test_equal_to_trec_eval() -> None:

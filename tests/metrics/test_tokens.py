@@ -1,4 +1,4 @@
-"""Chunks, tokens and stems: the quick ways agree with the plain ones."""
+"""Tokens and stems: the quick ways agree with the plain ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ragmeter.errors import MissingExtraError
 from ragmeter.metrics import tokens as tokens_module
 from ragmeter.metrics.bags import Sides, bags
 from ragmeter.metrics.normalize import fold, words
-from ragmeter.metrics.tokens import Lexicon, chunks
+from ragmeter.metrics.splitting import split
+from ragmeter.metrics.tokens import Lexicon, tokens
 from ragmeter.table import Block
 
 texts = st.lists(
@@ -25,11 +26,11 @@ texts = st.lists(
 
 
 @given(texts)
-def test_tokens_by_chunks_are_the_words_of_the_text(texts: list[str]) -> None:
+def test_tokens_of_columns_are_the_words_of_the_texts(texts: list[str]) -> None:
     texts = [text.encode("utf-8", "replace").decode() for text in texts]
-    found = chunks.function(texts, [""] * len(texts))
-    sides, known = found.tokens, found.lexicon.words()
-    for place, text in enumerate(texts):
+    both = tokens.function(texts, texts[::-1])
+    sides, known = both.sides, both.lexicon.words()
+    for place, text in enumerate([*texts, *texts[::-1]]):
         ids = sides.ids[sides.starts[place] : sides.starts[place + 1]]
         assert [known[i] for i in ids] == words(fold(text))
 
@@ -56,7 +57,7 @@ def test_a_block_too_large_for_one_number_is_sorted_the_long_way() -> None:
 def test_what_metrics_share_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     block = Block({"reference": [["a b"], ["c"]], "answer": ["a", "c"]})
     calls: list[Any] = []
-    monkeypatch.setattr(tokens_module.Lexicon, "look_up", _counting(tokens_module.Lexicon.look_up, calls))
+    monkeypatch.setattr(tokens_module.Lexicon, "sides", _counting(tokens_module.Lexicon.sides, calls))
     for name in ("exact_match", "token_f1", "rouge_l_score", "meteor_score", "cosine_similarity", "average_score"):
         get_metric(name).score(block)
     assert len(calls) == 1
@@ -88,7 +89,6 @@ def test_auto_without_its_package_names_the_command(monkeypatch: pytest.MonkeyPa
 
 
 def test_white_space_at_the_end_of_a_text_is_never_part_of_it() -> None:
-    """Arrow's split looks past the end of the last text, at whatever lies in memory there."""
     exact = get_metric("exact_match")
     draw = random.Random(5)
     for end in ("\n", " ", "\u00a0", "\t \r\n", "\u3000"):
@@ -100,5 +100,5 @@ def test_white_space_at_the_end_of_a_text_is_never_part_of_it() -> None:
 
 def test_a_lexicon_of_sentences_without_spaces_is_bounded_too() -> None:
     lexicon = Lexicon()
-    lexicon.look_up(["a" * 4000, "b" * 4000])
+    lexicon.sides(split(["中" * 4000, "文" * 4000]))
     assert lexicon.size > 8000 * 10

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import unicodedata
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +11,7 @@ import numpy as np
 
 from ragmeter.embedders.port import Backend, Identity, Vectors, choose, default_model
 from ragmeter.errors import InputError, Interrupted, errors_of
+from ragmeter.io.normal_form import normalized
 
 if TYPE_CHECKING:
     from ragmeter.embedders.cache import Cache
@@ -25,7 +25,7 @@ _loaded: dict[Identity, tuple[Backend, threading.Lock]] = {}
 def plain(text: str) -> str:
     """The text as models get it: NFC, without white space at its ends, and without halves of characters."""
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+        text = normalized("NFC", text)
         try:
             text.encode()
         except UnicodeEncodeError:

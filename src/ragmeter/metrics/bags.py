@@ -6,6 +6,7 @@ the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 Ids = npt.NDArray[np.int64]
+
+_AT_ONCE = 1 << 22  # pairs of a word of one side and a word of the other: more would take too much memory
 
 
 @dataclass(frozen=True)
@@ -77,10 +80,18 @@ class Bags:
         """How many items the two sides of each pair share, duplicates counted."""
         return self.per_pair(np.minimum(self.reference_counts, self.answer_counts)).astype(np.int64)
 
+    @cached_property
+    def _bounds(self) -> Ids:
+        """Where the groups of each pair begin, and the end of the last."""
+        return np.searchsorted(self.pair, np.arange(self.sides.pairs + 1))
+
     def per_pair(self, values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """The sum over each pair's groups."""
-        weights = np.asarray(values, dtype=np.float64)
-        return np.asarray(np.bincount(self.pair, weights, self.sides.pairs), dtype=np.float64)
+        """The sum over each pair's groups. Whole numbers are added up exactly, and faster."""
+        if values.dtype.kind in "bi":
+            sums = np.zeros(len(values) + 1, np.int64)
+            np.cumsum(values, out=sums[1:])
+            return np.diff(sums[self._bounds]).astype(np.float64)
+        return np.asarray(np.bincount(self.pair, values, self.sides.pairs), dtype=np.float64)
 
 
 def bags(sides: Sides) -> Bags:
@@ -112,6 +123,17 @@ def ranges(firsts: Ids, counts: Ids) -> Ids:
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(firsts - (ends - counts), counts) + np.arange(total)
+
+
+def slices(counts: Ids, at_once: int = _AT_ONCE) -> Iterator[slice]:
+    """Slices of consecutive items whose counts add up to at most `at_once`, unless a single one has more."""
+    ends = np.cumsum(counts)
+    begin = 0
+    while begin < len(counts):
+        before = ends[begin] - counts[begin]
+        end = max(begin + 1, int(np.searchsorted(ends, before + at_once, side="right")))
+        yield slice(begin, end)
+        begin = end
 
 
 def share(

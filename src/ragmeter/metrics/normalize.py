@@ -7,13 +7,13 @@ to whole columns: a block of texts has few distinct words.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Self
 
 import regex
 import Stemmer
 
 from ragmeter.errors import UnknownNameError
+from ragmeter.io.normal_form import normalized
 
 #: Variants of the apostrophe and the quotation mark.
 _QUOTES = str.maketrans(dict.fromkeys("’‘‛ʼ՚＇`´′", "'") | dict.fromkeys("“”„‟«»″＂", '"'))
@@ -117,9 +117,9 @@ def fold(text: str) -> str:
     """The form in which texts are compared."""
     if text.isascii():
         return text.lower().replace("`", "'")
-    text = unicodedata.normalize("NFC", text).translate(_QUOTES)
+    text = normalized("NFC", text).translate(_QUOTES)
     # A capital dotted İ folds to i with a dot above, which is not how Turkish is written in lower case.
-    return unicodedata.normalize("NFC", text.casefold().replace("i\u0307", "i"))
+    return normalized("NFC", text.casefold().replace("i\u0307", "i"))
 
 
 def words(folded: str) -> list[str]:
@@ -132,5 +132,5 @@ def strip_accents(folded: str) -> str:
     """The text without accents; vowel signs of scripts like Hindi stay."""
     if folded.isascii():
         return folded
-    decomposed = unicodedata.normalize("NFD", folded)
-    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f"))
+    decomposed = normalized("NFD", folded)
+    return normalized("NFC", "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f"))

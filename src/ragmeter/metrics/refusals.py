@@ -127,7 +127,7 @@ def _languages() -> dict[str, _Language]:
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     labels = table["en"]["label"]  # labels come from prompts, which are often in English even if the answer is not
     return {
-        code: _compiled(code, phrases | {"label": [*phrases.get("label", []), *labels]})
+        code: _compiled(code, phrases | {"label": list(dict.fromkeys([*phrases.get("label", []), *labels]))})
         for code, phrases in table.items()
     }
 

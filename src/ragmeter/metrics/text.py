@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -14,9 +13,10 @@ from rapidfuzz import process
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 from ragmeter.definition import column, metric
+from ragmeter.io.normal_form import normalized
 from ragmeter.metrics.bags import Bags, Ids, Sides, ranges, share
-from ragmeter.metrics.normalize import Language
-from ragmeter.metrics.tokens import Chunks
+from ragmeter.metrics.normalize import Language, fold, strip_accents
+from ragmeter.metrics.tokens import Tokens
 from ragmeter.table import Scores
 
 #: Smooth idf over two documents of a term that occurs in only one of them; a term in both has weight 1.
@@ -50,15 +50,19 @@ def lcs(stems: Sides) -> Ids:
 
 
 @column
-def identical(chunks: Chunks) -> npt.NDArray[np.bool_]:
-    """Whether the two texts of each pair are the same in their plain form."""
-    plain = chunks.plain
-    is_same: npt.NDArray[np.bool_] = plain.reference_lengths == plain.answer_lengths
-    same_length = np.flatnonzero(is_same)
-    counts = plain.reference_lengths[same_length]
-    reference = plain.ids[ranges(plain.starts[same_length], counts)]
-    answer = plain.ids[ranges(plain.starts[same_length + plain.pairs], counts)]
-    is_same[np.repeat(same_length, counts)[reference != answer]] = False
+def identical(reference: Sequence[str], answer: Sequence[str], tokens: Tokens) -> npt.NDArray[np.bool_]:
+    """Whether the two texts of each pair are the same in their plain form: folded, without accents, with single spaces.
+
+    Only texts with the same number of words are compared; an accent of its own, which may be a word, does not count.
+    """
+    sides = tokens.sides
+    may_be_same = sides.reference_lengths == sides.answer_lengths
+    if tokens.has_marks is not None:
+        may_be_same |= tokens.has_marks[: sides.pairs] | tokens.has_marks[sides.pairs :]
+    is_same = np.zeros(sides.pairs, bool)
+    for pair in np.flatnonzero(may_be_same).tolist():
+        first, second = reference[pair], answer[pair]
+        is_same[pair] = first == second or _are_same(first, second)
     return is_same
 
 
@@ -205,14 +209,7 @@ def meteor_score(token_bags: Bags, stem_bags: Bags, *, language: Language | None
     **Not** for one-word answers: the order penalty halves the score of a perfect one.
     """
     sides = token_bags.sides
-    reference, answer = _last_matches(token_bags)
-    matched = np.zeros(len(sides.ids), dtype=bool)
-    matched[reference] = matched[answer] = True
-    more_reference, more_answer = _last_matches(stem_bags, without=matched)
-    partner = np.full(len(sides.ids), -1)
-    partner[answer] = reference
-    partner[more_answer] = more_reference
-
+    partner = _partners(token_bags, stem_bags)
     places = np.flatnonzero(partner >= 0)  # the matched words of all answers, in the order of the texts
     pair = sides.pair_of_item[places]
     adjacent = (np.diff(places) == 1) & (np.diff(partner[places]) == 1) & (np.diff(pair) == 0)
@@ -238,12 +235,13 @@ def cosine_similarity(stem_bags: Bags, *, language: Language | None = None) -> S
     **Use it** as an overlap that ignores order and length. **Not** as a measure of meaning: with two documents the idf
     has little effect, and synonyms score 0. For meaning use an embedding.
     """
-    reference = stem_bags.reference_counts.astype(np.float64)
-    answer = stem_bags.answer_counts.astype(np.float64)
-    weight = np.where((reference > 0) & (answer > 0), 1.0, _RARE**2)
-    dot = stem_bags.per_pair(reference * answer)
-    norms = stem_bags.per_pair(reference**2 * weight) * stem_bags.per_pair(answer**2 * weight)
-    return np.minimum(share(dot, np.sqrt(norms)), 1.0)
+    reference, answer = stem_bags.reference_counts, stem_bags.answer_counts
+    dot = reference * answer
+    squares = [
+        stem_bags.per_pair(np.where(dot > 0, side**2, 0)) + _RARE**2 * stem_bags.per_pair(np.where(dot > 0, 0, side**2))
+        for side in (reference, answer)
+    ]
+    return np.minimum(share(stem_bags.per_pair(dot), np.sqrt(squares[0] * squares[1])), 1.0)
 
 
 @metric(direction="higher")
@@ -268,11 +266,20 @@ def average_score(
     return (cosine_similarity + rouge_l_score + exact_match + token_f1 + meteor_score) / 5
 
 
+def _are_same(first: str, second: str) -> bool:
+    """Whether two texts are the same chunk by chunk; most differ in the first."""
+    chunks, others = first.split(), second.split()
+    return len(chunks) == len(others) and all(
+        chunk == other or _plain(chunk) == _plain(other) for chunk, other in zip(chunks, others, strict=True)
+    )
+
+
+def _plain(chunk: str) -> str:
+    return fold(chunk) if chunk.isascii() else strip_accents(fold(chunk.encode(errors="replace").decode()))
+
+
 def _nfc(texts: Sequence[str]) -> list[str]:
-    return [
-        text if text.isascii() or unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
-        for text in texts
-    ]
+    return [text if text.isascii() else normalized("NFC", text) for text in texts]
 
 
 def _as_sequences(stems: Sides) -> list[Any]:
@@ -288,19 +295,35 @@ def _as_sequences(stems: Sides) -> list[Any]:
     return [text[begin:end] for begin, end in pairwise(stems.starts.tolist())]
 
 
-def _last_matches(bags: Bags, without: npt.NDArray[np.bool_] | None = None) -> tuple[Ids, Ids]:
+def _partners(token_bags: Bags, stem_bags: Bags) -> Ids:
+    """For each item of an answer the item of its reference that it is matched with, or -1: by word, then by stem."""
+    partner = np.full(len(token_bags.sides.ids), -1)
+    words_in_both = np.flatnonzero((token_bags.reference_counts > 0) & (token_bags.answer_counts > 0))
+    reference, answer = _last_matches(token_bags, words_in_both)
+    partner[answer] = reference
+    more = stem_bags.overlap > token_bags.overlap  # in these pairs there are matches by stem
+    if more.any():
+        matched = partner >= 0
+        matched[reference] = True
+        in_both = (stem_bags.reference_counts > 0) & (stem_bags.answer_counts > 0) & more[stem_bags.pair]
+        reference, answer = _last_matches(stem_bags, np.flatnonzero(in_both), without=matched)
+        partner[answer] = reference
+    return partner
+
+
+def _last_matches(bags: Bags, groups: Ids, without: npt.NDArray[np.bool_] | None = None) -> tuple[Ids, Ids]:
     """Equal items of both sides, paired from the last backwards: their places in the references and in the answers."""
-    order, firsts = bags.order, bags.firsts
-    references, answers = bags.reference_counts, bags.answer_counts
+    order, firsts = bags.order, bags.firsts[groups]
+    references, answers = bags.reference_counts[groups], bags.answer_counts[groups]
     if without is not None:
+        order = order[ranges(firsts, references + answers)]
         is_left = ~without[order]
         before = np.concatenate([[0], np.cumsum(is_left)])
-        middles = firsts + references
-        ends = middles + answers
+        ends = np.cumsum(references + answers)
+        middles = ends - answers
+        firsts = middles - references
         references, answers = before[middles] - before[firsts], before[ends] - before[middles]
         order, firsts = order[is_left], before[firsts]
     matches = np.minimum(references, answers)
-    groups = np.flatnonzero(matches)
-    firsts, references, answers, matches = firsts[groups], references[groups], answers[groups], matches[groups]
     middles = firsts + references
     return order[ranges(middles - matches, matches)], order[ranges(middles + answers - matches, matches)]

@@ -1,14 +1,14 @@
-"""The columns that text metrics share: chunks, tokens, stems, and the bags of both sides of a pair.
+"""The columns that text metrics share: tokens, stems, and the bags of both sides of a pair.
 
-Texts become integers once. A block's texts are split at white space by Arrow; only its *distinct* chunks are handled in
-Python, where a known chunk is a look-up. From there on everything is arithmetic over arrays: the tokens of all
+Texts become integers once. A block's texts are split into words as bytes (`splitting.py`); only its *distinct* words are
+handled in Python, where a known word is a look-up. From there on everything is arithmetic over arrays: the tokens of all
 references, then those of all answers, in one array of ids, with an array of each text's offset.
 """
 
 from __future__ import annotations
 
-import string
 import threading
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,120 +17,126 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.definition import column
 from ragmeter.errors import MissingExtraError
 from ragmeter.hints import option
 from ragmeter.metrics.bags import Bags, Ids, Sides, bags, ranges
-from ragmeter.metrics.normalize import AUTO, fold, stemmer, strip_accents, words
+from ragmeter.metrics.normalize import AUTO, fold, stemmer, words
+from ragmeter.metrics.splitting import Split, split, text_array
 
-#: Above about this many bytes a new lexicon replaces the old one, so that memory stays flat. A chunk costs half a
-#: kilobyte; in scripts without spaces it is a whole sentence, with an id for each character.
+__all__ = ["Lexicon", "Numbers", "Tokens", "stem_bags", "stems", "text_array", "token_bags", "tokens"]
+
+#: Above about this many bytes a new lexicon replaces the old one, so that memory stays flat. A word costs half a
+#: kilobyte; in scripts without spaces a chunk is a whole sentence, with an id for each character.
 _LEXICON_LIMIT = 100_000_000
-_CHUNK_BYTES, _CHARACTER_BYTES = 500, 20
-
-#: Characters that may surround a word.
-_PUNCTUATION = string.punctuation.replace("_", "")
-
-
-@dataclass(frozen=True)
-class Chunks:
-    """The texts between white space: the plain form of each chunk (folded, without accents), and its words."""
-
-    plain: Sides
-    tokens: Sides
-    lexicon: Lexicon
+_WORD_BYTES, _CHARACTER_BYTES = 500, 20
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """The words of both sides, and the lexicon that their ids refer to."""
+    """The words of both sides, and the lexicon that their ids refer to.
+
+    `has_marks`: which texts have accents of their own, apart from the letters that they belong to; None if none has.
+    """
 
     sides: Sides
     lexicon: Lexicon
+    has_marks: npt.NDArray[np.bool_] | None = None
 
 
 class Lexicon:
-    """Ids of words, of their stems, and of the plain forms of chunks. It grows with new texts; all threads share it.
+    """Ids of words and of their stems. It grows with new texts; all threads share it.
 
-    A chunk has a number, and by that number the id of its plain form, how many words it has, and where their ids begin
-    in one flat array. Nothing is ever changed or removed, so ids that were returned stay valid.
+    A chunk with other characters than ASCII has a number, and by that number how many words it has, and where their ids
+    begin in one flat array. Nothing is ever changed or removed, so ids that were returned stay valid.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._words = _new_ids()
         self._chunks: dict[str, int] = {}
         self._characters = 0
-        self._texts = _Ids()  # of words and of plain forms: most chunks are a single word
-        self._plain, self._counts, self._firsts, self._words = Numbers(), Numbers(), Numbers(), Numbers()
+        self._counts, self._firsts, self._of_chunks = Numbers(), Numbers(), Numbers()
         self._stems: dict[str, _Stems] = {}
 
     @property
     def size(self) -> int:
         """About how many bytes of memory it takes."""
-        return _CHUNK_BYTES * len(self._chunks) + _CHARACTER_BYTES * self._characters
+        return _WORD_BYTES * (len(self._words) + len(self._chunks)) + _CHARACTER_BYTES * self._characters
 
-    def look_up(self, chunks: list[str]) -> tuple[Ids, Ids, Ids, Ids]:
-        """For each chunk its plain form's id, the number of its words, and where they begin in the fourth array."""
+    def sides(self, texts: Split) -> Sides:
+        """The ids of the words of texts that were split."""
+        is_word = pc.string_is_ascii(texts.distinct).to_numpy(zero_copy_only=False)
+        pieces = texts.distinct.to_pylist()
         with self._lock:
-            number_of = self._chunks
-            new = [chunk for chunk in chunks if chunk not in number_of]
-            if new:
-                self._learn(new)
-            numbers = np.fromiter(map(number_of.__getitem__, chunks), np.int64, len(chunks))
-            of_chunk = (self._plain, self._counts, self._firsts)
-            plain, counts, firsts = (numbers_of_chunk.view[numbers] for numbers_of_chunk in of_chunk)
-            return plain, counts, firsts, self._words.view
+            if is_word.all():
+                return Sides(_ids_of(self._words, pieces)[texts.items], texts.starts)
+            counts, firsts, flat = self._of_pieces(pieces, is_word)
+        return _spread(texts, counts, firsts, flat)
+
+    def _of_pieces(self, pieces: list[str], is_word: npt.NDArray[np.bool_]) -> tuple[Ids, Ids, Ids]:
+        """For each word or chunk the number of its words, and where they begin in the third array."""
+        chunks = [pieces[place] for place in np.flatnonzero(~is_word).tolist()]
+        self._learn([chunk for chunk in chunks if chunk not in self._chunks])
+        numbers = np.fromiter(map(self._chunks.__getitem__, chunks), np.int64, len(chunks))
+        own_words = _ids_of(self._words, [pieces[place] for place in np.flatnonzero(is_word).tolist()])
+        counts, firsts = np.ones(len(pieces), np.int64), np.empty(len(pieces), np.int64)
+        firsts[is_word] = np.arange(len(own_words))
+        firsts[~is_word] = len(own_words) + self._firsts.view[numbers]
+        counts[~is_word] = self._counts.view[numbers]
+        return counts, firsts, np.concatenate([own_words, self._of_chunks.view])
 
     def _learn(self, chunks: list[str]) -> None:
-        """Number these chunks, fold them and find their words, all at once, which is much faster than one by one."""
+        """Number these chunks, fold them all at once, which is much faster than one by one, and find their words."""
+        if not chunks:
+            return
         joined = fold("\n".join(chunks))
-        folded = joined.split("\n")
-        plain = self._texts.of(folded if joined.isascii() else strip_accents(joined).split("\n"))
-        counts, firsts = np.ones(len(chunks), np.int64), np.arange(len(chunks))
-        other_words: list[str] = []  # the words of chunks that are not a single plain word
-        for place, text in enumerate(folded):
-            if text.isascii() and text.isalnum():
-                continue
-            bare = text.strip(_PUNCTUATION)
-            # Mostly one word with punctuation around it; a test compares this short cut with the pattern.
-            chunk_words = [bare] if bare.isascii() and bare.isalnum() else words(text)
-            counts[place] = len(chunk_words)
-            if chunk_words:
-                firsts[place] = len(chunks) + len(other_words)
-                other_words += chunk_words
+        words_of_chunks = list(map(words, joined.split("\n")))
+        counts = np.fromiter(map(len, words_of_chunks), np.int64, len(chunks))
         self._chunks.update(zip(chunks, count(len(self._chunks))))
         self._characters += len(joined)
-        self._plain.append(plain)
+        self._firsts.append(len(self._of_chunks.view) + np.cumsum(counts) - counts)
         self._counts.append(counts)
-        self._firsts.append(firsts + len(self._words.view))
-        self._words.append(np.concatenate([plain, self._texts.of(other_words)]))
+        self._of_chunks.append(_ids_of(self._words, [word for found in words_of_chunks for word in found]))
 
     def words(self) -> list[str]:
         """The words in the order of their ids."""
         with self._lock:
-            return list(self._texts.ids)
+            return list(self._words)
 
     def stems(self, language: str) -> Ids:
         """For each word's id the id of its stem in this language."""
         with self._lock:
-            return self._stems.setdefault(language, _Stems(language)).of(self._texts.ids)
+            if language not in self._stems:
+                self._stems[language] = _Stems(language)
+            return self._stems[language].of(self._words)
 
 
-class _Ids:
+def _new_ids() -> defaultdict[str, int]:
     """Ids for texts, in the order of their first occurrence: equal texts have the same id."""
+    return defaultdict(count().__next__)
 
-    def __init__(self) -> None:
-        self.ids: dict[str, int] = {}
 
-    def of(self, texts: list[str]) -> Ids:
-        id_of = self.ids
-        new = [text for text in texts if text not in id_of]
-        if new:
-            id_of.update(zip(dict.fromkeys(new), count(len(id_of))))
-        return np.fromiter(map(id_of.__getitem__, texts), np.int64, len(texts))
+def _ids_of(ids: defaultdict[str, int], texts: list[str]) -> Ids:
+    return np.fromiter(map(ids.__getitem__, texts), np.int64, len(texts))
+
+
+def _spread(texts: Split, counts: Ids, firsts: Ids, flat: Ids) -> Sides:
+    """The words of each text, from those of its pieces. Most pieces are one word; others are filled in after that."""
+    pieces = texts.items
+    first_word = flat[np.minimum(firsts, len(flat) - 1)] if len(flat) else firsts  # a chunk without words may be last
+    if (counts == 1).all():
+        return Sides(first_word[pieces], texts.starts)
+    words_of_piece = counts[pieces]
+    ends = np.zeros(len(pieces) + 1, np.int64)
+    np.cumsum(words_of_piece, out=ends[1:])
+    word_ids = np.repeat(first_word[pieces], words_of_piece)
+    several = np.flatnonzero(words_of_piece > 1)
+    of_several = words_of_piece[several]
+    word_ids[ranges(ends[several], of_several)] = flat[ranges(firsts[pieces[several]], of_several)]
+    return Sides(word_ids, ends[texts.starts])
 
 
 class Numbers:
@@ -156,13 +162,14 @@ class _Stems:
 
     def __init__(self, language: str) -> None:
         self._stemmer = stemmer(language)
-        self._stem_ids = _Ids()
+        self._stem_ids = _new_ids()
         self._stem_of_word = Numbers()
 
     def of(self, words: dict[str, int]) -> Ids:
-        new = list(islice(words, len(self._stem_of_word.view), None))
+        new = list(islice(reversed(words), len(words) - len(self._stem_of_word.view)))[::-1]
         if new:
-            self._stem_of_word.append(self._stem_ids.of(self._stemmer.stemWords(new) if self._stemmer else new))
+            stems = self._stemmer.stemWords(new) if self._stemmer else new
+            self._stem_of_word.append(_ids_of(self._stem_ids, stems))
         return self._stem_of_word.view
 
 
@@ -178,54 +185,11 @@ def _current_lexicon() -> Lexicon:
 
 
 @column
-def chunks(reference: Sequence[str], answer: Sequence[str]) -> Chunks:
-    """Both sides split at white space, each chunk with its plain form and its words."""
-    # Arrow reads one character past the end of a text that ends in white space: strip them, and add one more text.
-    texts = text_array([*map(str.strip, reference), *map(str.strip, answer), "."])
-    split = pc.utf8_split_whitespace(texts)
-    starts = split.offsets.to_numpy()[:-1].astype(np.int64)
-    encoded = split.flatten().dictionary_encode()
-    chunk_of_item = encoded.indices.to_numpy()[: starts[-1]].astype(np.int64)
-    lexicon = _current_lexicon()
-    distinct = encoded.dictionary.to_pylist()
-    plain, counts, firsts, flat = lexicon.look_up(distinct)
-    empty = distinct.index("") if "" in distinct else None
-    words_of_text = _words(chunk_of_item, starts, counts, firsts, flat)
-    return Chunks(_without(plain[chunk_of_item], starts, chunk_of_item, empty), words_of_text, lexicon)
-
-
-def _words(chunk_of_item: Ids, starts: Ids, counts: Ids, firsts: Ids, flat: Ids) -> Sides:
-    """The words of each text, from those of its chunks. Most chunks have one word; others are filled in after that."""
-    words_of_chunk = counts[chunk_of_item]
-    ends = np.zeros(len(chunk_of_item) + 1, np.int64)
-    np.cumsum(words_of_chunk, out=ends[1:])
-    word_ids = np.repeat(flat[firsts][chunk_of_item], words_of_chunk)
-    several = np.flatnonzero(words_of_chunk > 1)
-    of_several = words_of_chunk[several]
-    word_ids[ranges(ends[several], of_several)] = flat[ranges(firsts[chunk_of_item[several]], of_several)]
-    return Sides(word_ids, ends[starts])
-
-
-def text_array(texts: list[str]) -> Any:
-    """Texts as an Arrow array; lone surrogates, which Arrow refuses, are replaced."""
-    try:
-        return pa.array(texts, pa.large_string())
-    except UnicodeEncodeError:
-        return pa.array([text.encode(errors="replace").decode() for text in texts], pa.large_string())
-
-
-def _without(ids: Ids, starts: Ids, chunk_of_item: npt.NDArray[Any], empty: int | None) -> Sides:
-    """The ids without those of the empty chunk, which white space at either end of a text leaves."""
-    if empty is None:
-        return Sides(ids, starts)
-    keep = chunk_of_item != empty
-    return Sides(ids[keep], np.concatenate([[0], np.cumsum(keep)])[starts])
-
-
-@column
-def tokens(chunks: Chunks) -> Tokens:
+def tokens(reference: Sequence[str], answer: Sequence[str]) -> Tokens:
     """The words of both sides."""
-    return Tokens(chunks.tokens, chunks.lexicon)
+    lexicon = _current_lexicon()
+    texts = split([*reference, *answer])
+    return Tokens(lexicon.sides(texts), lexicon, texts.has_marks)
 
 
 @column

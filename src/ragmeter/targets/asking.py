@@ -13,9 +13,13 @@ from ragmeter.effects.caller import STOPPED, Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
-from ragmeter.effects.rounds import Reuse, Round, begin_round
+from ragmeter.effects.rounds import Reuse, begin_round
 from ragmeter.errors import InputError
+from ragmeter.io.write import dumps
 from ragmeter.targets.port import Answer, Question, Target
+
+#: Up to so many earlier turns are part of a key as they are, so that runs that an earlier version began are continued.
+_SPELLED_OUT = 50
 
 
 @dataclass
@@ -92,15 +96,18 @@ def ask(
     async def work(caller: Caller) -> Asked:
         async def session(places: list[int]) -> None:
             history: list[tuple[str, str]] = []
+            digest = hashlib.sha256()  # of the history
             conversation: str | None = None
             for count, place in enumerate(places, 1):
                 question = replace(questions[place], history=tuple(history), conversation_id=conversation)
-                answer = replies[place] = await _answer(caller, target, question, current)
+                key = current.key(*_key(question, digest.hexdigest()))
+                answer = replies[place] = await _answer(caller, target, question, key)
                 if isinstance(answer, Failure):  # later turns would be asked without their context
                     for later in places[count:]:
                         replies[later] = Failure(answer.outcome, "an earlier turn of the session has no answer")
                     break
                 history.append((question.text, answer.answer))
+                digest.update(dumps(history[-1]).encode("utf-8", "replace"))
                 conversation = answer.conversation_id or conversation
             await target.end(questions[places[0]].session_id)
             advance(len(places))
@@ -114,8 +121,13 @@ def ask(
     return run_calls(work, limits, answers.journal, current.key())
 
 
-async def _answer(caller: Caller, target: Target, question: Question, current: Round) -> Answer | Failure:
-    key = current.key(question.qid, question.session_id, question.messages(), question.conversation_id)
+def _key(question: Question, history: str) -> tuple[Any, ...]:
+    """What an answer depends on. A long history is represented by its digest: the time of n turns grows with n."""
+    earlier = question.messages() if len(question.history) <= _SPELLED_OUT else [history, question.text]
+    return question.qid, question.session_id, earlier, question.conversation_id
+
+
+async def _answer(caller: Caller, target: Target, question: Question, key: str) -> Answer | Failure:
     reply = await caller.ask(key, lambda: target.answer(question), worst=target.worst(question))
     try:
         return reply if isinstance(reply, Failure) else Answer.from_reply(reply)

@@ -70,9 +70,7 @@ class HttpTarget(Target):
             raise UsageError(f"unknown method {method!r}", hint=f"choose from {', '.join(METHODS)}")
         self.url, self.method, self.paths = url, method, paths
         self.request = DEFAULT_REQUEST if request is None else request
-        if fill(self.request, dict.fromkeys(FIELDS, "")) == fill(
-            self.request, {**dict.fromkeys(FIELDS, ""), "question": "?"}
-        ):
+        if not self._sends("question"):
             raise UsageError("the request has no {question}", hint=f"for example {REQUEST_EXAMPLE}")
         if method == "GET" and not isinstance(self.request, Mapping):
             raise UsageError("with GET, the request must be a JSON object: its keys become the query")
@@ -151,7 +149,7 @@ class HttpTarget(Target):
             "qid": question.qid,
             "session_id": question.session_id,
             "conversation_id": question.conversation_id or question.session_id,
-            "history": question.messages()[:-1],
+            "history": question.messages()[:-1] if self._sends("history") else None,
         }
         filled = fill(self.request, values)
         if self.method != "GET":
@@ -159,6 +157,11 @@ class HttpTarget(Target):
         parts = urlsplit(self.url)
         query = urlencode({key: value for key, value in filled.items() if value is not None}, doseq=True)
         return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, query))))), None
+
+    def _sends(self, name: str) -> bool:
+        """Whether this field is in the request."""
+        without = dict.fromkeys(FIELDS, "")
+        return bool(fill(self.request, without) != fill(self.request, {**without, name: "?"}))
 
     def _streamed(self, events: EventStream) -> str:
         """The answer of a stream: from the last event if that repeats it in full, else the pieces joined."""

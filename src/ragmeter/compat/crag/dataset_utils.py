@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -12,6 +11,7 @@ from typing import Any
 import regex
 
 from ragmeter.errors import InputError, UsageError
+from ragmeter.io.normal_form import normalized
 from ragmeter.io.source import open_source
 
 _FRAMES = frozenset({"pandas", "polars", "pyarrow"})
@@ -115,7 +115,7 @@ def convert_domain_indices_to_names(
 
 def clean_text(text: str) -> str:
     """The text in lower case, with only letters (of any alphabet), digits and white space."""
-    return _SPECIAL.sub("", unicodedata.normalize("NFC", text).lower())
+    return _SPECIAL.sub("", normalized("NFC", text).lower())
 
 
 def records(dataset: Any) -> Iterator[tuple[str, int, Mapping[str, Any]]]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragmeter.metrics.offline.matching import Match
+from ragmeter.metrics.offline.matching import LETTERS, Match
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Texts
-
-_LETTERS = 0x110000  # the number of code points in Unicode
 
 
 def another_number(pairs: Match) -> Bools:
@@ -41,8 +39,8 @@ def another_name(pairs: Match) -> Bools:
     gold_at = np.flatnonzero(name[:-1] & (pairs.credit[:-1] == 0) & is_found[1:] & (gold.text[:-1] == gold.text[1:]))
     gold_at = gold_at[pairs.found_at[gold_at + 1] > 0]
     before = pairs.found_at[gold_at + 1] - 1
-    letters = gold.text[name] * _LETTERS + gold.letter[name]
-    same_letter = np.isin(gold.text[gold_at] * _LETTERS + answer.letter[before], letters)
+    letters = gold.text[name] * LETTERS + gold.letter[name]
+    same_letter = np.isin(gold.text[gold_at] * LETTERS + answer.letter[before], letters)
     ends = answer.has(Mark.CLAUSE | Mark.SENTENCE)[before] | (answer.text[before] != gold.text[gold_at])
     differs = np.zeros(gold.count, bool)
     differs[gold.text[gold_at[is_other_name[before] & ~ends & ~same_letter]]] = True
@@ -52,7 +50,7 @@ def another_name(pairs: Match) -> Bools:
     place = pairs.found_at[gold_at]
     after = np.minimum(place + 1, max(len(answer.ids) - 1, 0))
     ends = answer.has(Mark.CLAUSE | Mark.SENTENCE)[place] | (answer.text[after] != gold.text[gold_at])
-    same_letter = np.isin(gold.text[gold_at] * _LETTERS + answer.letter[after], letters)
+    same_letter = np.isin(gold.text[gold_at] * LETTERS + answer.letter[after], letters)
     differs[gold.text[gold_at[is_other_name[after] & ~ends & ~same_letter & (after > place)]]] = True
     return differs
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragmeter.metrics.bags import ranges, share
+from ragmeter.metrics.bags import ranges, share, slices
 from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.guards import with_numbers
 from ragmeter.metrics.offline.matching import Match, look_up
@@ -290,12 +290,12 @@ def _off(pairs: Match, missing: Bools) -> Floats:
     places = np.flatnonzero(missing & np.isfinite(gold.value))
     pair = gold.text[places]
     counts = np.diff(first)[pair]
-    gold_value = np.repeat(gold.value[places], counts)
-    apart = np.abs(answer.value[numbers[ranges(first[pair], counts)]] - gold_value) / np.maximum(
-        np.abs(gold_value), 1e-9
-    )
     nearest = np.ones(len(places))
-    np.minimum.at(nearest, np.repeat(np.arange(len(places)), counts), apart)
+    for part in slices(counts):
+        gold_value = np.repeat(gold.value[places[part]], counts[part])
+        answer_value = answer.value[numbers[ranges(first[pair[part]], counts[part])]]
+        apart = np.abs(answer_value - gold_value) / np.maximum(np.abs(gold_value), 1e-9)
+        np.minimum.at(nearest[part], np.repeat(np.arange(len(counts[part])), counts[part]), apart)
     np.maximum.at(off, pair, nearest)
     return off
 

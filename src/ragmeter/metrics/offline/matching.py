@@ -10,7 +10,7 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein, Prefix
 
-from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline.related import CREDIT, kindred, roughly
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, Words, counted
@@ -21,6 +21,8 @@ _STEM = 0.6  # the common beginning of two forms of a word, as a share of the lo
 _SHORTEST = 4  # the fewest letters of a word that may be spelled differently
 _SQUASHED = 5  # the fewest letters of a gold answer that may be written as one word or as several
 _INITIAL = 0.7  # the credit of an initial in place of a name
+LETTERS = 0x110000  # the number of code points in Unicode
+_NO_WORD = Mark.NUMBER | Mark.WEAK | Mark.MONTH | Mark.FUNCTION
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,11 @@ def _sorted(keys: Ids) -> tuple[Ids, Ids]:
 
 def _both_ways(keys: Ids, order: Ids, looked_for: Ids) -> tuple[Ids, Bools]:
     """The first place of each key that is looked for, or -1; and which of the sorted `keys` were looked for."""
-    begin, end = np.searchsorted(keys, looked_for), np.searchsorted(keys, looked_for, side="right")
     is_looked_for = np.zeros(len(keys), bool)
-    is_looked_for[order[ranges(begin, end - begin)]] = True
+    is_looked_for[order] = look_up(np.sort(looked_for), keys)[0]
+    is_present, place = look_up(keys, looked_for)
     first = np.full(len(looked_for), -1)
-    is_present = begin < end
-    first[is_present] = order[begin[is_present]]
+    first[is_present] = order[place[is_present]]
     return first, is_looked_for
 
 
@@ -124,19 +125,31 @@ def _other_spellings(
     gold: Texts, answer: Texts, credit: Floats, found_at: Ids, content: Bools, asked: Bools, words: Words
 ) -> Ids:
     """Give credit to missing gold words that the answer, but not the question, has in another spelling; return them."""
-    no_word = Mark.NUMBER | Mark.WEAK | Mark.MONTH | Mark.FUNCTION
-    missing = np.flatnonzero((credit == 0) & content & (gold.marks & no_word == 0) & (gold.length >= _SHORTEST))
+    missing = np.flatnonzero((credit == 0) & content & (gold.marks & _NO_WORD == 0) & (gold.length >= _SHORTEST))
     counts = np.diff(answer.starts)[gold.text[missing]]
+    best = [_best_spellings(gold, answer, missing[part], counts[part], asked, words) for part in slices(counts)]
+    if not best:
+        return missing
+    gold_item, candidate, similarity = (np.concatenate(side) for side in zip(*best, strict=True))
+    credit[gold_item] = similarity
+    found_at[gold_item] = candidate
+    return np.asarray(gold_item)
+
+
+def _best_spellings(
+    gold: Texts, answer: Texts, missing: Ids, counts: Ids, asked: Bools, words: Words
+) -> tuple[Ids, Ids, Floats]:
+    """Gold words that their answer has in another spelling, the place of the most similar one, and the similarity."""
     gold_item = np.repeat(missing, counts)
     candidate = ranges(answer.starts[gold.text[missing]], counts)
-    near = (gold.letter[gold_item] == answer.letter[candidate]) & (answer.marks[candidate] & no_word == 0)
+    near = (gold.letter[gold_item] == answer.letter[candidate]) & (answer.marks[candidate] & _NO_WORD == 0)
     near &= ~asked[candidate]
     gold_item, candidate = gold_item[near], candidate[near]
     gold_length, answer_length = gold.length[gold_item], answer.length[candidate]
     near = np.abs(gold_length - answer_length) <= (1 - _STEM) * np.maximum(gold_length, answer_length)
     gold_item, candidate = gold_item[near], candidate[near]
     if not len(gold_item):
-        return np.asarray(gold_item)
+        return gold_item, candidate, np.zeros(0)
     gold_words, answer_words = words[gold.ids[gold_item]], words[answer.ids[candidate]]
     similarity = process.cpdist(
         gold_words, answer_words, scorer=Levenshtein.normalized_similarity, dtype=np.float64, workers=1
@@ -150,9 +163,7 @@ def _other_spellings(
     best = np.lexsort((candidate, -similarity, gold_item))
     gold_item, candidate, similarity = gold_item[best], candidate[best], similarity[best]
     is_first = np.concatenate([[True], gold_item[1:] != gold_item[:-1]]) if len(gold_item) else np.zeros(0, bool)
-    credit[gold_item[is_first]] = similarity[is_first]
-    found_at[gold_item[is_first]] = candidate[is_first]
-    return np.asarray(gold_item[is_first])
+    return gold_item[is_first], candidate[is_first], similarity[is_first]
 
 
 def _acronyms(gold: Texts, answer: Texts, credit: Floats, found_at: Ids, content: Bools, words: Words) -> Bools:
@@ -218,13 +229,10 @@ def _initials(gold: Texts, answer: Texts, credit: Floats, found_at: Ids, content
     partly = gold.per_text(content & (credit > 0)) > 0
     missing = np.flatnonzero((credit == 0) & content & gold.has(Mark.CAPITAL) & partly[gold.text])
     letters = np.flatnonzero(answer.has(Mark.LETTER) & (answer.length == 1))
-    first = np.searchsorted(letters, answer.starts)  # of each answer among the letters
-    counts = np.diff(first)[gold.text[missing]]
-    gold_item = np.repeat(missing, counts)
-    candidate = letters[ranges(first[gold.text[missing]], counts)]
-    same_letter = gold.letter[gold_item] == answer.letter[candidate]
-    credit[gold_item[same_letter]] = _INITIAL
-    found_at[gold_item[same_letter][::-1]] = candidate[same_letter][::-1]  # reversed, so that the first one is kept
+    keys, order = _sorted(answer.text[letters] * LETTERS + answer.letter[letters])
+    is_there, place = look_up(keys, gold.text[missing] * LETTERS + gold.letter[missing])
+    credit[missing[is_there]] = _INITIAL
+    found_at[missing[is_there]] = letters[order[place[is_there]]]
 
 
 def _squashed(gold: Texts, answer: Texts, credit: Floats, content: Bools, words: Words) -> tuple[Bools, Bools]:

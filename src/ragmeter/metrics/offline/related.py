@@ -67,7 +67,7 @@ class _Periods:
 
     @classmethod
     def of(cls, side: Texts) -> _Periods:
-        decade = np.flatnonzero(side.has(Mark.DECADE))
+        decade = _first(np.flatnonzero(side.has(Mark.DECADE)), side)
         begin = side.value[decade]
         length = np.where(begin % 100 == 0, 99, 9)  # the 1800s are mostly the century
         name, number = _centuries(side)
@@ -85,7 +85,7 @@ class _Periods:
 
 def _centuries(side: Texts) -> tuple[Ids, Ids]:
     """The places of the word "century", and of its number before or after it."""
-    name = np.flatnonzero(side.has(Mark.CENTURY))
+    name = _first(np.flatnonzero(side.has(Mark.CENTURY)), side)
     number_at = np.full(len(name), -1)
     for step in (1, -1):
         beside = np.clip(name + step, 0, max(len(side.ids) - 1, 0))
@@ -134,11 +134,16 @@ def _numbers(side: Texts, is_candidate: Bools) -> tuple[Ids, Bools]:
     """The places of numbers among the candidates, and which can be years. At most the first 100 of a text."""
     number_marks = Mark.NUMBER | Mark.DECADE | Mark.WEAK
     places = np.flatnonzero(is_candidate & (side.marks & number_marks == Mark.NUMBER))
-    rank = np.arange(len(places)) - np.searchsorted(places, side.starts)[side.text[places]]
-    places = places[rank < _MOST_NUMBERS]
+    places = _first(places, side)
     value = side.value[places]
     first, last = _YEARS
     return places, (value >= first) & (value <= last) & (value == np.floor(value))
+
+
+def _first(places: Ids, side: Texts) -> Ids:
+    """The first 100 places of each text, so that the time is limited."""
+    rank = np.arange(len(places)) - np.searchsorted(places, side.starts)[side.text[places]]
+    return places[rank < _MOST_NUMBERS]
 
 
 def _within(years: Ids, side: Texts, periods: _Periods) -> tuple[Ids, Ids]:

@@ -31,7 +31,6 @@ _CANDIDATE = 8  # the most words of a candidate
 _PROSE = 0.25  # the share of function words in an answer of full sentences
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s, nor the 80 of 1979/80
-_LINES = regex.compile(r"\S\s*[\n|]\s*\S")
 
 
 def alternatives(mentions: Mentions, asked: Asked, answers: Chunked, references: Chunked) -> tuple[Bools, Bools]:
@@ -69,12 +68,18 @@ def _listed_with_others(mentions: Mentions, asked: Asked, answers: Chunked) -> B
     bare = np.flatnonzero(is_listed)  # few, because most answers address the question
     prose = is_prose(pairs)
     texts = [answers.texts[text] for text in answers.of_row[mentions.text[bare]].tolist()]
-    in_lines = np.array([("\n" in text or "|" in text) and _LINES.search(text) is not None for text in texts], bool)
+    in_lines = np.array([_is_in_lines(text) for text in texts], bool)
     first, end = (side[bare] for side in mentions.sentence)
     n_others = _candidates(mentions, first, end)
     joined = Places.of(answer.has(Mark.ALSO) & ~pairs.answer_gold & ~pairs.answer_asked).between(first, end) > 0
     is_listed[bare] = (n_others >= _CANDIDATES) | (joined & (n_others > 0)) | (in_lines & ~prose[mentions.text[bare]])
     return is_listed
+
+
+def _is_in_lines(text: str) -> bool:
+    """Whether a line break or a "|" is between two other characters."""
+    inside = text.strip()[1:-1]
+    return "\n" in inside or "|" in inside
 
 
 def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:

@@ -41,7 +41,10 @@ _SCRIPTS = ((regex.compile(r"\p{Han}"), "的"), (regex.compile(r"\p{Arabic}"), "
 
 @dataclass(frozen=True)
 class Chunked:
-    """Rows of texts, each distinct text once, split at white space, as ids of distinct chunks."""
+    """Rows of texts, each distinct text once, split at white space, as ids of distinct chunks.
+
+    Of a long text only the beginning is here.
+    """
 
     texts: list[str]
     distinct: list[str]
@@ -149,11 +152,12 @@ def chunked(texts: Sequence[str]) -> Chunked:
     number_of = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     of_row = np.fromiter(map(number_of.__getitem__, texts), np.int64, len(texts))
     # Arrow reads one character past the end of a text that ends in white space: strip them, and add one more text.
-    split = pc.utf8_split_whitespace(text_array([*(text[:LONGEST].strip() for text in number_of), "."]))
+    read = [text[:LONGEST] for text in number_of]
+    split = pc.utf8_split_whitespace(text_array([*map(str.strip, read), "."]))
     starts = split.offsets.to_numpy()[:-1].astype(np.int64)
     encoded = split.flatten().dictionary_encode()
     chunk_ids = encoded.indices.to_numpy()[: starts[-1]].astype(np.int64)
-    return Chunked(list(number_of), encoded.dictionary.to_pylist(), chunk_ids, starts, of_row)
+    return Chunked(read, encoded.dictionary.to_pylist(), chunk_ids, starts, of_row)
 
 
 class Vocabulary:

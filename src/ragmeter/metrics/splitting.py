@@ -1,0 +1,152 @@
+"""Splits a whole column of texts into words at once, as bytes.
+
+In ASCII every rule of `normalize.words` looks at one character and its two neighbours, so that it is a comparison of
+whole arrays. A chunk between white space that has other characters is left whole: `Lexicon` finds its words once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ragmeter.metrics.bags import Ids, ranges, slices
+
+_Bytes = npt.NDArray[np.uint8]
+_Flags = npt.NDArray[np.bool_]
+
+_AT_ONCE = 1 << 18  # bytes: their arrays stay in the processor's cache
+#: The kinds of bytes. Those of a word come first, so that one comparison finds them.
+_DIGIT, _LETTER, _UNDERSCORE, _APOSTROPHE, _SEPARATOR, _SPACE, _OTHER, _FOREIGN = range(8)
+_SPACES = "\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+
+
+def _kind(code: int) -> int:
+    character = chr(code)
+    if code >= 0x80:
+        return _FOREIGN
+    if character.isdigit() or character.isalpha():
+        return _DIGIT if character.isdigit() else _LETTER
+    if character.isspace():
+        return _SPACE
+    return {"_": _UNDERSCORE, "'": _APOSTROPHE, ".": _SEPARATOR, ",": _SEPARATOR}.get(character, _OTHER)
+
+
+_KINDS = bytes(map(_kind, range(256)))
+#: What `normalize.fold` does to ASCII.
+_FOLDED = bytes(ord("'") if code == ord("`") else ord(chr(code).lower()) if code < 0x80 else code for code in range(256))
+#: White space of two bytes, and of three, as numbers.
+_WIDE = {
+    width: np.array([int.from_bytes(space.encode()) for space in _SPACES if len(space.encode()) == width])
+    for width in (2, 3)
+}
+
+
+@dataclass(frozen=True)
+class Split:
+    """The words of a column: the distinct ones, which one each item is, and where each text begins among the items.
+
+    `has_marks`: which texts have accents of their own, apart from the letters that they belong to; None if none has.
+    """
+
+    distinct: Any  # an Arrow array of texts
+    items: Ids
+    starts: Ids
+    has_marks: _Flags | None
+
+
+def split(texts: Sequence[str]) -> Split:
+    """Split texts into words; chunks with other characters than ASCII stay whole."""
+    try:
+        encoded = list(map(str.encode, texts))
+    except UnicodeEncodeError:  # lone surrogates
+        encoded = [text.encode(errors="replace") for text in texts]
+    sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    parts = [_words(encoded[part], sizes[part]) for part in slices(sizes, _AT_ONCE)] or [_words(encoded, sizes)]
+    letters, lengths, counts, marks = (list(field) for field in zip(*parts, strict=True))
+    bounds, starts = _running_total(np.concatenate(lengths)), _running_total(np.concatenate(counts))
+    words = pa.LargeStringArray.from_buffers(
+        len(bounds) - 1, pa.py_buffer(bounds), pa.py_buffer(np.concatenate(letters))
+    ).dictionary_encode()
+    has_marks = np.concatenate(marks)
+    return Split(words.dictionary, words.indices.to_numpy(), starts, has_marks if has_marks.any() else None)
+
+
+def _words(texts: list[bytes], sizes: Ids) -> tuple[_Bytes, Ids, Ids, _Flags]:
+    """The letters of all words, the length of each, how many words each text has, and which texts have marks."""
+    data = b"\n".join([b"", *texts, b""]).translate(_FOLDED)
+    breaks = _running_total(sizes + 1)
+    has_marks = np.zeros(len(texts), bool)
+    if not data.isascii():
+        data = _with_plain_spaces(data)
+        has_marks[_with_marks(data, breaks)] = True
+    kinds = np.frombuffer(data.translate(_KINDS), np.uint8)
+    in_word = kinds <= _UNDERSCORE
+    in_word[_joining(kinds)] = True
+    if not data.isascii():
+        in_word[_foreign_chunks(kinds)] = True
+    edges = np.flatnonzero(in_word[1:] != in_word[:-1])  # before the first byte of a word, and at its last one
+    begins = edges[0::2]
+    letters = np.frombuffer(data, np.uint8)[in_word]
+    return letters, edges[1::2] - begins, np.diff(np.searchsorted(begins, breaks)), has_marks
+
+
+def text_array(texts: Sequence[str]) -> Any:
+    """Texts as an Arrow array; lone surrogates, which Arrow refuses, are replaced."""
+    try:
+        return pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:
+        return pa.array([text.encode(errors="replace").decode() for text in texts], pa.large_string())
+
+
+def _running_total(counts: Ids) -> Ids:
+    """The sums of the counts before each one, and of all."""
+    totals = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=totals[1:])
+    return totals
+
+
+def _with_plain_spaces(data: bytes) -> bytes:
+    """The same bytes with a plain space for each byte of other white space."""
+    raw = np.frombuffer(data, np.uint8).copy()
+    for width, first in ((2, raw == 0xC2), (3, (raw >= 0xE1) & (raw <= 0xE3))):
+        at = np.flatnonzero(first)
+        codes = raw[at].astype(np.int64)
+        for step in range(1, width):
+            codes = codes << 8 | raw[at + step]
+        at = at[np.isin(codes, _WIDE[width])]
+        for step in range(width):
+            raw[at + step] = ord(" ")
+    return raw.tobytes()
+
+
+def _with_marks(data: bytes, breaks: Ids) -> Ids:
+    """The texts that have a character from U+0300 to U+037F, where the accents are."""
+    if b"\xcc" not in data and b"\xcd" not in data:
+        return breaks[:0]
+    raw = np.frombuffer(data, np.uint8)
+    return np.searchsorted(breaks, np.flatnonzero((raw == 0xCC) | (raw == 0xCD))) - 1
+
+
+def _joining(kinds: _Bytes) -> Ids:
+    """Apostrophes inside a word (don't), points and commas inside a number (3.5). The first and last byte are spaces."""
+    apostrophes, separators = np.flatnonzero(kinds == _APOSTROPHE), np.flatnonzero(kinds == _SEPARATOR)
+    before = kinds[apostrophes - 1]
+    in_word = ((before == _LETTER) | (before == _UNDERSCORE)) & (kinds[apostrophes + 1] == _LETTER)
+    in_number = (kinds[separators - 1] == _DIGIT) & (kinds[separators + 1] == _DIGIT)
+    return np.concatenate([apostrophes[in_word], separators[in_number]])
+
+
+def _foreign_chunks(kinds: _Bytes) -> Ids:
+    """The places of all bytes of chunks that have other characters than ASCII."""
+    is_foreign = kinds == _FOREIGN
+    runs = np.flatnonzero(is_foreign[1:] & ~is_foreign[:-1])
+    spaces = np.flatnonzero(kinds == _SPACE)
+    after = np.searchsorted(spaces, runs, side="right")
+    after = after[np.diff(after, prepend=0) > 0]  # each chunk once
+    begins = spaces[after - 1] + 1
+    return ranges(begins, spaces[after] - begins)
