@@ -120,6 +120,8 @@ JUDGED = {
     "passage_relevance": ('["relevant", "irrelevant"]', "[]"),
     "answer_relevance_label": ("partly", "relevant"),
     "citation_support": ('[[[1, "supported"]], []]', "[]"),
+    "ratings": ('{"tone": 0.5}', '{"tone": 1.0, "form": 0.0}'),
+    "preferred": ('"this"', '"tie"'),
     "nuggets": ('["a", "b"]', '["c"]'),
     "nugget_support": ('["support", "no support"]', '["partial support"]'),
 }

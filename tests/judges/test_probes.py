@@ -40,7 +40,9 @@ def expert(wrong: int = 0, reply: FakeReply | None = None) -> FakeProvider:
 
 def tried(provider: FakeProvider, folder: Path, n: int = 1, **settings: Any) -> Evaluation:
     one = Judge(provider=provider, retries=0, **settings)
-    return evaluate(rows(*map(str, range(n))), metrics="llm_correct", judge=one, output_dir=folder, run="r")
+    return evaluate(
+        rows(*map(str, range(n))), metrics="llm_correct", judge=one, output_dir=folder, run="r", replace=True
+    )
 
 
 def test_the_cases() -> None:

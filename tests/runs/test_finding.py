@@ -90,7 +90,7 @@ def test_every_public_function_of_runs_says_so() -> None:
     taking = {
         name: parameter.annotation
         for name in ragmeter.__all__
-        if inspect.isfunction(function := getattr(ragmeter, name)) and name not in ("evaluate", "ask")
+        if inspect.isfunction(function := getattr(ragmeter, name)) and name not in ("evaluate", "ask", "prefer")
         for parameter in inspect.signature(function).parameters.values()
         if parameter.name in ("run", "runs")
     }

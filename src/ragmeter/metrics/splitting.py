@@ -38,7 +38,9 @@ def _kind(code: int) -> int:
 
 _KINDS = bytes(map(_kind, range(256)))
 #: What `normalize.fold` does to ASCII.
-_FOLDED = bytes(ord("'") if code == ord("`") else ord(chr(code).lower()) if code < 0x80 else code for code in range(256))
+_FOLDED = bytes(
+    ord("'") if code == ord("`") else ord(chr(code).lower()) if code < 0x80 else code for code in range(256)
+)
 #: White space of two bytes, and of three, as numbers.
 _WIDE = {
     width: np.array([int.from_bytes(space.encode()) for space in _SPACES if len(space.encode()) == width])
@@ -133,7 +135,7 @@ def _with_marks(data: bytes, breaks: Ids) -> Ids:
 
 
 def _joining(kinds: _Bytes) -> Ids:
-    """Apostrophes inside a word (don't), points and commas inside a number (3.5). The first and last byte are spaces."""
+    """Apostrophes in a word (don't), points and commas in a number (3.5). The first and the last byte are spaces."""
     apostrophes, separators = np.flatnonzero(kinds == _APOSTROPHE), np.flatnonzero(kinds == _SEPARATOR)
     before = kinds[apostrophes - 1]
     in_word = ((before == _LETTER) | (before == _UNDERSCORE)) & (kinds[apostrophes + 1] == _LETTER)
