@@ -19,7 +19,6 @@ from ragmeter.table import Batch
 
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the default of 128 KiB is less than one retrieved context
 
-_BREAK = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++")
 
 
@@ -104,7 +103,7 @@ class _Lines:
     def __iter__(self) -> Iterator[str]:
         for block in blocks_of_lines(self._pieces, self.limit, returns=True):
             if self._between_rows and not block.strip("\r\n"):
-                self.line += len(_BREAK.findall(block))
+                self.line += block.count("\n") + block.count("\r") - block.count("\r\n")
                 self.begin = self.line + 1
                 continue
             for line in _split(block):
