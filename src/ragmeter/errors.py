@@ -9,7 +9,7 @@
     ├── BusyError             another process works on the same run
     ├── EndpointError         a server refuses the key, the model or the address, or nothing works for too long
     ├── WorkerError           a worker process was killed or crashed; nothing was written
-    ├── Interrupted           Ctrl-C; answers so far are in the journal
+    ├── Interrupted           Ctrl-C, SIGTERM or SIGHUP; answers so far are in the journal
     └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
 
     RagmeterWarning           a call that works, but probably not as intended
@@ -103,11 +103,13 @@ class WorkerError(RagmeterError):
 
 
 class Interrupted(RagmeterError):
-    """Ctrl-C. Answers so far are in the journal."""
+    """Ctrl-C, SIGTERM or SIGHUP. Answers so far are in the journal."""
 
     exit_code = 130
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = 2) -> None:
+        """`number` is that of the signal."""
+        self.exit_code = 128 + number
         repeat = by_caller("run the same command again", "make the same call again")
         super().__init__("stopped", hint=f"answers so far are kept: {repeat} to continue")
 

@@ -7,7 +7,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -279,36 +278,27 @@ def reached(server: JudgeServer, count: float) -> bool:
     return server.count >= count
 
 
-def test_ctrl_c_and_kill_lose_nothing(tmp_path: Path) -> None:
-    questions = [{"question": f"q{i}", "ground_truth": f"a{i}"} for i in range(200)]
-    (tmp_path / "qa.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
+def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
+    questions = [{"question": f"q{i}", "ground_truth": f"a{i}"} for i in range(60)]
+    (tmp_path / "qa.jsonl").write_text("".join(json.dumps(question) + "\n" for question in questions))
     chance = random.Random(5)
     command = [sys.executable, "-m", "ragmeter", "ask", "--dataset", "qa.jsonl", "--metrics", "token_f1", "--run", "r"]
     with JudgeServer(lambda request, number: Action(body={"answer": request["question"]})) as server:
         command += ["--target", f"http://127.0.0.1:{server.port}/", "--output", "results.json", "--timeout", "3600"]
-        journal = tmp_path / "runs" / "r.journal.sqlite"
-        recorded = 0
-        for number in range(6):
+        for _ in range(2):
             server.answers = server.count + chance.randint(1, 20)  # so few that it can't come to its end
             process = subprocess.Popen(
                 command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ
             )
             wait_for(partial(reached, server, server.answers), process)
-            time.sleep(chance.uniform(0, 0.05))
-            if number % 2:
-                interrupt(process)
-                server.release()
-            else:
-                process.kill()
+            interrupt(process)
+            server.release()
             process.communicate(timeout=PATIENCE)
-            assert process.returncode == (130 if number % 2 else -9)
-            with Journal(journal) as held:
-                assert len(held) >= recorded
-                recorded = len(held)
+            assert process.returncode == 130
+            with Journal(tmp_path / "runs" / "r.journal.sqlite") as journal:
+                assert len(journal) == server.count
             assert not (tmp_path / "results.json").exists()
-        server.release()
-        before = server.count
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-        assert server.count - before == 200 - recorded
+        assert server.count == 60
     answers = [row["generated_answer"] for row in results(tmp_path)["results"]]
-    assert answers == [f"q{i}" for i in range(200)]
+    assert answers == [f"q{i}" for i in range(60)]

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +99,40 @@ def test_evaluate(ragmeter: Run, tmp_path: Path) -> None:
     assert manifest["judge"]["model"] == "m"
     assert manifest["judge"]["endpoint"] == server.url
     assert manifest["effort"]["latency_ms"]["p50"] > 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of files are not Windows's")
+def test_only_its_owner_may_read_the_results(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(3))
+    before = os.umask(0o022)
+    try:
+        with JudgeServer() as server:
+            ragmeter("crag", *evaluate(server))
+    finally:
+        os.umask(before)
+    folder = tmp_path / "out"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+def test_a_damaged_or_empty_journal_is_reported(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(9))
+    journal = tmp_path / "out" / "journal.sqlite"
+    with JudgeServer(lambda request, number: Action(body=completion(json.dumps({"verdict": "CORRECT"})))) as server:
+        first = ragmeter("crag", *evaluate(server))
+        assert (server.count, first.stderr) == (9, "")
+        content = bytearray(journal.read_bytes())
+        content[content.index(b"CORRECT") + 3] ^= 1
+        journal.write_bytes(content)
+        again = ragmeter("crag", *evaluate(server))
+        assert (again.returncode, server.count) == (0, 10)  # the damaged one was asked about again
+        assert again.stderr == (
+            "ragmeter: warning: out/journal.sqlite: damaged replies: 1 of 9; they are removed, and asked for again\n"
+        )
+        journal.write_bytes(b"")
+        again = ragmeter("crag", *evaluate(server))
+        assert (again.returncode, server.count) == (0, 19)
+        assert again.stderr == "ragmeter: warning: the journal out/journal.sqlite is empty: everything is asked for\n"
 
 
 def test_json(ragmeter: Run, tmp_path: Path) -> None:

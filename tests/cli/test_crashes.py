@@ -1,136 +1,20 @@
-"""kill -9 at random moments, and a disk that is full: nothing that was recorded is asked again, or lost."""
+"""A disk that is full, and a server that dies: nothing that was recorded is asked again, or lost.
+
+Kills are in tests/hostile.
+"""
 
 from __future__ import annotations
 
-import random
 import subprocess
-import time
-from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from ragmeter import LLMJudge
 from ragmeter.effects.journal import Journal
-from ragmeter.judges.verdict import verdict
-from tests.cli.test_ask import reached
-from tests.cli.test_crag import AGENT, CANARY, contents, evaluate, many, start, write
-from tests.command import PATIENCE, wait_for
-from tests.compat.crag.helpers import conversation
-from tests.judge_server import Action, JudgeServer, texts
-
-#: How often it is killed.
-KILLS = [10, pytest.param(50, marks=pytest.mark.slow)]
-#: An agent that answers so many batches and then hangs, so that it can't come to its end before it is killed.
-HANGING_AGENT = AGENT.replace(
-    "        time.sleep",
-    """        self.batches = getattr(self, "batches", 0) + 1
-        if self.batches > float(os.environ.get("AGENT_BATCHES", "inf")):
-            time.sleep(3600)
-        time.sleep""",
-)
-
-
-def kill(process: subprocess.Popen[str], after: float) -> None:
-    """Kill the process after so many seconds; it must not have come to its end by itself."""
-    time.sleep(after)
-    assert process.poll() is None, process.communicate()
-    process.kill()
-    process.communicate()
-
-
-def lines(log: Path) -> int:
-    return len(log.read_bytes().splitlines()) if log.exists() else 0
-
-
-def logged(log: Path, count: int) -> bool:
-    return lines(log) >= count
-
-
-@pytest.mark.parametrize("kills", KILLS)
-def test_killed_while_it_judges(tmp_path: Path, kills: int) -> None:
-    turns = many(kills * 15)
-    write(tmp_path / "turns.jsonl", turns)
-    chance = random.Random(3)
-    with JudgeServer(latency=0.02) as server:
-        judge = LLMJudge(CANARY, "m", server.url).on(verdict)
-        names = {"question": "query", "reference": "ground_truth", "answer": "agent_response"}
-        keys = {judge.key({name: row[own] for name, own in names.items()}, 0, 0): row["query"] for row in turns}
-        command = evaluate(server, "--workers", "4", "--timeout", "3600")
-        recorded: set[str] = set()
-        for _ in range(kills):
-            before = server.count
-            replies = chance.randint(0, 12)
-            server.answers = before + replies  # so few that it can't come to its end
-            process = start(tmp_path, *command)
-            if chance.random() < 0.8:
-                wait_for(partial(reached, server, before + 1 + chance.randint(0, replies)), process)
-                kill(process, chance.uniform(0, 0.05))
-            else:
-                kill(process, chance.uniform(0, 0.5))  # while it starts, perhaps
-            asked_now = {texts(request)["question"] for request in server.requests[before:]}
-            assert not asked_now & recorded, "what was recorded was asked again"
-            if (tmp_path / "out" / "journal.sqlite").exists():
-                with Journal(tmp_path / "out" / "journal.sqlite") as journal:
-                    held = {query for key, query in keys.items() if journal.get(key) is not None}
-                assert recorded <= held, "what was recorded is gone"
-                recorded = held
-            assert not (tmp_path / "out" / "scores_dictionary.json").exists()
-        assert recorded
-        server.release()
-        before = server.count
-        process = start(tmp_path, *command)
-        process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0
-        assert server.count - before == len(turns) - len(recorded)
-        asked = Counter(texts(request)["question"] for request in server.requests)
-        assert set(asked) == set(keys.values())
-        # what was under way at a kill is all that was ever asked twice
-        assert sum(asked.values()) - len(asked) <= 5 * kills
-        server.latency = 0.0
-        other = tmp_path / "whole"
-        other.mkdir()
-        write(other / "turns.jsonl", turns)
-        process = start(other, *command)
-        process.communicate(timeout=PATIENCE)
-    assert contents(tmp_path / "out") == contents(other / "out")
-
-
-@pytest.mark.parametrize("kills", [5, pytest.param(20, marks=pytest.mark.slow)])
-def test_killed_while_the_agent_answers(tmp_path: Path, kills: int) -> None:
-    dataset = [conversation(f"s{i}", *((f"q{i}.{j}", "x") for j in range(3))) for i in range(8 * kills)]
-    write(tmp_path / "conversations.jsonl", dataset)
-    (tmp_path / "agents.py").write_text(HANGING_AGENT)
-    log, journal_path = tmp_path / "log", tmp_path / "turns.jsonl.journal.sqlite"
-    command = ["generate", "--dataset", "conversations.jsonl", "--agent", "agents:Agent", "--output", "turns.jsonl"]
-    command += ["--workers", "1"]  # so that a batch is recorded before the next one
-    chance = random.Random(4)
-    answered = 0
-    for _ in range(kills):
-        before = lines(log)
-        batches = chance.randint(1, 4)
-        process = start(tmp_path, *command, AGENT_LOG=str(log), AGENT_BATCHES=str(batches))
-        wait_for(partial(logged, log, before + 1 + 2 * chance.randint(0, batches)), process)
-        kill(process, chance.uniform(0, 0.05))
-        assert not (tmp_path / "turns.jsonl").exists()
-        if journal_path.exists():
-            with Journal(journal_path) as journal:
-                assert len(journal) >= answered
-                answered = len(journal)
-    assert answered
-    before = log.stat().st_size
-    process = start(tmp_path, *command, AGENT_LOG=str(log))
-    process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
-    asked_last = log.read_bytes()[before:].splitlines()
-    assert len(asked_last) == 3 * len(dataset) - answered
-    resumed = (tmp_path / "turns.jsonl").read_bytes()
-    (tmp_path / "turns.jsonl").unlink()
-    journal_path.unlink()
-    start(tmp_path, *command).communicate(timeout=PATIENCE)
-    assert (tmp_path / "turns.jsonl").read_bytes() == resumed
+from tests.cli.test_crag import evaluate, many, start, write
+from tests.command import PATIENCE
+from tests.judge_server import Action, JudgeServer
 
 
 @pytest.fixture

@@ -1,25 +1,20 @@
-"""A judge at work on rows is killed, interrupted, or has company: what was recorded is not asked again, or lost."""
+"""A judge at work on rows is interrupted, or has company: what was recorded is not asked again, or lost."""
 
 from __future__ import annotations
 
 import json
 import os
-import random
-import signal
 import subprocess
 import sys
-from collections import Counter
 from functools import partial
 from pathlib import Path
-
-import pytest
 
 from ragmeter import RunFolder
 from ragmeter.effects.journal import Journal
 from ragmeter.engine.filling import JUDGE_JOURNAL
 from tests.cli.test_ask import reached
 from tests.command import PATIENCE, interrupt, wait_for
-from tests.judge_server import Action, JudgeServer, texts
+from tests.judge_server import Action, JudgeServer
 
 #: So many calls at once; twice as many rows are in work.
 WORKERS = 4
@@ -62,39 +57,6 @@ def recorded(folder: Path) -> int:
         return 0
     with Journal(path) as journal:
         return len(journal)
-
-
-@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.slow)])
-def test_killed_while_it_judges(tmp_path: Path, kills: int) -> None:
-    rows = 15 * kills
-    write(tmp_path, rows)
-    chance = random.Random(5)
-    kept = 0
-    with JudgeServer() as server:
-        for _ in range(kills):
-            before = server.count
-            replies = chance.randint(2 * WORKERS + 1, 14)
-            server.answers = before + replies  # so few that it can't come to its end
-            process = start(tmp_path, server, "--judge-workers", str(WORKERS))
-            wait_for(partial(reached, server, before + chance.randint(2 * WORKERS + 1, replies)), process)
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-            asked_now = {texts(request)["question"] for request in server.requests[before:]}
-            assert len(asked_now) == server.count - before
-            assert recorded(tmp_path) > kept  # a row that is begun as number nine is begun when one is on disk
-            kept = recorded(tmp_path)
-            assert not (tmp_path / "runs" / "r").exists()
-        server.release()
-        before = server.count
-        finish(start(tmp_path, server))
-        assert server.count - before == rows - kept
-        asked = Counter(texts(request)["question"] for request in server.requests)
-        assert len(asked) == rows
-        assert sum(asked.values()) - rows <= 2 * WORKERS * kills  # what was under way at a kill, and no more
-    run = RunFolder.at(tmp_path / "runs" / "r")
-    assert run.rows()["llm_correct"].to_pylist() == [1.0] * rows
-    assert run.manifest()["judging"]["from_journal"] == kept
-    assert not list((tmp_path / "runs").glob(".*"))
 
 
 def test_ctrl_c_lets_calls_under_way_end(tmp_path: Path) -> None:

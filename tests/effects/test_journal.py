@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import random
+import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 import time
+import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragmeter.effects.journal import Journal, Reply, Spent
-from ragmeter.errors import BusyError, InputError, OutputError
+from ragmeter.effects.charges import Spent
+from ragmeter.effects.journal import Journal, Reply
+from ragmeter.errors import BusyError, InputError, OutputError, RagmeterWarning
 from tests.command import PATIENCE
 
 REPLY = Reply("{}", 100, 10, 0.25, 51.5, 2)
@@ -42,12 +49,59 @@ def test_what_was_spent_is_known_again(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     for total in (0.5, 1.0):
         with Journal(path) as journal:
-            journal.charge("run", 0.25)
-            keep(journal, "a")
-            journal.charge("run", 0.25)  # nothing was answered after it
+            for _ in range(2):  # nothing is answered after the second
+                journal.begin_call("run", 0.75, limited=False)
+                journal.end_call("run", 0.75, 0.25)
+                keep(journal, "a")
         with Journal(path) as journal:
             assert journal.spent("run") == Spent(int(total * 4), total)
             assert journal.spent("another") == Spent(0, 0.0)
+
+
+def test_what_is_under_way_counts_as_spent(tmp_path: Path) -> None:
+    """Copies of the file, as a kill would leave it: a call is charged before it is sent, and settled when it ends."""
+    path = tmp_path / "journal.sqlite"
+
+    def left_by_a_kill() -> Spent:
+        place = tmp_path / "copy"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        for file in tmp_path.glob("journal.sqlite*"):
+            shutil.copy(file, place)
+        with Journal(place / path.name) as copy:
+            return copy.spent("run")
+
+    with Journal(path) as journal:
+        for _ in range(3):
+            journal.begin_call("run", 0.1, limited=True)
+        assert left_by_a_kill() == Spent(3, 0.1 + 0.1 + 0.1)
+        journal.end_call("run", 0.1, 0.05)
+        keep(journal, "a")  # a reply is recorded together with what it cost
+        assert left_by_a_kill().cost == pytest.approx(0.05 + 0.2)
+        journal.end_call("run", 0.1, 0.0)
+        journal.end_call("run", 0.1, 0.05)
+    with Journal(path) as journal:
+        assert journal.spent("run") == Spent(3, 0.1)
+
+
+def test_a_charge_takes_no_commit(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        commits: list[Any] = []
+        write = journal._write
+        journal._write = commits.append  # type: ignore[method-assign,assignment]
+        for _ in range(200):
+            journal.begin_call("run", 0.5, limited=True)
+            journal.begin_call("another", 0.0, limited=True)
+        assert not commits
+        journal._write = write  # type: ignore[method-assign]
+        charges = (tmp_path / "journal.sqlite-charges").read_bytes()
+        assert len(charges.splitlines()) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["journal.sqlite"]  # it has all of it
+    (tmp_path / "journal.sqlite-charges").write_bytes(charges.replace(b"200", b"300"))
+    with pytest.warns(RagmeterWarning, match="journal.sqlite-charges is damaged"):
+        journal = Journal(tmp_path / "journal.sqlite")
+    with journal:
+        assert journal.spent("run") == Spent(200, 100.0)
 
 
 @pytest.mark.parametrize("odd", [Reply("half an emoji: \ud83d"), Reply("{}", prompt_tokens=10**20)])
@@ -70,9 +124,9 @@ def test_what_was_answered_is_written_also_when_it_is_stopped(tmp_path: Path) ->
         with Journal(path) as journal:
             write = journal._write
 
-            def slowly(group: list[Any], charges: dict[str, Spent]) -> None:
+            def slowly(group: Any) -> None:
                 time.sleep(0.1)
-                write(group, charges)
+                write(group)
 
             journal._write = slowly  # type: ignore[method-assign]
             tasks = [asyncio.create_task(journal.record(str(i), REPLY)) for i in range(3)]
@@ -114,9 +168,9 @@ def test_many_replies_are_one_commit(tmp_path: Path) -> None:
         groups: list[int] = []
         write = journal._write
 
-        def counting(group: list[Any], charges: dict[str, Spent]) -> None:
-            groups.append(len(group))
-            write(group, charges)
+        def counting(group: Any) -> None:
+            groups.append(len(group[0]))
+            write(group)
 
         journal._write = counting  # type: ignore[method-assign]
         keep(journal, *map(str, range(200)))
@@ -159,3 +213,129 @@ def test_a_folder_in_its_place(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError):
         Journal(tmp_path / "file" / "journal.sqlite")
+
+
+def test_an_empty_file_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.touch()
+    with pytest.warns(RagmeterWarning, match=r"the journal .*journal\.sqlite is empty: everything is asked for"):
+        Journal(path).close()
+    with warnings.catch_warnings():  # it is a journal now, and so is one that was not there
+        warnings.simplefilter("error")
+        Journal(path).close()
+        Journal(tmp_path / "another.sqlite").close()
+
+
+def damage(path: Path, before: bytes, after: bytes) -> None:
+    content = path.read_bytes()
+    assert content.count(before) == 1
+    path.write_bytes(content.replace(before, after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"answer 103", b"answer 102"),
+        (b"answer 103", b"answer 1\xb03"),  # no UTF-8
+        (b"key 103", b"key 1p3"),  # it is not where it should be
+        (b"key 103", b"+ey 103"),
+    ],
+)
+def test_a_damaged_reply_is_reported_and_asked_for_again(tmp_path: Path, before: bytes, after: bytes) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal(path) as journal:
+        for number in range(100, 110):
+            keep(journal, f"key {number}", reply=Reply(f'{{"answer": "answer {number}"}}', 1, 2, 0.5, 3.0))
+    damage(path, before, after)
+    with pytest.warns(RagmeterWarning, match=r"journal\.sqlite: damaged replies: 1 of 10; they are removed, and asked"):
+        journal = Journal(path)
+    with journal:
+        assert len(journal) == 9
+        assert journal.get("key 103") is None
+        keep(journal, "key 103")
+        assert journal.get("key 102") == Reply('{"answer": "answer 102"}', 1, 2, 0.5, 3.0)
+    with Journal(path) as journal:
+        assert len(journal) == 10
+
+
+def opened(path: Path) -> Journal | InputError:
+    try:
+        return Journal(path)
+    except InputError as error:
+        return error
+
+
+@pytest.mark.parametrize("flips", [80, pytest.param(4000, marks=pytest.mark.slow)])
+def test_any_bit_may_flip(tmp_path: Path, flips: int) -> None:
+    """Whatever is damaged: an error that names the file, a warning, or all replies as they were."""
+    path, copy = tmp_path / "journal.sqlite", tmp_path / "copy.sqlite"
+    replies = {
+        f"key {n}": Reply(f'{{"answer": "{n * 7}", "more": "{"x" * 300}"}}', n, 2, n / 7, 3.0) for n in range(60)
+    }
+    with Journal(path) as journal:
+        number = journal.begin_round("run", '{"digest": "d", "signature": {}}', "q")
+        for key, reply in replies.items():
+            keep(journal, key, reply=reply)
+        journal.begin_call("run", 0.75, limited=True)
+    whole = path.read_bytes()
+    chance = random.Random(6)
+    seen: Counter[str] = Counter()
+    for _ in range(flips):
+        content = bytearray(whole)
+        content[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
+        copy.write_bytes(content)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            result = opened(copy)
+        if isinstance(result, InputError):
+            assert "copy.sqlite: " in str(result)
+            seen["error"] += 1
+            continue
+        with result as journal:
+            present = {key: journal.get(key) for key in replies}
+            assert all(reply in (None, replies[key]) for key, reply in present.items())
+            assert bool(warned) == (None in present.values()) == (len(journal) < 60)
+            assert journal.spent("run") == Spent(1, 0.75)
+            assert [record.number for record in journal.rounds("run")] == [number]
+        seen["warning" if warned else "nothing"] += 1
+    assert min(seen["error"], seen["warning"]) > flips / 40
+
+
+def test_a_journal_of_version_1(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal(path) as journal:
+        keep(journal, "a", "b", "c")
+        journal.begin_round("run", "{}", None)
+        journal.begin_call("run", 0.5, limited=True)
+    database = sqlite3.connect(path)
+    for table in ("replies", "spending", "rounds"):
+        database.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
+    database.execute("UPDATE replies SET body = '{\"no json' WHERE key = 'b'")
+    database.execute("PRAGMA user_version = 1")
+    database.commit()
+    database.close()
+    with pytest.warns(RagmeterWarning, match="damaged replies: 1 of 3"):
+        journal = Journal(path)
+    with journal:
+        assert journal.get("a") == journal.get("c") == REPLY
+        assert journal.get("b") is None
+        assert journal.spent("run") == Spent(1, 0.5)
+        assert len(journal.rounds("run")) == 1
+    Journal(path).close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of files are not Windows's")
+def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "journal.sqlite"
+    before = os.umask(0o022)
+    try:
+        with Journal(path) as journal:
+            keep(journal, "a")
+            journal.begin_call("run", 0.5, limited=True)
+            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes.pop("journal.sqlite") == 0o600
+    assert {"journal.sqlite-wal", "journal.sqlite-charges"} <= set(modes)
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragmeter import RunFolder, evaluate
+from ragmeter import RunFolder, add_metrics, evaluate
 from ragmeter.errors import OutputError
 from ragmeter.runs.writer import NewRun, RowsWriter, Scored
 from ragmeter.table import SCORED, Batch, Measure
@@ -111,3 +113,25 @@ def test_what_goes_wrong_leaves_the_older_run_as_it_was(tmp_path: Path) -> None:
     with pytest.raises(TypeError), NewRun(tmp_path / "other" / "folder", inside=True) as new:
         new.finish({"n": object()}, {})
     assert [each.name for each in tmp_path.iterdir()] == ["folder"]
+
+
+def modes_of(folder: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes of files are not Windows's")
+def test_only_its_owner_may_read_a_run(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        evaluation = evaluate(ROWS, metrics="exact_match", run="r", output_dir=tmp_path / "runs")
+        modes = modes_of(tmp_path / "runs")
+        assert modes.pop("runs") == modes.pop("r") == 0o700
+        assert modes == dict.fromkeys(["rows.parquet", "summary.json", "manifest.json"], 0o600)
+        (tmp_path / "runs" / "r").chmod(0o755)  # its owner lets others read it
+        (tmp_path / "runs" / "r" / "rows.parquet").chmod(0o644)
+        add_metrics(evaluation, "token_f1")
+        modes = modes_of(tmp_path / "runs" / "r")
+        assert modes.pop("r") == 0o755
+        assert modes == {"rows.parquet": 0o644, "summary.json": 0o600, "manifest.json": 0o600}
+    finally:
+        os.umask(before)

@@ -6,11 +6,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ragmeter.analysis.people.label_matching import places_of
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet, answer_hash
 from ragmeter.analysis.people.verdicts import read_columns
+from ragmeter.effects.signals import exit_code
 from ragmeter.errors import InputError
 from ragmeter.runs.run import Run
 from ragmeter.show.terminal.labelling import Screen
@@ -57,8 +58,8 @@ class Session:
         try:
             with _unbuffered_input():
                 self._label()
-        except KeyboardInterrupt:  # every label is saved
-            code = 130
+        except KeyboardInterrupt as stop:  # every label is saved
+            code = exit_code(stop)
         self._screen.farewell()
         return code
 
@@ -134,4 +135,5 @@ def _unbuffered_input() -> Iterator[None]:
         tty.setcbreak(terminal, termios.TCSADRAIN)
         yield
     finally:
-        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+        with suppress(termios.error):  # the terminal was closed
+            termios.tcsetattr(terminal, termios.TCSADRAIN, before)

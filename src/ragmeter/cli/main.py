@@ -8,12 +8,13 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
 import ragmeter
 from ragmeter.cli.avoid_pandas import avoid_pandas
+from ragmeter.effects.signals import exit_code, raising_terminated
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
 
 _COMMANDS = {
@@ -50,25 +51,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # don't fail on an arrow that the terminal can't encode
             stream.reconfigure(errors="replace")
     try:
-        with _plain_warnings():
+        with _plain_warnings(), raising_terminated():
             code = _dispatch(arguments)
         sys.stdout.flush()
         return code
     except RagmeterError as error:
-        print(f"ragmeter: {error.for_command_line()}", file=sys.stderr, flush=True)
+        _say(error.for_command_line())
         if isinstance(error, Interrupted):
             os._exit(error.exit_code)  # as below
         return error.exit_code
-    except KeyboardInterrupt:
-        print("ragmeter: interrupted; nothing was written", file=sys.stderr, flush=True)
-        os._exit(130)  # all files are closed; a thread in a slow scorer would delay the exit
+    except KeyboardInterrupt as stop:
+        _say("interrupted; nothing was written")
+        os._exit(exit_code(stop))  # all files are closed; a thread in a slow scorer would delay the exit
     except BrokenPipeError:  # the reader of our output, such as `head`, has closed the pipe
         _drop_output()
         return 0
     except OSError as error:  # from our own output: errors of files are handled where they are read and written
         _drop_output()
-        print(f"ragmeter: can't print the result: {error.strerror or error}", file=sys.stderr)
+        _say(f"can't print the result: {error.strerror or error}")
         return 2
+
+
+def _say(message: str) -> None:
+    """Print a message on standard error, if anybody still reads it: the exit code says the same."""
+    with suppress(OSError):
+        print(f"ragmeter: {message}", file=sys.stderr, flush=True)
 
 
 @contextmanager

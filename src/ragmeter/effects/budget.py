@@ -18,6 +18,11 @@ class Budget:
         self._closed = False
         self._settled = asyncio.Event()
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self.dollars is not None or self.calls is not None
+
     async def reserve(self, worst: float) -> bool:
         """Reserve the maximum cost of a call; False if not enough is left even after all calls under way have ended."""
         while not self._closed and (self.calls is None or self.made < self.calls):

@@ -288,9 +288,10 @@ class Caller:
 
     async def _once(self, send: Send, worst: float, attempt: int) -> Reply | TryAgain | GiveUp:
         cost = worst  # a call that was cancelled may have cost its maximum
-        begun = time.perf_counter()
-        self.effort.made += 1
         try:
+            self.journal.begin_call(self.scope, worst, limited=self.budget.is_limited)
+            self.effort.made += 1
+            begun = time.perf_counter()
             reply = await send()
             cost = worst if reply.cost is None else reply.cost
             return replace(reply, latency_ms=(time.perf_counter() - begun) * 1000, attempts=attempt)
@@ -302,7 +303,7 @@ class Caller:
             return problem
         finally:
             self.budget.settle(worst, cost)
-            self.journal.charge(self.scope, cost)
+            self.journal.end_call(self.scope, worst, cost)
 
     def _lost(self, problem: TryAgain) -> Failure:
         """Count a failure. After many in a row without a success the server is down: stop calling."""

@@ -8,48 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from ragmeter.errors import BusyError, InputError, OutputError
-from ragmeter.hints import by_caller
+from ragmeter.effects.charges import Charges, Spent
+from ragmeter.effects.journal_file import CHECKSUMS, checksum, explained, open_journal
 
-_APPLICATION = 0x5241474D  # "RAGM": marks our files
-_VERSION = 1
-_TABLE = """
-CREATE TABLE replies (
-  key TEXT PRIMARY KEY,
-  body TEXT NOT NULL,
-  prompt_tokens INTEGER,
-  completion_tokens INTEGER,
-  cost REAL,
-  latency_ms REAL NOT NULL,
-  attempts INTEGER NOT NULL,
-  at TEXT NOT NULL
-) WITHOUT ROWID
-"""
-#: Calls and cost of all attempts of a run, failed ones included: a budget is for the run, not for one command.
-_SPENDING = "CREATE TABLE spending (scope TEXT PRIMARY KEY, calls INTEGER NOT NULL, cost REAL NOT NULL) WITHOUT ROWID"
-#: One pass of a target over a dataset: see rounds.py.
-_ROUNDS = """
-CREATE TABLE IF NOT EXISTS rounds (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  run TEXT NOT NULL,
-  target TEXT NOT NULL,
-  target_after TEXT,
-  questions TEXT,
-  begun TEXT NOT NULL,
-  finished TEXT
-)
-"""
-_CHARGE = """
-INSERT INTO spending VALUES (?, ?, ?)
-ON CONFLICT (scope) DO UPDATE SET calls = calls + excluded.calls, cost = cost + excluded.cost
-"""
 #: How the keys of a target's answers begin; a judge's are digests.
 _ROUND = "round "
 _FIELDS = "body, prompt_tokens, completion_tokens, cost, latency_ms, attempts"
@@ -68,14 +38,6 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """Calls and dollars that a run has used so far."""
-
-    calls: int
-    cost: float
-
-
-@dataclass(frozen=True, slots=True)
 class RoundRecord:
     """A recorded round: its target as JSON, a digest of its questions, and when it began and ended.
 
@@ -90,11 +52,31 @@ class RoundRecord:
     finished: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    key: str
-    reply: Reply
-    written: asyncio.Future[None]
+@dataclass(slots=True)
+class _Account:
+    """What a run has spent, and what its calls under way may cost at most: if this process is killed, they count."""
+
+    calls: int
+    cost: float
+    under_way: int = 0
+    reserved: float = 0.0
+
+    def begin(self, worst: float) -> None:
+        self.calls += 1
+        self.under_way += 1
+        self.reserved += worst
+
+    def end(self, worst: float, cost: float) -> None:
+        self.under_way -= 1
+        self.reserved = self.reserved - worst if self.under_way else 0.0  # exactly 0: float sums drift
+        self.cost += cost
+
+    def total(self) -> Spent:
+        return Spent(self.calls, self.cost + self.reserved)
+
+
+#: Replies by key, and what runs have spent by scope: what is written in one commit.
+_Group = tuple[list[tuple[str, Reply]], dict[str, Spent]]
 
 
 class Journal:
@@ -103,14 +85,18 @@ class Journal:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.opened = _now()
-        self._pending: list[_Entry] = []
-        self._charges: dict[str, Spent] = {}
+        self._replies: list[tuple[str, Reply]] = []
+        self._accounts: dict[str, _Account] = {}
+        self._changed: set[str] = set()  # the scopes whose accounts are not on disk yet
+        self._waiting: list[asyncio.Future[None]] = []
         self._committing: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ragmeter-journal")
-        self._database = self._open()
+        self._lock = threading.Lock()
+        self._database, self._keys = open_journal(path)
+        self._charges = None if path is None else Charges(path)
         try:
-            self._keys = {key for (key,) in self._read("SELECT key FROM replies")}
-        except InputError:
+            self._take_over_charges()
+        except BaseException:
             self._database.close()
             raise
 
@@ -123,27 +109,6 @@ class Journal:
     def __len__(self) -> int:
         return len(self._keys)
 
-    def _open(self) -> sqlite3.Connection:
-        where = ":memory:" if self.path is None else str(self.path)
-        if self.path is not None:
-            try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OutputError(f"can't make {self.path.parent}: {error.strerror}") from error
-        try:
-            database = sqlite3.connect(where, timeout=0, isolation_level=None, check_same_thread=False)
-        except sqlite3.Error as error:
-            raise OutputError(f"can't open the journal {where}: {error}") from error
-        try:
-            _prepare(database, where)
-        except sqlite3.Error as error:
-            database.close()
-            raise _explained(error, where) from error
-        except BaseException:
-            database.close()
-            raise
-        return database
-
     def __contains__(self, key: str) -> bool:
         return key in self._keys
 
@@ -151,8 +116,8 @@ class Journal:
         """The reply under that key, if there is one."""
         if key not in self._keys:
             return None
-        (row,) = self._read(f"SELECT {_FIELDS} FROM replies WHERE key = ?", key)  # noqa: S608 - our own constant
-        return Reply(*row)
+        rows = self._read(f"SELECT {_FIELDS} FROM replies WHERE key = ?", key)  # noqa: S608 - our own constant
+        return Reply(*rows[0]) if rows else None
 
     def unused_notice(self, keys: Iterable[str]) -> str:
         """Says so if this journal has replies and none of them is under one of these keys; otherwise nothing.
@@ -173,14 +138,42 @@ class Journal:
         )
 
     def spent(self, scope: str) -> Spent:
-        """Calls and dollars that a run has used so far."""
-        rows = self._read("SELECT calls, cost FROM spending WHERE scope = ?", scope)
-        return Spent(*rows[0]) if rows else Spent(0, 0.0)
+        """Calls and dollars that a run has used so far. A call under way counts with the most that it can cost."""
+        return self._account(scope).total()
 
-    def charge(self, scope: str, cost: float) -> None:
-        """Add one call and its cost; written with the next replies, or when the journal is closed."""
-        before = self._charges.get(scope, Spent(0, 0.0))
-        self._charges[scope] = Spent(before.calls + 1, before.cost + cost)
+    def _take_over_charges(self) -> None:
+        """Add what a process that was killed has left: its calls under way count as spent."""
+        for scope, spent in ({} if self._charges is None else self._charges.left_behind()).items():
+            if spent.calls > self._account(scope).calls:  # otherwise the journal has it, and knows better what it cost
+                self._accounts[scope] = _Account(spent.calls, spent.cost)
+                self._changed.add(scope)
+        if self._changed:
+            self._write(self._take())
+        if self._charges is not None:
+            self._charges.remove()
+
+    def _account(self, scope: str) -> _Account:
+        if scope not in self._accounts:
+            rows = self._read("SELECT calls, cost FROM spending WHERE scope = ?", scope)
+            self._accounts[scope] = _Account(*rows[0]) if rows else _Account(0, 0.0)
+        return self._accounts[scope]
+
+    def begin_call(self, scope: str, worst: float, *, limited: bool) -> None:
+        """Charge a run with a call that is about to be sent, and with the most that it can cost.
+
+        If the run is `limited`, the charge outlives this process, so that the budget holds even if it is killed.
+        Otherwise it is written with the next replies.
+        """
+        account = self._account(scope)
+        account.begin(worst)
+        self._changed.add(scope)
+        if limited and self._charges is not None:
+            self._charges.write(scope, account.total())
+
+    def end_call(self, scope: str, worst: float, cost: float) -> None:
+        """Settle a call that has ended; written with the next replies, or when the journal is closed."""
+        self._account(scope).end(worst, cost)
+        self._changed.add(scope)
 
     def rounds(self, run: str) -> list[RoundRecord]:
         """The rounds of this run, the last one first: at most one finished round, and those begun after it."""
@@ -190,25 +183,36 @@ class Journal:
 
     def begin_round(self, run: str, target: str, questions: str | None) -> int:
         """Add a round; its number is new in this file."""
-        values = (run, target, questions, _now())
-        return self._change("INSERT INTO rounds (run, target, questions, begun) VALUES (?, ?, ?, ?)", *values)
+        statement = "INSERT INTO rounds (run, target, questions, begun) VALUES (?, ?, ?, ?)"
+        return self._change_round(statement, run, target, questions, _now())
 
     def reopen_round(self, number: int, questions: str | None) -> None:
         """Mark a round as not finished."""
-        self._change("UPDATE rounds SET finished = NULL, questions = ? WHERE number = ?", questions, number)
+        statement = "UPDATE rounds SET finished = NULL, questions = ? WHERE number = ?"
+        self._change_round(statement, questions, number, number=number)
 
     def let_go(self, number: int, target: str) -> None:
         """Record the identity of a round's target after it was asked."""
-        self._change("UPDATE rounds SET target_after = ? WHERE number = ?", target, number)
+        self._change_round("UPDATE rounds SET target_after = ? WHERE number = ?", target, number, number=number)
 
     def finish_round(self, number: int) -> None:
         """Mark a round as complete, and delete the run's earlier rounds with their answers."""
-        self._change("UPDATE rounds SET finished = ? WHERE number = ?", _now(), number)
+        self._change_round("UPDATE rounds SET finished = ? WHERE number = ?", _now(), number, number=number)
         older = "SELECT number FROM rounds WHERE number < ?1 AND run = (SELECT run FROM rounds WHERE number = ?1)"
         for (earlier,) in self._read(older, number):
-            self._change("DELETE FROM replies WHERE key LIKE ?", _of_round(earlier))
-            self._change("DELETE FROM rounds WHERE number = ?", earlier)
+            with self._transaction():
+                self._database.execute("DELETE FROM replies WHERE key LIKE ?", (_of_round(earlier),))
+                self._database.execute("DELETE FROM rounds WHERE number = ?", (earlier,))
         self._keys = {key for (key,) in self._read("SELECT key FROM replies")}
+
+    def _change_round(self, statement: str, *values: Any, number: int | None = None) -> int:
+        """Change a round, or add one; returns its number."""
+        with self._transaction():
+            added = self._database.execute(statement, values).lastrowid
+            number = int(added or 0) if number is None else number
+            seal = f"UPDATE rounds SET checksum = {CHECKSUMS['rounds']} WHERE number = ?"  # noqa: S608 - our own
+            self._database.execute(seal, (number,))
+        return number
 
     def round_size(self, number: int) -> int:
         """How many answers a round has."""
@@ -221,95 +225,97 @@ class Journal:
         )[0]
         return (times[0] or self.opened, times[1] or self.opened)
 
-    def _change(self, statement: str, *values: Any) -> int:
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All of the changes, or none. The thread that writes replies and this one take turns."""
         try:
-            return int(self._database.execute(statement, values).lastrowid or 0)
+            with self._lock:
+                self._database.execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                    self._database.execute("COMMIT")
+                except BaseException:
+                    if self._database.in_transaction:
+                        self._database.execute("ROLLBACK")
+                    raise
         except sqlite3.Error as error:
-            raise _explained(error, str(self.path)) from error
+            raise explained(error, str(self.path)) from error
 
     def _read(self, query: str, *values: Any) -> list[Any]:
         try:
             return self._database.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            raise _explained(error, str(self.path)) from error
+            raise explained(error, str(self.path)) from error
 
     async def record(self, key: str, reply: Reply) -> None:
         """Record a reply; returns when it is on disk."""
         written = asyncio.get_running_loop().create_future()
-        self._pending.append(_Entry(key, reply, written))
+        self._replies.append((key, reply))
+        self._waiting.append(written)
         if self._committing is None:
             self._committing = asyncio.create_task(self._commit())
         await written
 
     async def _commit(self) -> None:
-        """Write group after group until none is pending."""
+        """Write group after group until nobody waits."""
         loop = asyncio.get_running_loop()
         try:
-            while self._pending:
-                group, self._pending = self._pending, []
-                charges, self._charges = self._charges, {}
+            while self._waiting:
+                waiting, self._waiting = self._waiting, []
+                group = self._take()
                 error: Exception | None = None
                 try:
-                    await loop.run_in_executor(self._thread, self._write, group, charges)
+                    await loop.run_in_executor(self._thread, self._write, group)
                 except Exception as problem:  # whatever went wrong, the waiting tasks must learn of it
-                    error = _explained(problem, str(self.path)) if isinstance(problem, sqlite3.Error) else problem
-                for entry in group:
-                    if error is None:
-                        self._keys.add(entry.key)
-                    if entry.written.done():  # the waiting task was cancelled
+                    error = problem
+                    self._changed.update(group[1])
+                else:
+                    self._keys.update(key for key, _ in group[0])
+                for written in waiting:
+                    if written.done():  # the waiting task was cancelled
                         continue
                     if error is None:
-                        entry.written.set_result(None)
+                        written.set_result(None)
                     else:
-                        entry.written.set_exception(error)
+                        written.set_exception(error)
         finally:
             self._committing = None
 
-    def _write(self, group: list[_Entry], charges: dict[str, Spent]) -> None:
+    def _take(self) -> _Group:
+        """What is to be written."""
+        replies, self._replies = self._replies, []
+        changed, self._changed = self._changed, set()
+        return replies, {scope: self._accounts[scope].total() for scope in changed}
+
+    def _write(self, group: _Group) -> None:
+        replies, accounts = group
         now = _now()
-        rows = [(entry.key, *astuple(entry.reply), now) for entry in group]
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            self._database.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            self._database.executemany(_CHARGE, [(scope, spent.calls, spent.cost) for scope, spent in charges.items()])
-            self._database.execute("COMMIT")
-        except BaseException:
-            if self._database.in_transaction:
-                self._database.execute("ROLLBACK")
-            raise
+        rows = [_row(key, reply, now) for key, reply in replies]
+        spending = [
+            (scope, spent.calls, spent.cost, checksum(scope.encode(), spent.calls, spent.cost))
+            for scope, spent in accounts.items()
+        ]
+        with self._transaction():
+            self._database.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._database.executemany("INSERT OR REPLACE INTO spending VALUES (?, ?, ?, ?)", spending)
 
     def close(self) -> None:
         """Close the file. Replies that are still pending, after a second Ctrl-C, are written first."""
         self._thread.shutdown()
         try:
-            if self._pending or self._charges:
-                self._write(self._pending, self._charges)
-        except sqlite3.Error as error:
-            raise _explained(error, str(self.path)) from error
+            if self._replies or self._changed:
+                self._write(self._take())
+            if self._charges is not None:
+                self._charges.remove()
         finally:
             self._database.close()
 
 
-def _prepare(database: sqlite3.Connection, where: str) -> None:
-    """Lock the file, and check that it is a journal of ours."""
-    database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    database.execute("BEGIN EXCLUSIVE")
-    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    application = database.execute("PRAGMA application_id").fetchone()[0]
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if not tables:
-        database.execute(_TABLE)
-        database.execute(_SPENDING)
-        database.execute(f"PRAGMA application_id = {_APPLICATION}")
-        database.execute(f"PRAGMA user_version = {_VERSION}")
-    elif application != _APPLICATION:
-        raise InputError("this is not a ragmeter journal", file=where, hint="choose another place for it")
-    elif version != _VERSION:
-        raise InputError(f"the journal has version {version}, and this ragmeter knows {_VERSION}", file=where)
-    database.execute(_ROUNDS)
-    database.execute("COMMIT")
-    database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = FULL")
+def _row(key: str, reply: Reply, now: str) -> tuple[Any, ...]:
+    """A row of `replies`, with the types that come back when it is read: its checksum depends on them."""
+    cost = None if reply.cost is None or reply.cost != reply.cost else reply.cost + 0.0
+    numbers = (reply.prompt_tokens, reply.completion_tokens, cost, reply.latency_ms + 0.0, reply.attempts)
+    return key, reply.body, *numbers, now, checksum(key.encode(), reply.body.encode(), *numbers, now.encode())
 
 
 def _now() -> str:
@@ -323,20 +329,3 @@ def round_key(number: int, digest: str) -> str:
 
 def _of_round(number: int) -> str:
     return round_key(number, "%")
-
-
-def _explained(error: sqlite3.Error, where: str) -> Exception:
-    """An SQLite error as one of ours, with a hint."""
-    text = str(error)
-    if "locked" in text:
-        return BusyError(
-            f"another process is working on this run: it has locked {where}",
-            hint="wait until it has finished, or choose another folder for this output",
-        )
-    if "not a database" in text or "malformed" in text:
-        return InputError(f"the journal can't be read: {text}", file=where, hint="move it away to start again")
-    return OutputError(
-        f"can't write the journal {where}: {text}",
-        hint="what was recorded is safe: free some space, and "
-        + by_caller("run the same command again", "make the same call again"),
-    )

@@ -1,4 +1,7 @@
-"""Runs coroutines for synchronous callers, and handles Ctrl-C: once to finish the calls under way, twice to cancel."""
+"""Runs coroutines for synchronous callers, and handles Ctrl-C: once to finish the calls under way, twice to cancel.
+
+SIGTERM and SIGHUP are handled in the same way.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
+from ragmeter.effects.signals import collecting
 from ragmeter.errors import Interrupted
 
 Item = TypeVar("Item")
@@ -49,29 +53,11 @@ class Stoppable:
         self._calls()
 
 
-@contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Collect Ctrl-C presses, so that a second one interrupts nothing while the first is handled.
-
-    Only in the main thread, and only if no other handler is installed.
-    """
-    presses: list[int] = []
-    main = threading.current_thread() is threading.main_thread()
-    ours = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if ours:
-        signal.signal(signal.SIGINT, lambda number, frame: presses.append(number))
-    try:
-        yield presses
-    finally:
-        if ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
     """Run the work to its end in a thread with its own event loop, since a notebook's thread has a loop already.
 
     This thread waits in short steps, so that it notices Ctrl-C on every system: the first asks the work to stop, the
-    second cancels it.
+    second cancels it. So do SIGTERM and SIGHUP.
     """
     handle = Stoppable()
     done = threading.Event()
@@ -100,23 +86,25 @@ def run(work: Callable[[Stoppable], Coroutine[Any, Any, Result]]) -> Result:
             with suppress(RuntimeError):  # the loop has just ended
                 loop.call_soon_threadsafe(handle.stop if number == 1 else task.cancel)
         if number == 1:
-            print("\nfinishing the calls under way; press Ctrl-C again to stop at once", file=sys.stderr)
+            again = "press Ctrl-C again" if signals[0] == signal.SIGINT else "a second signal is needed"
+            with suppress(OSError):  # who reads it may be gone, after SIGHUP for one
+                print(f"\nfinishing the calls under way; {again} to stop at once", file=sys.stderr, flush=True)
 
     handled, deadline = 0, 0.0
-    with _interrupts() as presses:
+    with collecting() as signals:
         threading.Thread(target=thread, name="ragmeter-loop", daemon=True).start()
         while not done.is_set():
             try:
                 done.wait(0.2)
             except KeyboardInterrupt:  # raised by another handler
-                presses.append(signal.SIGINT)
-            while handled < len(presses):
+                signals.append(signal.SIGINT)
+            while handled < len(signals):
                 handled, deadline = handled + 1, time.monotonic() + 5
                 press(handled)
             if handled >= 2 and time.monotonic() > deadline:
                 break  # the user's code hangs in a thread: don't wait for it
-    if handled and (handled >= 2 or handle.stopped):
-        raise Interrupted from None
+    if signals:  # also one that came when all was done
+        raise Interrupted(signals[0]) from None
     if errors:
         raise errors[0]
     return results[0]

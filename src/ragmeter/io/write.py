@@ -25,12 +25,17 @@ _DELIMITERS = {"tsv": "\t", "csv": ","}
 
 
 @contextmanager
-def replacing(*paths: Path) -> Iterator[list[Path]]:
-    """Temporary paths to write to; they replace `paths` at the end, and are deleted after an error."""
+def replacing(*paths: Path, private: bool = False) -> Iterator[list[Path]]:
+    """Temporary paths to write to; they replace `paths` at the end, and are deleted after an error.
+
+    Files that are `private`, and folders that are created for them, are their owner's only.
+    """
     temporary = [path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in paths]
     try:
-        for path in paths:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        for path, written in zip(paths, temporary, strict=True):
+            path.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+            if private:
+                written.touch(mode=0o600)
         yield temporary
         for written in temporary:
             with written.open("r+b") as file:  # Windows can only flush a file that is open for writing

@@ -62,7 +62,7 @@ def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Ma
         "settings": {name: settings[name] for name in _SETTINGS},
         "comparison": result,
     }
-    with replacing(path) as (temporary,):
+    with replacing(path, private=True) as (temporary,):
         temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
     return path
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -148,6 +149,8 @@ def _array(name: str, column: list[Any], numbers: Collection[str]) -> Any:
 class NewRun:
     """A run being written: into a temporary folder, which replaces the run's folder in one step when it is complete.
 
+    It is its owner's only, since it has questions, prompts and answers.
+
     With `inside`, the run's folder may exist before the run and holds other files too, such as a journal: then only the
     run's own files are replaced, the manifest last.
     """
@@ -156,15 +159,15 @@ class NewRun:
         if not inside:
             _check_place(path)
         self.path = path
+        self._modes: dict[str, int] = {}  # of an older run's files
         self._inside = inside
         parent = path if inside else path.parent
         self._created = [folder for folder in (parent, *parent.parents) if not folder.exists()]
         try:
             with writing(path):
-                parent.mkdir(parents=True, exist_ok=True)
+                parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 temporary = tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".tmp", dir=parent)
                 self.folder = Path(temporary)
-                self.folder.chmod(0o777 & ~_umask())
         except OutputError:
             self._remove_parents()
             raise
@@ -183,8 +186,10 @@ class NewRun:
                 parent.rmdir()
 
     def keep(self, older: Run) -> None:
-        """Copy the other files of an older run's folder: a journal, exports."""
+        """Copy the other files of an older run's folder: a journal, exports. Whoever could read the run still can."""
         with writing(self.path):
+            self._modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in older.path.iterdir()}
+            shutil.copymode(older.path, self.folder)
             for file in older.path.iterdir():
                 if file.name not in FILES:
                     copy = shutil.copytree if file.is_dir() else shutil.copy2
@@ -198,6 +203,7 @@ class NewRun:
             for file in self.folder.iterdir():
                 if file.is_file():
                     _sync(file)
+                    file.chmod(self._modes.get(file.name, 0o600))
             if self._inside:
                 for name in (ROWS, SUMMARY, MANIFEST):
                     (self.folder / name).replace(self.path / name)
@@ -238,12 +244,6 @@ def _is_foreign(path: Path) -> bool:
         return False
     except NotADirectoryError:
         return True
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _sync(path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,21 @@ def playwright_api() -> Any:
     return async_api
 
 
+async def start_playwright() -> Any:
+    """Start Playwright's driver in a session of its own; it ends when this process does.
+
+    A signal that a terminal or a service manager sends to all our processes would end it, and the open pages with it.
+    """
+    loop = asyncio.get_running_loop()
+    with suppress(AttributeError):  # a loop of another kind can't be changed
+        loop.subprocess_exec = partial(loop.subprocess_exec, start_new_session=True)  # type: ignore[method-assign]
+    try:
+        return await playwright_api().async_playwright().start()
+    finally:
+        with suppress(AttributeError):
+            del loop.subprocess_exec
+
+
 async def launch(playwright: Any, path: str | None, *, headed: bool) -> Any:
     """Start the browser at `path`, else Playwright's own, else one installed on the machine."""
     if path is not None and not Path(path).is_file():
@@ -47,7 +65,9 @@ async def launch(playwright: Any, path: str | None, *, headed: bool) -> Any:
             executable_path=executable,
             headless=not headed,
             args=arguments,
-            handle_sigint=False,  # after Ctrl-C, open pages may finish
+            handle_sigint=False,  # after Ctrl-C, SIGTERM and SIGHUP, open pages may finish
+            handle_sigterm=False,
+            handle_sighup=False,
         )
     except playwright_api().Error as error:
         reason = str(error).splitlines()[0]

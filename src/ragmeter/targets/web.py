@@ -18,7 +18,7 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import parameter
 from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
-from ragmeter.targets.browser import launch, playwright_api
+from ragmeter.targets.browser import launch, playwright_api, start_playwright
 from ragmeter.targets.port import Question, Target
 from ragmeter.targets.visit import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, Visit, first_line
 
@@ -95,7 +95,7 @@ class WebTarget(Target):
         api = playwright_api()
         self._starting = asyncio.Lock()
         self._error = api.Error
-        self._playwright = await api.async_playwright().start()
+        self._playwright = await start_playwright()
         try:
             self._browser = await launch(self._playwright, self._browser_path, headed=self._headed)
         except BaseException:
@@ -226,7 +226,7 @@ class WebTarget(Target):
             screenshot.unlink(missing_ok=True)  # from an earlier attempt that failed
             text_file.unlink(missing_ok=True)
             return
-        self.evidence.mkdir(parents=True, exist_ok=True)
+        self.evidence.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             await visit.page.screenshot(path=str(screenshot), timeout=_SCREENSHOT)
             frames = [await frame.inner_text("body", timeout=_READ) for frame in visit.page.frames]

@@ -123,7 +123,7 @@ def save_results(
 ) -> list[Path]:
     """Write the two files of turns and the dictionary of scores."""
     paths = [folder / ALL_TURNS, folder / EGO_TURNS, folder / SCORES_FILE]
-    with replacing(*paths) as (all_turns, ego_turns, dictionary):
+    with replacing(*paths, private=True) as (all_turns, ego_turns, dictionary):
         for key, path in (("all", all_turns), ("ego", ego_turns)):
             cells = ([row.get(column) for column in RESULT_COLUMNS] for row in rows[key])
             write_rows(path, RESULT_COLUMNS, cells, "csv", guard=guard)
