@@ -20,11 +20,8 @@ Parameters are named for the caller: keywords in Python, flags on the command li
 
 from __future__ import annotations
 
-import difflib
-import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from ragmeter.hints import by_caller, for_command_line, for_python
@@ -141,6 +138,8 @@ _FARTHER = 0.15
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """The most similar of `names` as the end of a sentence, or an empty text."""
+    import difflib  # as traceback below: not for a command that goes well
+
     by_fold = {candidate.casefold(): candidate for candidate in names}
     folded = name.casefold()
     close = difflib.get_close_matches(folded, by_fold, n=3, cutoff=0.6)
@@ -162,6 +161,9 @@ def errors_of(caller: str) -> Iterator[None]:
 
 def describe(error: BaseException) -> str:
     """An exception of the user's code in one line: its class, its message, and where it was raised."""
+    import traceback
+    from pathlib import Path
+
     try:
         message = str(error)
     except Exception:  # its __str__ may fail

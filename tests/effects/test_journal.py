@@ -179,6 +179,32 @@ def test_many_replies_are_one_commit(tmp_path: Path) -> None:
         assert len(journal) == 200
 
 
+def test_commits_keep_a_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit takes as much work as many replies: on a disk that is fast, there was one for each."""
+    commits: list[float] = []
+    write = Journal._write
+
+    def counted(journal: Journal, group: Any) -> None:
+        commits.append(time.monotonic())
+        write(journal, group)
+
+    monkeypatch.setattr(Journal, "_write", counted)
+    monkeypatch.setattr("ragmeter.effects.journal._BETWEEN", 0.05, raising=False)
+
+    async def arrive(journal: Journal) -> None:
+        recording = []
+        for number in range(40):
+            recording.append(asyncio.create_task(journal.record(str(number), Reply("{}"))))
+            await asyncio.sleep(0.002)
+        await asyncio.gather(*recording)
+
+    begun = time.monotonic()
+    with Journal(None) as journal:
+        asyncio.run(arrive(journal))
+        assert len(journal) == 40
+    assert len(commits) <= 1 + (commits[-1] - begun) / 0.04
+
+
 @pytest.mark.parametrize("content", [b"hello, I am a text", b"\x00" * 4096])
 def test_a_file_that_is_none(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "journal.sqlite"

@@ -6,9 +6,11 @@ status, the connection or the timeout.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Self
@@ -94,7 +96,8 @@ class Wire:
         self.name = public(url)
         self.outcome = outcome
         self.timeout = timeout
-        self._proxies = not is_loopback(url)
+        self._url = url
+        self._proxy: Any = None
         self._headers = dict(headers or {})
         query = [Secret(value) for name, value in parse_qsl(urlsplit(url).query) if name != "api-version"]
         secrets = [*query, *(value for value in self._headers.values() if isinstance(value, Secret))]
@@ -104,16 +107,17 @@ class Wire:
 
     async def __aenter__(self) -> Self:
         aiohttp = load_aiohttp()
+        headers = {"Accept-Encoding": ENCODINGS, **self._headers}
+        if not is_loopback(self._url):
+            self._proxy, password = await asyncio.to_thread(_from_environment, self._url)
+            if password and not any(name.lower() == "authorization" for name in headers):
+                headers["Authorization"] = password
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),  # no limit here: Pace has it
             timeout=aiohttp.ClientTimeout(total=self.timeout),
-            headers={
-                name: value.reveal() if isinstance(value, Secret) else value
-                for name, value in {"Accept-Encoding": ENCODINGS, **self._headers}.items()
-            },
+            headers={name: value.reveal() if isinstance(value, Secret) else value for name, value in headers.items()},
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=self._proxies,
         )
         return self
 
@@ -131,7 +135,7 @@ class Wire:
         headers = {} if body is None else {"Content-Type": "application/json"}
         try:
             async with self._session.request(
-                method, self._address(url), data=body, headers=headers, allow_redirects=False
+                method, self._address(url), data=body, headers=headers, allow_redirects=False, proxy=self._proxy
             ) as response:
                 return await self._read(response, on_line)
         except UnreadableError as problem:
@@ -189,6 +193,24 @@ class Wire:
     def clean(self, text: str) -> str:
         """The text without secrets, in case a server repeats one, in whatever form."""
         return self._cleaner(text)
+
+
+def _from_environment(url: str) -> tuple[Any, str]:
+    """The environment's proxy for an address, and the header of a user and password in a .netrc, if there are any.
+
+    Asked to, the library looks for both anew for each request, which takes longer than the request itself.
+    """
+    from aiohttp import helpers
+    from yarl import URL
+
+    address, proxy, password = URL(url), None, ""
+    with suppress(LookupError):
+        proxy, auth = helpers.get_env_proxy_for_url(address)
+        if auth is not None:
+            proxy = proxy.with_user(auth.login).with_password(auth.password)
+    with suppress(LookupError):
+        password = helpers.basicauth_from_netrc(helpers.netrc_from_env(), address.host or "").encode()
+    return proxy, password
 
 
 def _message(text: str) -> str:
