@@ -15,8 +15,8 @@ from ragmeter.effects.wire import public
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.table import TARGET_ERROR, TIMEOUT
-from ragmeter.targets.page_events import Events
 from ragmeter.targets.origin import Gate, block_navigation, is_elsewhere
+from ragmeter.targets.page_events import Events
 
 SELECTOR_NOT_FOUND, NAVIGATION_ERROR = "selector_not_found", "navigation_error"
 PAGE_CRASHED, BLOCKED = "page_crashed", "blocked"
