@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,15 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
+from ragmeter.engine.judge_work import JudgeCalls
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import ColumnJudge, Judge, LLMJudge
-from ragmeter.judges.probes import Check, check_judge
+from ragmeter.judges.probes import Check
 from ragmeter.judges.prompt import OTHER_FIELDS
+from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
 from ragmeter.targets.identity import fingerprint
@@ -306,31 +309,19 @@ class CRAGEvaluator:
 
         asks = judge.on(verdict)
 
-        async def work(caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
-            async with judge.client() as client:
-                if judge.check:
-                    self._check = await check_judge(asks, caller, client)
-                await judge_all(judged, asks, caller, client, show_progress, retry=self.reuse.retry_failed)
-            effort = {
-                **asdict(caller.effort),
-                "latency_ms": caller.usage.latency(),
-                "parameters_the_server_refused": sorted(client.dropped),
-            }
-            return caller.usage.as_dict(), effort
+        async def work(caller: Caller, client: ChatProvider) -> None:
+            await judge_all(judged, asks, caller, client, show_progress, retry=self.reuse.retry_failed)
 
-        limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget)
-        with Journal(self.journal) as journal:
-            notice = self._unused(journal, asks, judged)
-            if notice:
-                print(notice, file=sys.stderr)
-            usage, effort = run_calls(work, limits, journal, judged.scope(judge.spec()))
-            return usage, {**effort, **({"journal_notice": notice} if notice else {})}
+        calls = self._calls(asks, judged)
+        self._check, usage, effort = calls.make(work, judged.scope(judge.spec()), asks if judge.check else None)
+        return usage, effort
 
-    def _unused(self, journal: Journal, asks: ColumnJudge, judged: Judged) -> str:
-        """Why nothing of the journal is used, if that is so. The usual one has replies of many judges."""
-        if self.journal == DEFAULT_JOURNAL:
-            return ""
-        return journal.unused_notice(asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())
+    def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:
+        limits = Limits(self.num_workers, asks.judge.retries, self.max_calls, self.budget)
+        keys = None
+        if self.journal != DEFAULT_JOURNAL:  # that has the replies of many judges
+            keys = (asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())
+        return JudgeCalls(asks.judge, limits, self.journal, keys)
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
@@ -345,13 +336,8 @@ class CRAGEvaluator:
             share(self.cascade, judged, judge, self.budget)
         asks = judge.on(verdict)
         waiting = [turn.texts(asks.asked) for turn in judged.waiting()]
-        has_journal = self.journal is not None and self.journal.exists()
-        with Journal(self.journal if has_journal else None) as journal:
-            notice = self._unused(journal, asks, judged)
-            estimate |= asks.estimate_all(waiting, journal, retry=self.reuse.retry_failed)
-        tokens = estimate["prompt_tokens"], estimate["completion_tokens"]
-        cost = None if judge.price is None else judge.price.of(*tokens)
-        return {**estimate, "cost_usd": cost, **({"journal_notice": notice} if notice else {})}
+        count = partial(asks.estimate_all, waiting, retry=self.reuse.retry_failed)
+        return {**estimate, **self._calls(asks, judged).estimate(count)}
 
     def save_results(
         self,
