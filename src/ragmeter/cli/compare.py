@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragmeter.cli.options import (
-    Parser,
-    command_parser,
-    json_option,
-    part_options,
-    read_statistics,
-    runs_option,
-    statistics_options,
-)
+from ragmeter.cli import options
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = """\
@@ -41,7 +33,7 @@ def run(argv: Sequence[str]) -> int:
         chosen.runs,
         metrics=chosen.metrics,
         test=chosen.test,
-        **read_statistics(chosen),
+        **options.read_statistics(chosen),
         slices=chosen.slice or None,
         alpha=chosen.alpha,
         draws=chosen.draws,
@@ -59,12 +51,13 @@ def run(argv: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> Parser:
+def _parser() -> options.Parser:
     from ragmeter.stats.confidence import TESTS
 
-    parser = command_parser("ragmeter compare", _DESCRIPTION)
+    parser = options.command_parser("ragmeter compare", _DESCRIPTION)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more, by folder or by name")
-    part_options(parser, slices="by whose values to look for other verdicts; default: all columns of few values")
+    default = "default: all columns of few values"
+    options.part_options(parser, slices=f"by whose values to look for other verdicts; {default}")
     parser.add_argument("--movers", metavar="N", type=int, default=3, help="rows to show that moved most; default: 3")
     parser.add_argument(
         "--keep", action="store_true", help="keep the comparison beside the last run, where `ragmeter report` finds it"
@@ -76,11 +69,9 @@ def _parser() -> Parser:
         choices=TESTS,
         help=f"default: {TESTS[0]}; mcnemar is for scores of 0 and 1, others get {TESTS[0]}",
     )
-    tests.add_argument(
-        "--alpha", metavar="SHARE", type=float, default=0.05, help="of false alarms, over all metrics; default: 0.05"
-    )
+    options.number_option(tests, "--alpha", "SHARE", 0.05, "of false alarms, over all metrics")
     tests.add_argument("--draws", metavar="N", type=int, default=9_999, help="default: 9999")
-    statistics_options(parser)
-    runs_option(parser)
-    json_option(parser)
+    options.statistics_options(parser)
+    options.runs_option(parser)
+    options.json_option(parser)
     return parser
