@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Pair
-from ragmeter.analysis.comparing.movers import movers_of
+from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Mover, Pair
 from ragmeter.analysis.comparing.pairing import Pairing, pair
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
@@ -31,10 +30,12 @@ from ragmeter.stats.intervals import Interval, difference_limits
 from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.stats.paired import paired_p
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
-from ragmeter.table import Measure, Scores
+from ragmeter.table import QID, Measure, Scores
 
 #: `needed` is the number of questions for a difference of one point, on a scale from 0 to 1.
 _POINT = 0.01
+#: The texts that a mover is shown with.
+_TEXTS = (QID, "question", "reference", "answer")
 
 
 @dataclass(frozen=True)
@@ -213,8 +214,36 @@ def _difference(
         needed=questions_needed(variances, point) if variances and variances.between and point else None,
         smallest=smallest_difference(variances, n) if variances else None,
         verdict=NOT_SIGNIFICANT,
-        movers=movers_of(a, b, pairing, scores_a, scores_b, settings.movers),
+        movers=_movers(a, b, pairing, scores_a, scores_b, settings.movers),
     )
+
+
+def _movers(a: Run, b: Run, pairing: Pairing, scores_a: Scores, scores_b: Scores, number: int) -> list[Mover]:
+    """At most `number` rows with the largest differences, sorted by size, then by row; none with a difference of 0.
+
+    Only the row groups of their texts are read.
+    """
+    sizes = np.nan_to_num(np.abs(scores_b - scores_a))
+    if number < 1 or not len(sizes):
+        return []
+    least = np.partition(sizes, -min(number, len(sizes)))[-min(number, len(sizes))]
+    large = np.flatnonzero((sizes >= least) & (sizes > 0))
+    moved = large[np.argsort(-sizes[large], kind="stable")][:number].tolist()
+    first = a.records([int(pairing.a[row]) for row in moved], _TEXTS)
+    second = b.records([int(pairing.b[row]) for row in moved], _TEXTS)
+    return [
+        Mover(
+            qid=old[QID],
+            a=float(scores_a[row]),
+            b=float(scores_b[row]),
+            difference=float(scores_b[row] - scores_a[row]),
+            question=old.get("question", new.get("question")),
+            reference=old.get("reference", new.get("reference")),
+            answer_a=old.get("answer"),
+            answer_b=new.get("answer"),
+        )
+        for row, old, new in zip(moved, first, second, strict=True)
+    ]
 
 
 def _corrected(pairs: Sequence[Pair], wording: Wording) -> list[Pair]:
