@@ -95,12 +95,15 @@ class JudgedTurn:
         expected = self.row.get("ground_truth")
         return [text for text in ([expected] if isinstance(expected, str) else expected or []) if text.strip()]
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The turn's columns, also under their names in the table."""
+        columns = {**self.row, **{name: self.row.get(crag_name) for crag_name, name in OTHER_FIELDS.items()}}
+        return columns if isinstance(columns["reference"], str) else {**columns, "reference": self.references}
+
     def texts(self, asked: Asked = verdict) -> dict[str, str]:
         """The texts that the judge's prompt shows: by default the question, the acceptable answers and the answer."""
-        row = {**self.row, **{name: self.row.get(crag_name) for crag_name, name in OTHER_FIELDS.items()}}
-        if not isinstance(row["reference"], str):
-            row["reference"] = self.references
-        return shown_texts(asked, row)
+        return shown_texts(asked, self.columns)
 
     def _fail(self, outcome: str, cause: str) -> None:
         self.result, self.outcome, self.cause = Turn(correct=None), outcome, cause

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.compat.crag import files
-from ragmeter.compat.crag.cascade import share
+from ragmeter.compat.crag.cascade import SharedTurns
 from ragmeter.compat.crag.config import (
     DEFAULT_NUM_WORKERS,
     MAX_API_RETRIES,
@@ -279,7 +279,7 @@ class CRAGEvaluator:
         shared = None
         if self.cascade is not None:
             judged.decide(judged=True)
-            shared = share(self.cascade, judged, self.llm_judge, self.budget)
+            shared = SharedTurns(self.cascade, judged, self.llm_judge, self.budget)
         elif self.llm_judge is None:
             judged.decide(judged=False)
         with tracking("judging", "turns", n_turns, progress_callback, show_bar=self.show_progress) as advance:
@@ -333,7 +333,7 @@ class CRAGEvaluator:
             return {**estimate, **none, "cost_usd": 0.0}
         judged.decide(judged=True)
         if self.cascade is not None:
-            share(self.cascade, judged, judge, self.budget)
+            SharedTurns(self.cascade, judged, judge, self.budget)
         asks = judge.on(verdict)
         waiting = [turn.texts(asks.asked) for turn in judged.waiting()]
         count = partial(asks.estimate_all, waiting, retry=self.reuse.retry_failed)
