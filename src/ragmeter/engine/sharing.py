@@ -129,7 +129,7 @@ class Sharing:
         return {
             **described,
             "calls_saved": 0 if judge is None else int(saved.sum()) * judge.repeats,
-            "saved_usd": None if judge is None or judge.price is None else float(self._costs[saved].sum()),
+            "saved_usd": None if judge is None or judge.price is None else self._sum(self._costs[saved]),
             "audited": agreement(pairs),
             "accuracy": corrected_accuracy(*self._accuracies(), self._units),
         }
@@ -138,6 +138,9 @@ class Sharing:
     def _verdicts(self) -> Scores:
         """The offline judge's: 1 where it holds an answer for right."""
         return np.where(self._chances >= 0.5, 1.0, 0.0)
+
+    def _sum(self, costs: Scores) -> float:
+        return float(costs.sum())
 
     def _saved(self) -> Flags:
         """The rows that the model was not asked about, because of the offline judge."""
