@@ -124,12 +124,12 @@ def _compare_two(
             hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
         )
     codes = _clusters(a, b, pairing, settings.confidence)
-    metrics, differences = {}, {}
+    metrics, differences, limits = {}, {}, {}
     for measure in chosen:
         scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]
-        metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, settings)
-        differences[measure.name] = scores_b - scores_a
-    limits = {measure.name: _limits(a, b, measure.name) for measure in chosen}
+        possible = difference_limits(a.measures[measure.name].bounds, b.measures[measure.name].bounds)
+        metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, possible, settings)
+        differences[measure.name], limits[measure.name] = scores_b - scores_a, possible
     others = {
         name: f"only in {run.name}"
         for run, other in ((a, b), (b, a))
@@ -159,11 +159,6 @@ def _same_values(a: Run, b: Run, pairing: Pairing, name: str) -> bool:
     return bool(a.column(name).take(pairing.a).equals(b.column(name).take(pairing.b)))
 
 
-def _limits(a: Run, b: Run, metric: str) -> Interval:
-    """The range of a difference between two runs' scores."""
-    return difference_limits(a.measures[metric].bounds, b.measures[metric].bounds)
-
-
 def _difference(
     a: Run,
     b: Run,
@@ -172,6 +167,7 @@ def _difference(
     scores_b: Scores,
     pairing: Pairing,
     codes: Codes | None,
+    limits: Interval,
     settings: _Settings,
 ) -> MetricDifference:
     in_both = ~np.isnan(scores_b - scores_a)
@@ -183,7 +179,6 @@ def _difference(
     testable = len(units) >= 2
     confidence = settings.confidence
     test = RANDOMISATION if settings.test == MCNEMAR and not measure.binary else settings.test
-    limits = _limits(a, b, measure.name)
     interval, method = difference_interval(
         scored_a, scored_b, confidence, binary=measure.binary, codes=codes, limits=limits
     )

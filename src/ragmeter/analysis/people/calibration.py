@@ -225,32 +225,26 @@ def _estimates(matched: Matched, judge: Scores, level: float) -> dict[str, Any]:
     if matched.design.empty:
         return _undefined(people, by_judge, words.unlabelled_strata(matched.design.empty))
     if matched.design.kind in (RANDOM, UNKNOWN):
+        agreement = rate(int((people == by_judge).sum()), len(people), level)
+        kappa = cohens_kappa(confusion(by_judge, people), level)
         sensitivity, specificity = sensitivity_specificity(by_judge, people, level)
-        against = _against(
-            people,
-            by_judge,
-            rate(int((people == by_judge).sum()), len(people), level),
-            cohens_kappa(confusion(by_judge, people), level),
-            (sensitivity, specificity),
-        )
         by_labels = labels_alone(None, people, level)
         powered, worth = _from_random(matched, judge, level), (sensitivity.n, specificity.n)
     else:
         drawn = _drawn(matched.design, len(judge))
         powered = ppi_weighted(drawn, matched.people, labelled, scored, level) if np.ptp(people) else None
         part = drawn.part(judged)
+        agreement = part.share(by_judge == people, np.ones(len(people), dtype=np.bool_), level, of="labels")
+        kappa = part.kappa(by_judge, people, level)
         sensitivity, specificity = (
             part.share(by_judge == verdict, people == verdict, level, of=f"answers that people call {word}")
             for verdict, word in ((1, "correct"), (0, "wrong"))
         )
-        agreement = part.share(by_judge == people, np.ones(len(people), dtype=np.bool_), level, of="labels")
-        kappa = part.kappa(by_judge, people, level)
-        against = _against(people, by_judge, agreement, kappa, (sensitivity, specificity))
         by_labels = labels_alone(part, people, level)
         worth = part.worth_of(sensitivity, people == 1), part.worth_of(specificity, people == 0)
     mean = float(scored.mean())
     return {
-        "judge": against,
+        "judge": _against(people, by_judge, agreement, kappa, sensitivity, specificity),
         "labels_alone": by_labels,
         "corrected": by_labels if powered is None else _within(powered.estimate),
         "judge_weight": None if powered is None else powered.weight,
@@ -279,7 +273,7 @@ def _drawn(design: Design, rows: int) -> Drawn:
 def _undefined(people: Scores, judge: Scores, reason: str) -> dict[str, Any]:
     undefined = Estimate.none(reason, len(people))
     return {
-        "judge": _against(people, judge, undefined, undefined, (undefined, undefined)),
+        "judge": _against(people, judge, *[undefined] * 4),
         "labels_alone": undefined,
         "corrected": undefined,
         "judge_weight": None,
@@ -289,18 +283,14 @@ def _undefined(people: Scores, judge: Scores, reason: str) -> dict[str, Any]:
 
 
 def _against(
-    people: Scores, judge: Scores, agreement: Estimate, kappa: Estimate, rates: tuple[Estimate, Estimate]
+    people: Scores, judge: Scores, agreement: Estimate, kappa: Estimate, sensitivity: Estimate, specificity: Estimate
 ) -> AgainstPeople:
-    return AgainstPeople(
-        both_correct=int(((judge == 1) & (people == 1)).sum()),
-        judge_alone_correct=int(((judge == 1) & (people == 0)).sum()),
-        people_alone_correct=int(((judge == 0) & (people == 1)).sum()),
-        both_wrong=int(((judge == 0) & (people == 0)).sum()),
-        agreement=agreement,
-        kappa=kappa,
-        sensitivity=rates[0],
-        specificity=rates[1],
+    both_correct, judge_alone, people_alone, both_wrong = (
+        int(((judge == by_judge) & (people == by_people)).sum())
+        for by_judge, by_people in ((1, 1), (1, 0), (0, 1), (0, 0))
     )
+    counts = (both_correct, judge_alone, people_alone, both_wrong)
+    return AgainstPeople(*counts, agreement, kappa, sensitivity, specificity)
 
 
 def _between(matched: Matched, level: float) -> BetweenPeople:
