@@ -25,8 +25,7 @@ from ragmeter.show.numbers import given
 from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
-from ragmeter.stats.differences import difference_interval
-from ragmeter.stats.intervals import Interval, difference_limits
+from ragmeter.stats.intervals import Interval, difference_interval, difference_limits
 from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.stats.paired import paired_p
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragmeter.compat.crag import files
+from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.cascade import SharedTurns
-from ragmeter.compat.crag.config import (
-    DEFAULT_NUM_WORKERS,
-    MAX_API_RETRIES,
-    MAX_RESPONSE_LENGTH_IN_TOKENS,
-    batch_size,
-)
-from ragmeter.compat.crag.dataset_utils import conversations, one_split, prepare_feature_vocabularies
 from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
 from ragmeter.compat.crag.generation import Agent, Generation
-from ragmeter.compat.crag.progress import ProgressCallback, count_conversations, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
@@ -37,13 +30,15 @@ from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
+from ragmeter.show.progress import Advance, progress_bar
 from ragmeter.targets.identity import fingerprint
 
 #: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
 Rows = dict[str, list[dict[str, Any]]]
 ScoresByPart = dict[str, dict[str, float | None]]
-Advance = Callable[[int], None]
+#: Called with (number done, total).
+ProgressCallback = Callable[[int, int], None]
 TurnData = Sequence[Mapping[str, Any]] | Judged
 
 
@@ -92,7 +87,7 @@ class CRAGEvaluator:
         eval_model_name: str | None = None,
         eval_api_key: str | None = None,
         num_conversations: int | None = None,
-        num_workers: int = DEFAULT_NUM_WORKERS,
+        num_workers: int = config.DEFAULT_NUM_WORKERS,
         *,
         base_url: str | None = None,
         judge: Judge | None = None,
@@ -103,9 +98,9 @@ class CRAGEvaluator:
         journal: str | Path | None = DEFAULT_JOURNAL,
         budget: float | None = None,
         max_calls: int | None = None,
-        retries: int = MAX_API_RETRIES,
+        retries: int = config.MAX_API_RETRIES,
         progress: Advance | None = None,
-        agent_workers: int = DEFAULT_NUM_WORKERS,
+        agent_workers: int = config.DEFAULT_NUM_WORKERS,
         resume: bool = False,
         retry_failed: bool = False,
         show_progress: bool = False,
@@ -115,7 +110,7 @@ class CRAGEvaluator:
                 raise UsageError(f"{name} must be at least 1, got {workers}")
         if num_conversations is not None and num_conversations < 1:
             raise UsageError(f"num_conversations must be at least 1, got {num_conversations}")
-        self.dataset = one_split(dataset)
+        self.dataset = dataset_utils.one_split(dataset)
         self.agent = agent
         self.num_conversations = num_conversations
         self.num_workers, self.agent_workers = num_workers, agent_workers
@@ -150,8 +145,8 @@ class CRAGEvaluator:
             if not callable(getattr(self.agent, method, None)):
                 raise UsageError(f"the agent {type(self.agent).__name__} has no {method}()")
         with errors_of("get_batch_size()"):
-            self._batch_size = batch_size(self.agent.get_batch_size())
-        self.feature_vocabularies = prepare_feature_vocabularies(self.dataset)
+            self._batch_size = config.batch_size(self.agent.get_batch_size())
+        self.feature_vocabularies = dataset_utils.prepare_feature_vocabularies(self.dataset)
         self.all_turn_data = []
         self.shortened = 0
 
@@ -187,7 +182,7 @@ class CRAGEvaluator:
             raise UsageError("an agent is needed to generate answers")
 
         def shorten(answer: str) -> str:
-            beginning = cut(answer, MAX_RESPONSE_LENGTH_IN_TOKENS, self.tokenizer)
+            beginning = cut(answer, config.MAX_RESPONSE_LENGTH_IN_TOKENS, self.tokenizer)
             self.shortened += beginning != answer
             return beginning
 
@@ -197,7 +192,7 @@ class CRAGEvaluator:
             async def work(caller: Caller) -> list[dict[str, Any]]:
                 generation = Generation(agent, caller, shorten, current)
                 answered = await generation.run(
-                    conversations(self.dataset, self.num_conversations, self.load_image),
+                    dataset_utils.conversations(self.dataset, self.num_conversations, self.load_image),
                     self._batch_size,
                     self.agent_workers,
                     self.progress,
@@ -219,7 +214,7 @@ class CRAGEvaluator:
             return turns
 
         has_progress = progress_callback is not None or self.show_progress
-        total = count_conversations(self.dataset, self.num_conversations) if has_progress else 0
+        total = dataset_utils.count_conversations(self.dataset, self.num_conversations) if has_progress else 0
         tracker = tracking("answering", "conversations", total, progress_callback, show_bar=self.show_progress)
         with tracker as finished, Journal(self.journal if self.agent_name else None) as journal:
             self.all_turn_data = generate(journal)
@@ -373,3 +368,21 @@ class CRAGEvaluator:
         turns = files.load_turns(path)
         self._inputs = {"turns": file_signature(Path(path))}
         return turns
+
+
+@contextmanager
+def tracking(
+    title: str, unit: str, total: int, callback: ProgressCallback | None, *, show_bar: bool
+) -> Iterator[Advance]:
+    """A function to call with the number of units that were just finished."""
+    done = 0
+    with progress_bar(show_bar, title, unit, total) as draw:
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            draw(count)
+            if callback is not None:
+                callback(done, total)
+
+        yield advance
