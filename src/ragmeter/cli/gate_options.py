@@ -126,7 +126,7 @@ def print_verdict(verdict: Verdict | None, *, json: bool) -> int:
     """Print the checks that passed, and on standard error those that failed; return the exit code."""
     if verdict is None:
         return 0
-    from ragmeter.show.terminal.gate import show_failed, show_passed
+    from ragmeter.show.terminal.results import show_failed, show_passed
 
     if not json:
         show_passed(verdict)

@@ -28,7 +28,7 @@ def run(argv: Sequence[str]) -> int:
 
     from ragmeter.analysis.power import plan, plan_from_pilot
     from ragmeter.runs.finding import find_run
-    from ragmeter.show.terminal.power import show_plan
+    from ragmeter.show.terminal.results import show_plan
     from ragmeter.stats.power import Variances
 
     settings = {

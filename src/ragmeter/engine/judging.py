@@ -155,8 +155,8 @@ class ColumnFiller:
             for cell, filled in zip(row, cells.values(), strict=True):
                 filled.append(cell)
         self._decided_by.update(by for by in cells["by"] if by)
-        filled = dict(zip(self.column.columns, (cells[cell] for cell in _CELLS), strict=False))
-        return {name: cells["value"], outcome_column(name): cells["outcome"], **filled}
+        columns = dict(zip(self.column.columns, (cells[cell] for cell in _CELLS), strict=False))
+        return {name: cells["value"], outcome_column(name): cells["outcome"], **columns}
 
     def _count(self, judgement: Judgement) -> None:
         if judgement.outcome != SCORED:

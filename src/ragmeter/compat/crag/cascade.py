@@ -57,7 +57,7 @@ class SharedTurns(Sharing):
                 turn.decide_offline()
 
     def _sum(self, costs: Scores) -> float:
-        return sum(costs.tolist())  # one after another, which rounds otherwise than numpy does
+        return float(sum(costs.tolist()))  # one after another, which rounds otherwise than numpy does
 
     def _saved(self) -> Flags:
         return np.array([turn.judged_by == OFFLINE and turn.judgement is None for turn in self._turns], dtype=np.bool_)
