@@ -85,7 +85,7 @@ def _generate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.truncation import load_tokenizer
     from ragmeter.registry import import_object
-    from ragmeter.show import terminal
+    from ragmeter.show.progress import progress_bar
     from ragmeter.show.terminal import crag as show_crag
 
     options.check_numbers(chosen)
@@ -94,7 +94,7 @@ def _generate(chosen: argparse.Namespace) -> int:
     if isinstance(agent, type) or not hasattr(agent, "batch_generate_response"):  # a class, or a factory
         with errors_of(chosen.agent):
             agent = agent()
-    with terminal.progress("answering", "turns") as advance:
+    with progress_bar(True, "answering", "turns") as advance:
         evaluator = CRAGEvaluator(
             chosen.dataset,
             agent,
@@ -135,7 +135,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.files import CONVERSATION, JOURNAL, MEASURES
     from ragmeter.effects.calls import Limits
     from ragmeter.runs.run import Run
-    from ragmeter.show import terminal
+    from ragmeter.show.progress import progress_bar
     from ragmeter.show.terminal import crag as show_crag
 
     options.check_numbers(chosen)
@@ -156,7 +156,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     if chosen.dry_run:
         words = {"unit": "turns", "note": "fewer where conversations end early, "}
         return options.print_estimate(evaluator.estimate(judged), json=chosen.json, **words)
-    with terminal.progress("judging", "turns", len(judged)) as advance:
+    with progress_bar(True, "judging", "turns", len(judged)) as advance:
         evaluator.progress = advance
         rows, scores = evaluator.evaluate_agent_responses(judged)
     evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)

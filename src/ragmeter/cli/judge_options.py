@@ -40,8 +40,17 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "journal": {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: judge.journal.sqlite in the "
                 "folder of the runs"},
 }  # fmt: skip
-#: Options that only a cascade has.
-_CASCADE = ("target_agreement", "llm_share", "labels", "audit_share", "audit_seed")
+#: The same for `Cascade`.
+_CASCADE: dict[str, dict[str, Any]] = {
+    "target_agreement": {"metavar": "SHARE", "type": float, "help": "of all verdicts with what the model would say; "
+                         "default: 0.98, or what the budget pays for"},
+    "llm_share": {"metavar": "SHARE", "type": float, "help": "ask the model about this share of what is doubtful"},
+    "labels": {"metavar": "FILE", "nargs": "+", "help": "people's verdicts, as `ragmeter label` keeps them: with them "
+               "the target is a promise, 95 times of 100"},
+    "audit_share": {"metavar": "SHARE", "type": float, "help": "of what the offline judge is sure about, ask the model "
+                    "about so much as well; default: 0.05, and 30 at the least"},
+    "audit_seed": {"metavar": "N", "type": int, "help": "draws what is audited; default: 0"},
+}  # fmt: skip
 
 
 def judge_options(
@@ -89,32 +98,9 @@ def judge_options(
     if dry_run:
         what = "say how many calls, tokens and dollars judging takes, and ask nothing"
         add("--dry-run", action="store_true", help=what)
-    _cascade_options(parser)
-
-
-def _cascade_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the cascade").add_argument
-    add(
-        "--target-agreement",
-        metavar="SHARE",
-        type=float,
-        help="of all verdicts with what the model would say; default: 0.98, or what the budget pays for",
-    )
-    add("--llm-share", metavar="SHARE", type=float, help="ask the model about this share of what is doubtful")
-    add(
-        "--labels",
-        metavar="FILE",
-        nargs="+",
-        help="people's verdicts, as `ragmeter label` keeps them: with them the target is a promise, 95 times of 100",
-    )
-    add(
-        "--audit-share",
-        metavar="SHARE",
-        type=float,
-        help="of what the offline judge is sure about, ask the model about so much as well; default: 0.05, and 30 at "
-        "the least",
-    )
-    add("--audit-seed", metavar="N", type=int, help="draws what is audited; default: 0")
+    for keyword, reading in _CASCADE.items():
+        add(f"--{keyword.replace('_', '-')}", **reading)
     add(
         "--offline-calibration",
         metavar="FILE",
