@@ -7,12 +7,15 @@ Declaring one asks nothing: the engine fills it, through `effects/`, when a metr
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ragmeter import naming
+from ragmeter.errors import UsageError
+from ragmeter.table import Failed
 
 #: All declared columns, by name.
 ASKED: dict[str, Asked] = {}
@@ -36,6 +39,24 @@ class Form(Protocol):
     def probability(self, logprobs: Mapping[str, float]) -> float | None:
         """The probability of the higher value, from the log-probabilities of the first token."""
 
+    def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
+        """About how many tokens a reply has."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How a row is asked about in several calls, over one or two of its columns.
+
+    `split` returns the texts of each call, for at most so many claims a call; `join` makes the row's value from the
+    values of its calls, in the same order. `alone` has the attributes of the column that are others where each call is
+    about a single claim.
+    """
+
+    over: tuple[str, ...]
+    split: Callable[[Mapping[str, Any], int], list[dict[str, str]]]
+    join: Callable[[Mapping[str, Any], list[Any]], Any]
+    alone: Mapping[str, Any] = field(default_factory=dict)
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -43,8 +64,11 @@ class Asked:
 
     `words` is the prompt, with a `{field}` for each column that the model is shown; those in `optional` may be empty.
     `fills` are the columns that a reply fills: the value, then the reason, who decided, and the value's probability. A
-    row for which `known` returns a value needs no model. `configure` returns the attributes that a setting changes;
-    `labels` are names of columns for the model, if they differ from the columns' own.
+    row for which `known` returns a value, or why it has none, needs no model. `configure` returns the attributes that a
+    setting changes; `labels` are names of columns for the model, if they differ from the columns' own.
+
+    With `parts` a row takes several calls. The value of a `structured` column is JSON. A `given` column is taken from a
+    table that has it. `guess` is a value to estimate the cost of columns that are filled after this one.
     """
 
     name: str
@@ -53,19 +77,32 @@ class Asked:
     fills: tuple[str, ...]
     optional: frozenset[str] = frozenset()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    known: Callable[[Mapping[str, Any]], str | None] | None = None
+    known: Callable[[Mapping[str, Any]], str | Failed | None] | None = None
     configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    parts: Parts | None = None
+    structured: bool = False
+    given: bool = False
+    guess: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The columns that the model is shown."""
-        return tuple(dict.fromkeys(FIELD.findall(self.words)))
+        """The columns that the model is shown, or that its calls are made from."""
+        return self.parts.over if self.parts else tuple(dict.fromkeys(FIELD.findall(self.words)))
 
     @property
     def required(self) -> list[str]:
         """The columns that a row must have to be judged."""
         return [name for name in self.needs if name not in self.optional]
+
+    def decoded(self, value: Any) -> Any:
+        """A value of the column, parsed if it is JSON. A table of the user's may have lists instead."""
+        if not self.structured or not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            raise UsageError(f"the column {self.name} must hold JSON, got {value[:50]!r}") from None
 
 
 @dataclass(frozen=True)
@@ -96,6 +133,17 @@ class AskedColumn:
         """The names in the table of all filled columns: the value, the reason, who decided, how probable."""
         return [self.column(filled) for filled in self.asked.fills]
 
+    def with_inputs(self) -> Iterator[AskedColumn]:
+        """The columns that this one is filled from and that a judge fills too, each before those that need it."""
+        for name in self.asked.needs:
+            if name in ASKED:
+                yield from AskedColumn.of(ASKED[name], self.settings).with_inputs()
+        yield self
+
+    def decoded(self, values: Iterable[Any]) -> list[Any]:
+        """The values of the column, parsed if they are JSON."""
+        return [self.asked.decoded(value) for value in values]
+
 
 def asked(
     name: str,
@@ -105,9 +153,13 @@ def asked(
     fills: Iterable[str] = (),
     optional: Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
-    known: Callable[[Mapping[str, Any]], str | None] | None = None,
+    known: Callable[[Mapping[str, Any]], str | Failed | None] | None = None,
     configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
     labels: Mapping[str, str] | None = None,
+    parts: Parts | None = None,
+    structured: bool = False,
+    given: bool = False,
+    guess: Callable[[Mapping[str, Any]], Any] | None = None,
 ) -> Asked:
     """Declare a column that a judge fills, with its prompt and the form of its reply. See `Asked`."""
     node = Asked(
@@ -120,6 +172,10 @@ def asked(
         known,
         configure,
         dict(labels or {}),
+        parts,
+        structured,
+        given,
+        guess,
     )
     ASKED[name] = node
     return node

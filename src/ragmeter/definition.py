@@ -137,14 +137,15 @@ class Metric:
     @cached_property
     def asks(self) -> tuple[AskedColumn, ...]:
         """The columns that a judge must fill for it."""
-        leaves = _leaves(self, self.settings)
-        return tuple({leaf.name: leaf for leaf, _ in leaves if isinstance(leaf, AskedColumn)}.values())
+        leaves = (leaf for leaf, _ in _leaves(self, self.settings) if isinstance(leaf, AskedColumn))
+        return tuple({column.name: column for leaf in leaves for column in leaf.with_inputs()}.values())
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
         """The columns that the table must have before a judge fills others."""
-        required = {column.name: column.asked.required for column in self.asks}
-        return tuple(dict.fromkeys(read for name in self.needs for read in required.get(name, [name])))
+        filled = {column.name for column in self.asks}
+        read = [*self.needs, *(name for column in self.asks for name in column.asked.required)]
+        return tuple(dict.fromkeys(name for name in read if name not in filled))
 
     def with_settings(self, **settings: Any) -> Metric:
         """The same metric with other settings, given as values or as text."""
@@ -349,7 +350,8 @@ def _with_shared(metric: Metric, settings: Mapping[str, Any]) -> Metric:
 def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
     """A column by its name: of the table, from the memo, or computed now."""
     if name in ASKED:
-        return block.columns[AskedColumn.of(ASKED[name], settings).name]
+        asked_column = AskedColumn.of(ASKED[name], settings)
+        return asked_column.decoded(block.columns[asked_column.name])
     if name in block.columns:
         return block.columns[name]
     node = COLUMNS.get(name) or METRICS[name]

@@ -33,6 +33,18 @@ _log = logging.getLogger("ragmeter")
 Opened = TypeVar("Opened")
 
 
+#: What Ragas, DeepEval and RAGChecker call a metric, and what it is here.
+OTHER_TOOLS = {
+    "answer_relevancy": "answer_relevance", "response_relevancy": "answer_relevance",
+    "llm_context_recall": "context_claim_recall", "contextual_recall": "context_claim_recall",
+    "contextual_precision": "llm_context_precision", "contextual_relevancy": "context_claim_precision",
+    "llm_context_precision_with_reference": "llm_context_precision",
+    "llm_context_precision_without_reference": "llm_context_precision",
+    "answer_correctness": "claim_f1", "factual_correctness": "claim_f1", "groundedness": "faithfulness",
+    "answer_similarity": "semantic_similarity", "g_eval": "llm_grade", "geval": "llm_grade",
+}  # fmt: skip
+
+
 class BaseScorer(ABC):
     """A metric written as a class that scores one pair of texts at a time."""
 
@@ -60,7 +72,10 @@ def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
     if metric is None and ("." in parsed.base or ":" in parsed.base):
         metric = _from_object(import_object(parsed.base, "metric"), parsed.base)
     if metric is None:
-        raise UnknownNameError("metric", parsed.base, METRICS, hint=f"choose from {', '.join(METRICS)}; {_LISTED}")
+        ours = OTHER_TOOLS.get(parsed.base.casefold())
+        known_as = f"what other tools call {parsed.base} is {ours} here; " if ours else ""
+        choices = f"choose from {', '.join(METRICS)}"
+        raise UnknownNameError("metric", parsed.base, METRICS, hint=f"{known_as}{choices}; {_LISTED}")
     return metric.with_settings(**parsed.settings) if parsed.settings else metric
 
 

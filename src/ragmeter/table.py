@@ -42,6 +42,8 @@ _EMPTY_IS_MISSING = frozenset({"reference", "relevant"})
 
 SCORED = "scored"
 UNDEFINED = "undefined"
+#: The answer declines to answer: there is nothing in it to be scored.
+ABSTAINED = "abstained"
 TARGET_ERROR = "target_error"
 NO_RESULT = "no_result"
 #: Outcomes of judges and targets that gave no usable answer, or were not asked.

@@ -111,6 +111,20 @@ def test_the_numbers_are_the_same(user: Any, monkeypatch: pytest.MonkeyPatch) ->
             assert [used["texts"] for used in found.embeddings] == [used["texts"] for used in by_threads.embeddings]
 
 
+#: Columns that a judge fills, with two values that take turns.
+JUDGED = {
+    "support_by_reference": ('["supported", "not mentioned"]', '["contradicted"]'),
+    "reference_support_by_answer": ('["supported", "not mentioned"]', "[]"),
+    "support_by_passages": ('[["supported", "not mentioned"], ["supported", "supported"]]', '[["contradicted", "x"]]'),
+    "reference_support_by_passages": ('[["supported", "x"], ["not mentioned", "x"]]', "[]"),
+    "passage_relevance": ('["relevant", "irrelevant"]', "[]"),
+    "answer_relevance_label": ("partly", "relevant"),
+    "citation_support": ('[[[1, "supported"]], []]', "[]"),
+    "nuggets": ('["a", "b"]', '["c"]'),
+    "nugget_support": ('["support", "no support"]', '["partial support"]'),
+}
+
+
 def test_our_own_metrics_score_each_row_by_itself() -> None:
     columns: dict[str, list[Any]] = {name: [row.get(name) for row in rows()] for name in rows()[0]}
     columns["question"] = [f"Which {answer}?" for answer in columns["answer"]]
@@ -118,6 +132,9 @@ def test_our_own_metrics_score_each_row_by_itself() -> None:
     columns["relevant"] = [[f"d{place % 2}", "b"][: 1 + place % 2] for place, _ in enumerate(columns["answer"])]
     columns["verdict"] = ["CORRECT" if place % 3 else "WRONG" for place, _ in enumerate(columns["answer"])]
     columns["grade"] = [str(1 + place % 5) for place, _ in enumerate(columns["answer"])]
+    columns["answer"] = [f"{answer} [{place % 3}]" for place, answer in enumerate(columns["answer"])]
+    columns["contexts"] = [["a", "b"] for _ in columns["answer"]]
+    columns |= {name: [value[place % 2] for place, _ in enumerate(columns["answer"])] for name, value in JUDGED.items()}
     metrics = [metric for metric in known() if metric.source.startswith("ragmeter.") and not metric.embedded]
     metrics += [get_metric("rouge_l_score[language=de]"), get_metric("ndcg@2")]
     (whole,) = score_batches([Batch(columns)], metrics, executor=Threads(1))

@@ -25,6 +25,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "repeats": {"metavar": "K", "type": int, "help": "judge each answer K times; the majority counts, and the flip "
                 "rate is shown; default: 1"},
     "tries": {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; default: 3"},
+    "claims_per_call": {"metavar": "N", "type": int, "help": "how many claims the model is asked about in one call; "
+                        "small models do better with 1; default: 10"},
     "temperature": {"metavar": "T", "type": float, "help": "default: 0"},
     "seed": {"metavar": "N", "type": int, "help": "default: 0"},
     "max_tokens": {"metavar": "N", "type": int, "help": "the longest reply; default: 1024"},

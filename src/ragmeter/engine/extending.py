@@ -105,7 +105,7 @@ def journal_folder(run: Run, output_dir: str | Path) -> Path:
 def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict[str, AskedColumn]:
     """The columns that a judge has to fill, by name: those that the run lacks, or all of them to retry what failed."""
     described = run.manifest().get("asked", {})
-    columns = asking.missing(metrics, lambda: _first_rows(run))
+    columns = asking.missing(metrics, lambda: _first_rows(run), described)
     if asking.judge is None:
         return {}
     for filler in asking.filling(columns).fillers():

@@ -93,11 +93,11 @@ class Asking:
         with progress_bar(self.progress, "judging", total=total) as advance:
             return self.filling(columns, reuse=reuse).fill(batches, advance)
 
-    def missing(self, metrics: Sequence[Metric], batches: Batches) -> list[AskedColumn]:
-        """The columns that are to be filled, or an error if nobody can."""
+    def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:
+        """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
         columns = list({column.name: column for metric in metrics for column in metric.asks}.values())
+        first = next(iter(batches()), None) if columns else None
         if self.judge is None and columns:
-            first = next(iter(batches()), None)
             missing = [column.name for column in columns if first is not None and column.name not in first.columns]
             if not missing:
                 return []
@@ -112,7 +112,8 @@ class Asking:
             raise UsageError("none of the metrics needs a judge", hint="llm_correct does, for example")
         if self.judge is not None and self.judge.words is not None and len(columns) > 1:
             raise UsageError("a prompt of your own is for one judgement", hint="run the metrics one after another")
-        return columns
+        there = set() if first is None else first.columns.keys() - set(filled)
+        return [column for column in columns if not (column.asked.given and column.name in there)]
 
     def needs(self, metrics: Sequence[Metric]) -> dict[str, str]:
         """The columns that the table must have to be judged, each with a metric that needs it.
@@ -121,7 +122,10 @@ class Asking:
         """
         if self.judge is None or not _is_judge(self.judge) or self.judge.words is not None:
             return {}
-        return {name: metric.name for metric in metrics for column in metric.asks for name in column.asked.required}
+        columns = [(metric.name, column) for metric in metrics for column in metric.asks]
+        filled = {column.name for _, column in columns}
+        required = ((name, metric) for metric, column in columns for name in column.asked.required)
+        return {name: metric for name, metric in required if name not in filled}
 
     def check(self, metrics: Sequence[Metric], batches: Batches, names: Sequence[str]) -> set[str]:
         """Before answers are there: refuse what can't be judged. `names` are the columns that the table will have.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +103,14 @@ class Filling:
                 columns: dict[str, list[Any]] = {}
                 for number, filler in enumerate(fillers):  # of several columns, the first shows the progress
                     done: Advance = advance if number == 0 else lambda rows: None
-                    columns |= await filler.fill(batch, start, caller, client, done)
+                    so_far = replace(batch, columns={**batch.columns, **columns})
+                    columns |= await filler.fill(so_far, start, caller, client, done)
                 filled.append(columns)
                 marks.append(mark_of(batch, shown))
                 start += len(batch)
 
-        check, usage, effort = self._calls(fillers, batches).make(work, self._scope(batches), self._tried())
+        calls = self._calls(key for filler in fillers for key in filler.keys(batches))
+        check, usage, effort = calls.make(work, self._scope(batches), self._tried())
         numbers = frozenset(name for filler in fillers for name in filler.numbers)
         asked = {filler.column.name: filler.signature() for filler in fillers}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
@@ -116,8 +119,7 @@ class Filling:
             summary["judge_check"] = check.as_dict()
         return Filled(filled, marks, shown, numbers, manifest, summary)
 
-    def _calls(self, fillers: Sequence[ColumnFiller], batches: Batches) -> JudgeCalls:
-        keys = (key for filler in fillers for key in filler.keys(batches))
+    def _calls(self, keys: Iterable[str]) -> JudgeCalls:
         return JudgeCalls(self.judge, self.judge.limits, self.journal, None if self.judge.journal is None else keys)
 
     def estimate(self, batches: Batches) -> dict[str, Any]:
@@ -125,18 +127,21 @@ class Filling:
         fillers, tried = self.fillers(), self._tried()
 
         def count(journal: Journal) -> dict[str, int]:
+            nonlocal batches
             total = {"rows": 0, "calls": 0, "recorded": 0, "prompt_tokens": 0, "completion_tokens": 0}
             seen: set[str] = set()
             for filler in fillers:
                 filler.prepare(batches)
                 for name, number in filler.estimate(batches, journal, seen).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
+                if filler.asked.guess is not None:  # what the next columns are filled from
+                    batches = partial(filler.guessed, batches, journal)
             check_calls, prompt, completion = (0, 0, 0) if tried is None else calls_to_check(tried, journal)
             total["prompt_tokens"] += prompt
             total["completion_tokens"] += completion
             return {**total, "check_calls": check_calls}
 
-        return self._calls(fillers, batches).estimate(count)
+        return self._calls(key for filler in fillers for key in filler.keys(batches)).estimate(count)
 
     def _tried(self) -> ColumnJudge | None:
         """The judge of the column that it is tried for on known cases, if there are cases for what it is asked."""

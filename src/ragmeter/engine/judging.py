@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from asyncio import gather
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ragmeter.asked import AskedColumn
+from ragmeter.asked import ASKED, AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.scoring import watched
 from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
 from ragmeter.io.columns import missing_column
+from ragmeter.io.write import dumps
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge, shown_texts
-from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
 from ragmeter.show.progress import Advance
-from ragmeter.table import QID, SCORED, Batch, outcome_column, outcomes, row_causes
+from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, Failed, outcome_column, outcomes, row_causes
 
 #: What the columns that are filled hold, in the order in which a judgement names them.
 _CELLS = ("value", "reason", "by", "probability")
@@ -63,21 +67,28 @@ class ColumnFiller:
     def check(self, names: Sequence[str]) -> None:
         """Refuse a table that lacks a column which is shown to the model."""
         for needed in self.asked.required:
-            if needed not in names and self.judge.words is None:
+            if needed not in names and needed not in ASKED and self.judge.words is None:
                 raise missing_column(needed, self.column.name, names, "the table")
         self.judge.check_columns(names)
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
-        """For each row why it can't be judged, or `scored`; the value that needs no judge; and the row's columns."""
+        """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns."""
         names = {*self.asked.needs, *(OFFLINE_COLUMNS if self.sharing else ())}
         states = outcomes(batch.columns, self.asked.required, len(batch))
         if causes := row_causes(batch):
             states = [cause or state for cause, state in zip(causes, states, strict=True)]
         columns = {name: batch.columns.get(name) or [None] * len(batch) for name in names}
+        for name in names & ASKED.keys():
+            columns[name] = [ASKED[name].decoded(value) for value in columns[name]]
         rows = [{name: column[place] for name, column in columns.items()} for place in range(len(batch))]
         values: list[str | None] = [None] * len(batch)
         if (known := self.asked.known) is not None:
-            values = [known(row) if state == SCORED else None for row, state in zip(rows, states, strict=True)]
+            for place, row in enumerate(rows):
+                value = known(row) if states[place] == SCORED else None
+                if isinstance(value, Failed):
+                    states[place] = value.cause
+                else:
+                    values[place] = value
         return states, values, rows
 
     def _shared_rows(self, batch: Batch) -> Iterable[Row]:
@@ -100,11 +111,11 @@ class ColumnFiller:
         ]
 
         async def ask(place: int) -> None:
-            texts = shown_texts(self.asked, rows[place])
+            calls = self._calls(rows[place])
             if place not in before:
-                judgements[place] = await self.asks.ask(caller, client, texts, retry=self.retry_failed)
-            elif self.asks.recorded(caller.journal, texts) == self.judge.repeats:  # for the flip rate and the costs
-                judgement = await self.asks.ask(caller, client, texts)
+                judgements[place] = await self._ask(rows[place], calls, caller, client, retry=self.retry_failed)
+            elif all(self.asks.recorded(caller.journal, texts) == self.judge.repeats for texts in calls):
+                judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
                 if judgement.verdict == before[place].verdict:
                     judgements[place] = judgement
             advance(1)
@@ -112,6 +123,26 @@ class ColumnFiller:
         await for_each(waiting, ask, 2 * self.judge.workers)
         advance(len(batch) - len(waiting))
         return self._cells(states, values, judgements, start)
+
+    def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
+        """The texts of each call that a row takes."""
+        parts = self.asked.parts
+        return [shown_texts(self.asked, row)] if parts is None else parts.split(row, self.judge.items_per_call)
+
+    async def _ask(
+        self, row: Mapping[str, Any], calls: Sequence[dict[str, str]], caller: Caller, client: Any, retry: bool = False
+    ) -> Judgement:
+        """Ask about a row. Where it takes several calls, all must succeed: nothing that was sent may be left out."""
+        if len(calls) == 1:  # without a task of its own: that is quicker
+            return self._joined(row, [await self.asks.ask(caller, client, calls[0], retry=retry)])
+        return self._joined(row, await gather(*(self.asks.ask(caller, client, texts, retry=retry) for texts in calls)))
+
+    def _joined(self, row: Mapping[str, Any], judgements: Sequence[Judgement]) -> Judgement:
+        """The judgement of a row from those of its calls."""
+        parts = self.asked.parts
+        if parts is None:
+            return judgements[0]
+        return joined(judgements, lambda values: dumps(parts.join(row, [json.loads(value) for value in values])))
 
     def _before(self, batch: Batch) -> dict[int, Judgement]:
         """The verdicts of the model that the table has already, if they are to be used."""
@@ -177,8 +208,23 @@ class ColumnFiller:
             before = self._before(batch)
             for place, (state, value) in enumerate(zip(states, values, strict=True)):
                 if state == SCORED and value is None and place not in before and self._is_asked(start + place):
-                    yield shown_texts(self.asked, rows[place])
+                    yield from self._calls(rows[place])
             start += len(batch)
+
+    def guessed(self, batches: Callable[[], Iterable[Batch]], journal: Journal) -> Iterator[Batch]:
+        """The batches with this column as recorded replies have it, or about as they will."""
+        for batch in batches():
+            states, _, rows = self.rows(batch)
+            cells = [
+                self._guess(row, journal) if state == SCORED else None for row, state in zip(rows, states, strict=True)
+            ]
+            filled: dict[str, list[Any]] = {self.column.name: cells, outcome_column(self.column.name): states}
+            yield replace(batch, columns={**batch.columns, **filled})
+
+    def _guess(self, row: Mapping[str, Any], journal: Journal) -> str:
+        assert self.asked.guess is not None  # noqa: S101 - only such columns are guessed
+        recorded = [self.asks.recall(journal, texts) or Judgement(UNPARSABLE) for texts in self._calls(row)]
+        return self._joined(row, recorded).verdict or dumps(self.asked.guess(row))
 
     def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
         """What the first reply about each row is kept under."""

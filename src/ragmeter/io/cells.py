@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+#: Under these keys an object that stands for a passage has its text.
+TEXT_KEYS = ("text", "content", "page_content", "snippet")
 _NO_COMMA = re.compile(r"""['"]\s+['"]""")
 
 
@@ -92,6 +94,8 @@ def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
             if strict:
                 raise
             value = [value]
+    elif isinstance(value, dict) and not strict:
+        value = [value]
     elif not isinstance(value, list | tuple):
         value = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(value, list | tuple):
@@ -100,13 +104,18 @@ def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
 
 
 def texts_of(items: Sequence[Any], *, strict: bool = True) -> list[str]:
-    """The items of a list as texts, without missing ones. If strict, an object or a list inside is an error."""
+    """The items of a list as texts, without missing ones. If strict, an object or a list inside is an error.
+
+    If not, an object that has a text, as a passage does, is that text.
+    """
     if is_clean(items):
         return list(items)
     texts = []
     for item in items:
         if strict and isinstance(item, dict | list | tuple | set):
             raise NotAListError(f"{_shown(item)} inside the list is not a text")
+        if isinstance(item, dict):
+            item = next((item[key] for key in TEXT_KEYS if isinstance(item.get(key), str)), item)
         if not is_missing(item):
             texts.append(as_text(item) or "")
     return texts

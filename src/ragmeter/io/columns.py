@@ -54,6 +54,8 @@ _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
 }
 _LIST_BEGINS = re.compile(r"""\s*\[\s*["']""").match
 
+#: Metrics that compare ids of documents, and those that need passages and a judge instead.
+_JUDGED_TWINS = {"context_precision": "llm_context_precision", "context_recall": "context_claim_recall"}
 #: A column with one of these titles has a list in every cell. Under other titles a gold answer may be a text.
 _PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answers"})
 
@@ -200,6 +202,9 @@ def missing_column(
     """
     close = did_you_mean(needed, titles)
     elsewhere = f"if another file has it, name that file with {option('reference')}; " if other_file else ""
+    if wanted_by.partition("@")[0] in _JUDGED_TWINS:
+        twin = _JUDGED_TWINS[wanted_by.partition("@")[0]]
+        elsewhere += f"{wanted_by} compares ids, and {twin} judges the passages in `contexts` with a model; "
     return ColumnError(
         f"{wanted_by} needs the column {needed!r}, which is missing{close}",
         file=file,

@@ -12,6 +12,8 @@ from typing import Any
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _BLOCK = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL | re.IGNORECASE)
 _MARKS = "*_\"'`"
+#: About so many tokens has a word, and an object with a reason.
+_WORD_TOKENS, _OBJECT_TOKENS = 2, 40
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Choice:
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The word, or an object that has it."""
-        text = _bare(reply)
+        text = bare_reply(reply)
         word = _word(text, self.name)
         if word is not None and (value := self._value(word)) is not None:
             return {"value": value, "reason": ""}
@@ -57,6 +59,10 @@ class Choice:
                     shares[word] += math.exp(min(logprob, 0.0))
         total = sum(shares.values())
         return shares[highest] / total if total > 0 else None
+
+    def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
+        """A word, or an object."""
+        return _OBJECT_TOKENS if reasons else _WORD_TOKENS
 
     def _value(self, word: str) -> str | None:
         accepted = {name.casefold(): value for name, value in {**self.also, **self.words}.items()}
@@ -83,7 +89,7 @@ class Scale:
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The number, or an object that has it. A number beyond the ends is no reply."""
-        text = _bare(reply)
+        text = bare_reply(reply)
         number: Any = _word(text, self.name)
         reason = ""
         if number is None:
@@ -103,6 +109,10 @@ class Scale:
         """A number has none of being the higher one."""
         return None
 
+    def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
+        """A number, or an object."""
+        return _OBJECT_TOKENS if reasons else _WORD_TOKENS
+
 
 def _with_reason(name: str, values: str) -> str:
     return (
@@ -111,7 +121,7 @@ def _with_reason(name: str, values: str) -> str:
     )
 
 
-def _bare(reply: str) -> str:
+def bare_reply(reply: str) -> str:
     """The reply without a model's thoughts before it, in the tags that such models use, and without a code block."""
     text = _THOUGHT.sub("", reply.removeprefix("\ufeff"), count=1).strip()
     block = _BLOCK.match(text)

@@ -33,8 +33,6 @@ MAX_EVAL_TOKENS = 1024
 MAX_API_RETRIES = 3
 #: Tokens that a server adds around messages.
 _FRAME = 50
-#: Of a reply without a reason and of one with a reason, about so many tokens.
-_SHORT_REPLY, _REPLY_WITH_REASON = 2, 40
 #: How many likely first tokens a server is asked for.
 _TOP_TOKENS = 5
 
@@ -60,6 +58,7 @@ class Judge:
         timeout: seconds for a reply.
         retries: how often a call that failed is made again.
         prices: a file of prices, where ours does not know the model.
+        claims_per_call: how many claims the model is asked about in one call. Small models do better with 1.
         workers: how many calls may be under way at once.
         budget: the most that a run's judging may cost, in dollars.
         max_calls: the most calls that a run's judging may make.
@@ -87,6 +86,7 @@ class Judge:
         timeout: float = 60.0,
         retries: int = MAX_API_RETRIES,
         prices: str | Path | None = None,
+        claims_per_call: int = 10,
         workers: int = 8,
         budget: float | None = None,
         max_calls: int | None = None,
@@ -95,7 +95,7 @@ class Judge:
     ) -> None:
         for name, value, least in (
             ("repeats", repeats, 1), ("tries", tries, 1), ("max_tokens", max_tokens, 1), ("retries", retries, 0),
-            ("workers", workers, 1),
+            ("workers", workers, 1), ("claims_per_call", claims_per_call, 1),
         ):  # fmt: skip
             if value < least:
                 raise UsageError(f"{parameter(name)} must be at least {least}, got {value}")
@@ -113,7 +113,7 @@ class Judge:
         self.cascade, self.reasons, self.check = cascade, reasons, check
         self.journal = None if journal is None else Path(journal)
         self.temperature, self.seed, self.max_tokens = float(temperature), seed, max_tokens
-        self.repeats, self.tries = repeats, tries
+        self.repeats, self.tries, self.claims_per_call = repeats, tries, claims_per_call
         self.retries = Retries.of(retries)
         self.workers, self.budget, self.max_calls = workers, budget, max_calls
 
@@ -131,6 +131,11 @@ class Judge:
         """Within which it is asked."""
         return Limits(self.workers, self.retries, self.max_calls, self.budget)
 
+    @property
+    def items_per_call(self) -> int:
+        """Repeats are counted claim by claim, so each is asked about alone."""
+        return 1 if self.repeats > 1 else self.claims_per_call
+
     def check_budget(self, budget: float | None) -> None:
         """Refuse a budget in dollars where the model's price is not known."""
         if budget is not None and self.price is None:
@@ -147,6 +152,8 @@ class Judge:
     def asked(self, node: Asked) -> Asked:
         """The column as this judge is asked about it: in the user's own words, if there are any."""
         if self.words is None:
+            if node.parts is not None and self.items_per_call == 1:
+                return replace(node, **node.parts.alone)
             return node
         form = OWN_FORM if node.name == verdict.name else node.form
         return replace(node, words=self.words, form=form, known=None, labels={})
@@ -161,6 +168,7 @@ class Judge:
             "max_tokens": self.max_tokens,
             "reasons": self.reasons,
             "prompt": prompt_hash(asked, reasons=self.reasons),
+            **({} if asked.parts is None else {"claims_per_call": self.items_per_call}),
         }
 
     def spec(self, node: Asked = verdict) -> str:
@@ -260,18 +268,23 @@ class ColumnJudge:
         return sum(self._is_recorded(journal, values, repeat, retry) for repeat in range(self.judge.repeats))
 
     def _is_recorded(self, journal: Journal, values: Mapping[str, str], repeat: int, retry: bool) -> bool:
+        judgement = self.recall(journal, values, repeat)
+        return judgement is not None and (judgement.verdict is not None or not retry)
+
+    def recall(self, journal: Journal, values: Mapping[str, str], repeat: int = 0) -> Judgement | None:
+        """What recorded replies say of a row; None if it is still to be asked about."""
         replies: list[str] = []
         judgement = Judgement(UNPARSABLE)
         while (reply := journal.get(self.key(values, repeat, len(replies)))) is not None:
             judgement = self._read(ChatReply.from_reply(reply), values, replies)
             if judgement.verdict is not None:
-                return True
+                return judgement
         enough = len(replies) >= self.judge.tries or judgement.outcome == REFUSED
-        return enough and not retry
+        return judgement if enough else None
 
     def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
         """About how many tokens one call takes and gives: four bytes a token."""
-        reply = _REPLY_WITH_REASON if self.judge.reasons else _SHORT_REPLY
+        reply = self.asked.form.reply_tokens(values, reasons=self.judge.reasons)
         return self._size(values) // 4 + _FRAME, min(reply, self.judge.max_tokens)
 
     def estimate_all(

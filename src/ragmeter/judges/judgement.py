@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,17 @@ class Judgement:
         if self.cause:
             record["cause"] = self.cause
         return {**record, "replies": list(self.replies)}
+
+
+def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) -> Judgement:
+    """One judgement of a row from those of its parts. If a part has none, the row has none."""
+    replies = tuple(reply for judgement in judgements for reply in judgement.replies)
+    failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
+    if failed is not None:
+        return Judgement(failed.outcome, None, "", (None,), replies, failed.cause)
+    value = join([judgement.verdict for judgement in judgements if judgement.verdict is not None])
+    reason = next((judgement.reason for judgement in judgements if judgement.reason), "")
+    return Judgement(SCORED, value, reason, (value,), replies)
 
 
 def majority(judgements: Sequence[Judgement]) -> Judgement:

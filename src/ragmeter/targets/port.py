@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
-from ragmeter.io.cells import as_number, as_text, whole
+from ragmeter.io.cells import TEXT_KEYS, as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragmeter.judges.prices import Price
 
 #: Keys and attributes of a retrieved object that may hold its id, and its text.
-_IDS, _TEXTS = ("id", "doc_id", "document_id", "_id", "title"), ("text", "content", "page_content", "snippet")
+_IDS = ("id", "doc_id", "document_id", "_id", "title")
 
 
 @dataclass(frozen=True)
@@ -151,13 +151,13 @@ def texts_of(retrieved: Any) -> list[str] | None:
     """The texts of retrieved documents, where they have any."""
     if not isinstance(retrieved, Sequence) or isinstance(retrieved, str):
         return None
-    texts = [_first_text(document, _TEXTS) for document in retrieved if isinstance(document, Mapping)]
+    texts = [_first_text(document, TEXT_KEYS) for document in retrieved if isinstance(document, Mapping)]
     return [text for text in texts if text] or None
 
 
 def contexts_of(contexts: Any) -> list[str]:
     """The texts of retrieved documents, given as texts or as objects that have one."""
-    return [_first_text(document, _TEXTS) or dumps(document, default=str) for document in _as_list(contexts)]
+    return [_first_text(document, TEXT_KEYS) or dumps(document, default=str) for document in _as_list(contexts)]
 
 
 def _as_list(value: Any) -> list[Any]:

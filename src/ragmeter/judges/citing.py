@@ -1,0 +1,92 @@
+"""Do the cited passages say what they are cited for? By a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.asked import Parts, asked
+from ragmeter.definition import metric
+from ragmeter.judges.claims import declined
+from ragmeter.judges.support import ALONE
+from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, cited_sentences
+from ragmeter.metrics.support import SUPPORTED, as_passages
+from ragmeter.table import Failed
+
+#: The label of a citation of a passage that does not exist.
+NO_PASSAGE = "no such passage"
+
+
+def _pairs(row: Mapping[str, Any]) -> list[tuple[int, int, str]]:
+    """Each citation: the sentence's number and the passage's, both from 1, and the sentence."""
+    cited = enumerate(cited_sentences(row["answer"], row["contexts"]), 1)
+    return [(number, rank, sentence.sentence) for number, sentence in cited for rank in sentence.passages]
+
+
+def _split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+    passages = as_passages(row["contexts"])
+    return [
+        {"text": passages[rank - 1], "claims": sentence}
+        for _, rank, sentence in _pairs(row)
+        if 1 <= rank <= len(passages)
+    ]
+
+
+def _join(row: Mapping[str, Any], labels: list[Any]) -> list[list[Any]]:
+    """For each sentence a list of its citations: the passage's number and the label."""
+    remaining = iter(labels)
+    known = len(as_passages(row["contexts"]))
+    by_sentence: list[list[Any]] = [[] for _ in cited_sentences(row["answer"], row["contexts"])]
+    for number, rank, _ in _pairs(row):
+        label = next(remaining)[0] if 1 <= rank <= known else NO_PASSAGE
+        by_sentence[number - 1].append([rank, label])
+    return by_sentence
+
+
+citation_support = asked(
+    "citation_support",
+    words=ALONE["words"],
+    form=ALONE["form"],
+    labels=ALONE["labels"],
+    structured=True,
+    known=declined,
+    parts=Parts(("answer", "contexts"), _split, _join),
+)
+
+
+@metric(direction="higher")
+def citation_precision(citation_support: Sequence[Sequence[Any]]) -> list[float | Failed]:
+    """The share of the answer's citations whose passage supports the sentence that cites it.
+
+    **Formula.** Citations whose passage supports the sentence, over all citations. One of a passage that does not exist
+    supports nothing. The column `citation_support` is filled by the judge's model, one call for each citation.
+
+    **Edge cases.** An answer without citations is `no_citations`, one that declines `abstained`: neither is scored. A
+    sentence that takes two passages together is supported by neither.
+
+    **Use it** where answers must name their sources. **Not** for what goes without a source: that is `citation_recall`.
+    """
+    scores: list[float | Failed] = []
+    for sentences in citation_support:
+        labels = [label for citations in sentences for _, label in citations]
+        scores.append(labels.count(SUPPORTED) / len(labels) if labels else Failed(NO_CITATIONS))
+    return scores
+
+
+@metric(direction="higher")
+def citation_recall(citation_support: Sequence[Sequence[Any]]) -> list[float | Failed]:
+    """The share of the answer's sentences that a passage which they cite supports.
+
+    **Formula.** Sentences with at least one citation whose passage supports them, over all sentences.
+
+    **Edge cases.** An answer that declines is `abstained`, one without sentences `no_claims`: neither is scored. An
+    answer without citations scores 0.
+
+    **Use it** where every statement must name its source. **Not** for answers that are not meant to cite.
+    """
+    return [
+        sum(any(label == SUPPORTED for _, label in citations) for citations in sentences) / len(sentences)
+        if sentences
+        else Failed(NO_SENTENCES)
+        for sentences in citation_support
+    ]

@@ -1,0 +1,55 @@
+"""What does a text claim? A list of short statements, by a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.asked import Parts, asked
+from ragmeter.judges.list_forms import Items
+from ragmeter.metrics.refusals import is_miss
+from ragmeter.metrics.sentences import sentences
+from ragmeter.table import ABSTAINED, Failed
+
+_ASK = (
+    "List every claim that the {kind} makes, each as a short sentence that is understood without the others. "
+    "Add nothing."
+)
+
+
+def declined(row: Mapping[str, Any]) -> Failed | None:
+    """An answer that declines to answer claims nothing: it is counted by itself."""
+    return Failed(ABSTAINED) if is_miss(row["answer"]) else None
+
+
+claims = asked(
+    "claims",
+    words="{question}\n\n{answer}\n\n" + _ASK.format(kind="answer"),
+    form=Items("claims", "answer"),
+    optional=("question",),
+    known=declined,
+    structured=True,
+    given=True,
+    guess=lambda row: sentences(row["answer"]),
+)
+
+
+def first_reference(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+    """Of several acceptable references the first: the claims of two would be those of neither."""
+    return [{"question": row["question"] or "", "reference": _first(row["reference"])}]
+
+
+def _first(reference: str | Sequence[str]) -> str:
+    return reference if isinstance(reference, str) else reference[0]
+
+
+reference_claims = asked(
+    "reference_claims",
+    words="{question}\n\n{reference}\n\n" + _ASK.format(kind="reference"),
+    form=Items("claims", "reference"),
+    optional=("question",),
+    structured=True,
+    given=True,
+    parts=Parts(("question", "reference"), first_reference, lambda row, values: values[0]),
+    guess=lambda row: sentences(_first(row["reference"])),
+)

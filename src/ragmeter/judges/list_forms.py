@@ -1,0 +1,136 @@
+"""Forms of a reply that is a list, and their strict readers: a list with a line that is no item is no list.
+
+What is read of a list becomes JSON, which is what the column of the table holds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragmeter.io.write import dumps
+from ragmeter.judges.forms import bare_reply
+
+_ITEM = re.compile(r"\s*(?:[-*•–]|\(?\d{1,3}[.):])\s+(.*\S)\s*")
+_NO_ITEMS = re.compile(r"[\[(]?\s*(?:none|no claims?|ninguna?)\s*[\])]?[.!]?", re.IGNORECASE)
+_LABEL = re.compile(r"\s*(?:claim\s+)?\(?(\d{1,4})[.:)]+\s*[*_\"'`]*([^\W\d_]+(?: [^\W\d_]+)?)[*_\"'`]*[.!]?\s*", re.I)
+_ALONE = re.compile(r"[*_\"'`]*([^\W\d_]+(?: [^\W\d_]+)?)[*_\"'`]*[.!]?")
+#: About so many tokens has a label with its number.
+_LABEL_TOKENS = 6
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list of short texts, one to a line, about the text in the column `source`."""
+
+    name: str
+    source: str
+
+    def instruction(self, *, reasons: bool) -> str:
+        """One line for each; a reason has no place in a list."""
+        return (
+            f'Reply with nothing but the {self.name}, each on a line that begins with "- ". '
+            "Reply None if there are none."
+        )
+
+    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
+        """Plain lines, which every server can give."""
+        return None
+
+    def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
+        """The items: of lines that are all items, after a heading at most, or of a JSON list of texts."""
+        text = bare_reply(reply)
+        items = _json_list(text)
+        if items is None:
+            items = _lines(text)
+        if items is None or not all(isinstance(item, str) and item.strip() for item in items):
+            return None
+        return {"value": dumps([" ".join(item.split()) for item in items])}
+
+    def probability(self, logprobs: Mapping[str, float]) -> float | None:
+        """A list has none."""
+        return None
+
+    def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
+        """A list is about half as long again as the text that it is made from."""
+        return len(sent.get(self.source, "").encode("utf-8", "replace")) * 3 // 8 + 8
+
+
+def _lines(text: str) -> list[Any] | None:
+    if not text:
+        return None
+    if _NO_ITEMS.fullmatch(text):
+        return []
+    lines = [line for line in text.split("\n") if line.strip()]
+    matches = [_ITEM.fullmatch(line) for line in lines]
+    if matches[0] is None and lines[0].rstrip().endswith(":") and len(lines) > 1:
+        matches = matches[1:]
+    return [match[1] for match in matches if match] if all(matches) else None
+
+
+def _json_list(text: str) -> list[Any] | None:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, list) else None
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A label for each of several numbered texts. Those of `sent` count: a reply that leaves one out is no reply.
+
+    `words` maps what the model is asked to say to the labels that stand for it, `also` other words that are understood.
+    """
+
+    words: Mapping[str, str]
+    also: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
+
+    def instruction(self, *, reasons: bool) -> str:
+        """One line for each, or one word."""
+        *first, last = self.words
+        words = f"{', '.join(first)} or {last}"
+        if self.alone:
+            return f"Reply with one word: {words}."
+        return f"Reply with one line for each: its number, a colon, and one of the words {words}."
+
+    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
+        """Plain lines, which every server can give."""
+        return None
+
+    def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
+        """The labels, in the order of the texts."""
+        count = 1 if self.alone else len(sent["claims"].split("\n"))
+        words = self._words(bare_reply(reply), count)
+        labels = [self._label(word) for word in words or ()]
+        return None if words is None or None in labels else {"value": dumps(labels)}
+
+    def _words(self, text: str, count: int) -> list[str] | None:
+        match = _ALONE.fullmatch(text) if count == 1 else None
+        if match is not None:
+            return [match[1]]
+        matches = [_LABEL.fullmatch(line) for line in text.split("\n") if line.strip()]
+        numbered = [(int(match[1]), match[2]) for match in matches if match]
+        complete = len(numbered) == len(matches) and [number for number, _ in numbered] == list(range(1, count + 1))
+        return [word for _, word in numbered] if complete else None
+
+    def _label(self, word: str) -> str | None:
+        labels = {name.casefold(): label for name, label in {**self.also, **self.words}.items()}
+        return labels.get(word.casefold())
+
+    def probability(self, logprobs: Mapping[str, float]) -> float | None:
+        """A column of many labels has no single one."""
+        return None
+
+    def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
+        """A line for each."""
+        return _LABEL_TOKENS * len(sent["claims"].split("\n"))
+
+
+def numbered(texts: Sequence[str]) -> str:
+    """Texts to be labelled, each on a line with its number."""
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))

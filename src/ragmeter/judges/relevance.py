@@ -1,0 +1,80 @@
+"""Is a passage of use for the answer, and does the answer address the question? By a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.asked import Parts, asked
+from ragmeter.definition import metric
+from ragmeter.judges.claims import declined
+from ragmeter.judges.forms import Choice
+from ragmeter.judges.list_forms import Labels
+from ragmeter.metrics.claims import NO_CONTEXTS
+from ragmeter.metrics.support import as_passages
+from ragmeter.table import UNPARSABLE, Failed
+
+RELEVANT, IRRELEVANT = "relevant", "irrelevant"
+_RELEVANCE = {"relevant": 1.0, "partly": 0.5, "irrelevant": 0.0}
+
+
+def _passages(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+    reference = row["reference"]
+    shown = {
+        "question": row["question"],
+        "reference": reference if isinstance(reference, str) else "\nor: ".join(reference or ()),
+    }
+    return [{**shown, "passage": passage} for passage in as_passages(row["contexts"])]
+
+
+passage_relevance = asked(
+    "passage_relevance",
+    words="{question}\n\n{reference}\n\n{passage}\n\nDoes the passage help to arrive at the correct answer?",
+    form=Labels({"Yes": RELEVANT, "No": IRRELEVANT}, alone=True),
+    optional=("reference",),
+    structured=True,
+    labels={"reference": "correct answer"},
+    parts=Parts(("question", "reference", "contexts"), _passages, lambda row, labels: [label for [label] in labels]),
+)
+
+answer_relevance_label = asked(
+    "answer_relevance_label",
+    words="{question}\n\n{answer}\n\nDoes the answer address the question? Whether it is right does not matter here.",
+    form=Choice("relevance", {"Fully": "relevant", "Partly": "partly", "Not": "irrelevant"}),
+    known=declined,
+)
+
+
+@metric(direction="higher")
+def llm_context_precision(passage_relevance: Sequence[Sequence[str]]) -> list[float | Failed]:
+    """Whether the passages that help stand before those that do not, as judged by a language model.
+
+    **Formula.** The mean, over the passages that help to arrive at the answer, of the share of such passages down to
+    its rank: average precision, and Ragas's context precision. 0 where no passage helps. The column `passage_relevance`
+    is filled by the judge's model, with the reference if there is one.
+
+    **Edge cases.** A row without passages is `no_contexts`, and not scored.
+
+    **Use it** where the data has no ids of relevant documents. **Not** where it has: `context_precision` compares ids,
+    and `map` is the same formula over them.
+    """
+    scores: list[float | Failed] = []
+    for labels in passage_relevance:
+        ranks = [rank for rank, label in enumerate(labels, 1) if label.casefold() == RELEVANT]
+        precision = sum(place / rank for place, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
+        scores.append(precision if labels else Failed(NO_CONTEXTS))
+    return scores
+
+
+@metric(direction="higher")
+def answer_relevance(answer_relevance_label: Sequence[str]) -> list[float | Failed]:
+    """Whether the answer addresses the question, right or wrong, as judged by a language model.
+
+    **Formula.** 1 if the model says that it does fully, 0.5 partly, 0 not. Ragas and DeepEval mean the same by answer
+    relevancy, and compute it otherwise: from made-up questions, or sentence by sentence.
+
+    **Edge cases.** An answer that declines is `abstained`, and not scored.
+
+    **Use it** to find answers that are beside the point. **Not** for whether they are right: `llm_correct`.
+    """
+    return [_RELEVANCE.get(label, Failed(UNPARSABLE)) for label in answer_relevance_label]

@@ -1,0 +1,68 @@
+"""Does a text support each claim? Supported, contradicted or not mentioned, by a language model.
+
+The claims are those of the answer or of the reference. Each passage is asked about by itself, so that a metric can say
+which of them supports what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.asked import Asked, Parts, asked
+from ragmeter.judges.claims import declined
+from ragmeter.judges.list_forms import Labels, numbered
+from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts
+
+_WORDS = {"Supported": SUPPORTED, "Contradicted": CONTRADICTED, "Neither": NOT_MENTIONED}
+_ALSO = {
+    "entailment": SUPPORTED, "entailed": SUPPORTED, "contradiction": CONTRADICTED, "neutral": NOT_MENTIONED,
+    "not mentioned": NOT_MENTIONED, "unsupported": NOT_MENTIONED, "not supported": NOT_MENTIONED,
+}  # fmt: skip
+_MANY = "{text}\n\n{claims}\n\nGoing by the text alone, is each claim supported by it, contradicted by it, or neither?"
+_ONE = "{text}\n\n{claims}\n\nGoing by the text alone, is the claim supported by it, contradicted by it, or neither?"
+#: What is different where a call is about a single claim: the reply is one word.
+ALONE: Mapping[str, Any] = {
+    "words": _ONE,
+    "form": Labels(_WORDS, _ALSO, alone=True),
+    "labels": {"claims": "claim"},
+}
+
+
+def _support(name: str, claims: str, text: str, *, each: bool = False) -> Asked:
+    """A column with a label for each claim; `each` passage by itself, with a list of labels for each claim."""
+
+    def groups(row: Mapping[str, Any], at_once: int) -> list[list[str]]:
+        texts = claim_texts(row[claims])
+        return [texts[begin : begin + at_once] for begin in range(0, len(texts), at_once)]
+
+    def split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+        passages = as_passages(row[text]) if each else [_whole(row[text])]
+        return [
+            {"text": passage, "claims": group[0] if at_once == 1 else numbered(group)}
+            for passage in passages
+            for group in groups(row, at_once)
+        ]
+
+    def join(row: Mapping[str, Any], labels: list[Any]) -> list[Any]:
+        n_claims = len(row[claims])
+        in_order = [label for group in labels for label in group]
+        if not each:
+            return in_order
+        n_passages = len(as_passages(row[text]))
+        return [[in_order[passage * n_claims + claim] for passage in range(n_passages)] for claim in range(n_claims)]
+
+    parts = Parts((claims, text), split, join, ALONE)
+    known = declined if text == "answer" else None
+    return asked(name, words=_MANY, form=Labels(_WORDS, _ALSO), structured=True, parts=parts, known=known)
+
+
+def _whole(value: str | Sequence[str]) -> str:
+    """A text; of several acceptable references, each on its line."""
+    return value if isinstance(value, str) else "\nor: ".join(value)
+
+
+support_by_reference = _support("support_by_reference", "claims", "reference")
+support_by_passages = _support("support_by_passages", "claims", "contexts", each=True)
+reference_support_by_answer = _support("reference_support_by_answer", "reference_claims", "answer")
+reference_support_by_passages = _support("reference_support_by_passages", "reference_claims", "contexts", each=True)

@@ -1,0 +1,250 @@
+"""Metrics over claims and what supports them, by RAGChecker's formulas. The columns are filled by a judge.
+
+Every denominator is a number of claims or of passages that there are, never of verdicts that a model happened to give.
+A row whose denominator is 0 has no score: it is counted with its cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragmeter.definition import metric
+from ragmeter.metrics.support import is_supported
+from ragmeter.table import Failed
+
+NO_CLAIMS, NO_CONTEXTS = "no_claims", "no_contexts"
+#: No passage supports any claim of the reference, so there was nothing to use.
+NOTHING_TO_USE = "nothing_to_use"
+
+Labels = Sequence[Sequence[str]]
+#: For each row, each claim and each passage a label.
+LabelsByPassage = Sequence[Sequence[Sequence[str]]]
+_Flags = npt.NDArray[np.bool_]
+_Share = float | Failed
+
+
+def _shares(share: Callable[..., _Share], *columns: Sequence[Any]) -> list[_Share]:
+    """A share for each row, from the flags of its claims; a row without claims or passages has none."""
+    return [
+        _unscorable(labels) or share(*(is_supported(row) for row in labels)) for labels in zip(*columns, strict=True)
+    ]
+
+
+def _unscorable(labels: Sequence[Sequence[Any]]) -> Failed | None:
+    for row in labels:
+        if not row:
+            return Failed(NO_CLAIMS)
+        if not isinstance(row[0], str) and not row[0]:
+            return Failed(NO_CONTEXTS)
+    return None
+
+
+@metric(direction="higher")
+def claim_precision(support_by_reference: Labels) -> list[_Share]:
+    """The share of the answer's claims that the reference supports.
+
+    **Formula.** Claims of the answer that the reference supports, over the claims of the answer: RAGChecker's overall
+    precision. The columns `claims` and `support_by_reference` are filled by the judge's model.
+
+    **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`: neither is scored.
+
+    **Use it** for long answers with a long reference. **Not** for a reference of a few words, which leaves out much
+    that is true: `llm_correct` is for those.
+    """
+    return _shares(lambda by_reference: float(by_reference.mean()), support_by_reference)
+
+
+@metric(direction="higher")
+def claim_recall(reference_support_by_answer: Labels) -> list[_Share]:
+    """The share of the reference's claims that the answer has.
+
+    **Formula.** Claims of the reference that the answer supports, over the claims of the reference: RAGChecker's
+    overall recall. The columns `reference_claims` and `reference_support_by_answer` are filled by the judge's model. Of
+    several acceptable references, the claims are those of the first.
+
+    **Edge cases.** A reference that claims nothing is `no_claims`, and not scored.
+
+    **Use it** to see what long answers leave out. **Not** for what was retrieved: that is `context_claim_recall`.
+    """
+    return _shares(lambda by_answer: float(by_answer.mean()), reference_support_by_answer)
+
+
+@metric(direction="higher")
+def claim_f1(support_by_reference: Labels, reference_support_by_answer: Labels) -> list[_Share]:
+    """The harmonic mean of `claim_precision` and `claim_recall`.
+
+    **Formula.** `2PR / (P + R)`, and 0 where both are 0: RAGChecker's overall F1.
+
+    **Edge cases.** As for the two that it is made of.
+
+    **Use it** as the one number for long answers. **Not** alone: the two parts say what to change.
+    """
+
+    def f1(by_reference: _Flags, by_answer: _Flags) -> float:
+        precision, recall = by_reference.mean(), by_answer.mean()
+        return float(2 * precision * recall / (precision + recall)) if precision + recall else 0.0
+
+    return _shares(f1, support_by_reference, reference_support_by_answer)
+
+
+@metric(direction="higher")
+def context_claim_recall(reference_support_by_passages: LabelsByPassage) -> list[_Share]:
+    """The share of the reference's claims that some retrieved passage supports: what could have been answered.
+
+    **Formula.** Claims of the reference that at least one passage supports, over the claims of the reference:
+    RAGChecker's claim recall of the retriever, and Ragas's context recall.
+
+    **Edge cases.** A row without passages is `no_contexts`, a reference without claims `no_claims`: neither is scored.
+
+    **Use it** for a retriever whose data has no ids of relevant documents. **Not** where it has: `context_recall`
+    compares ids, and costs nothing.
+    """
+    return _shares(lambda by_passages: float(by_passages.any(axis=1).mean()), reference_support_by_passages)
+
+
+@metric(direction="higher")
+def context_claim_precision(reference_support_by_passages: LabelsByPassage) -> list[_Share]:
+    """The share of the retrieved passages that support some claim of the reference.
+
+    **Formula.** Passages that support at least one claim of the reference, over the passages: RAGChecker's context
+    precision.
+
+    **Edge cases.** As for `context_claim_recall`.
+
+    **Use it** to see how much of what was retrieved is of use. **Not** where the data has ids of relevant documents:
+    `context_precision` compares those.
+    """
+    return _shares(lambda by_passages: float(by_passages.any(axis=0).mean()), reference_support_by_passages)
+
+
+@metric(direction="higher")
+def context_utilization(
+    reference_support_by_passages: LabelsByPassage, reference_support_by_answer: Labels
+) -> list[_Share]:
+    """The share of what was retrieved of the reference that the answer makes use of.
+
+    **Formula.** Claims of the reference that both some passage and the answer support, over those that some passage
+    supports: RAGChecker's context utilization.
+
+    **Edge cases.** Where no passage supports a claim of the reference there is nothing to use: the row is
+    `nothing_to_use`, and not scored. RAGChecker gives it 0.
+
+    **Use it** to tell a generator that leaves things out from a retriever that misses them. **Not** by itself: a
+    retriever that finds little makes it easy.
+    """
+
+    def used(by_passages: _Flags, by_answer: _Flags) -> _Share:
+        retrieved = by_passages.any(axis=1)
+        return float(by_answer[retrieved].mean()) if retrieved.any() else Failed(NOTHING_TO_USE)
+
+    return _shares(used, reference_support_by_passages, reference_support_by_answer)
+
+
+@metric(direction="higher")
+def faithfulness(support_by_passages: LabelsByPassage) -> list[_Share]:
+    """The share of the answer's claims that some retrieved passage supports.
+
+    **Formula.** Claims of the answer that at least one passage supports, over the claims of the answer: RAGChecker's
+    and Ragas's faithfulness, with each passage asked about by itself. The columns `claims` and `support_by_passages`
+    are filled by the judge's model.
+
+    **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`, a row without passages
+    `no_contexts`: none is scored. A claim that takes two passages together is held for unsupported.
+
+    **Use it** to see whether the answers keep to what was retrieved. **Not** for whether they are right: a passage may
+    be wrong or beside the point.
+    """
+    return _shares(lambda by_passages: float(by_passages.any(axis=1).mean()), support_by_passages)
+
+
+@metric(direction="lower")
+def hallucination(support_by_reference: Labels, support_by_passages: LabelsByPassage) -> list[_Share]:
+    """The share of the answer's claims that are wrong and that no passage supports.
+
+    **Formula.** Claims of the answer that neither the reference nor any passage supports, over the claims of the
+    answer: RAGChecker's hallucination.
+
+    **Edge cases.** As for `faithfulness`.
+
+    **Use it** for what the generator made up. **Not** without a long reference: what that leaves out counts as wrong.
+    """
+    return _shares(
+        lambda by_reference, by_passages: float((~by_reference & ~by_passages.any(axis=1)).mean()),
+        support_by_reference,
+        support_by_passages,
+    )
+
+
+@metric(direction="none")
+def self_knowledge(support_by_reference: Labels, support_by_passages: LabelsByPassage) -> list[_Share]:
+    """The share of the answer's claims that are right and that no passage supports: what the model knew by itself.
+
+    **Formula.** Claims of the answer that the reference supports and no passage does, over the claims of the answer:
+    RAGChecker's self-knowledge.
+
+    **Edge cases.** As for `faithfulness`.
+
+    **Use it** to see how far the answers come from the passages at all. **Not** as good or bad: that depends on whether
+    the generator is meant to keep to the passages.
+    """
+    return _shares(
+        lambda by_reference, by_passages: float((by_reference & ~by_passages.any(axis=1)).mean()),
+        support_by_reference,
+        support_by_passages,
+    )
+
+
+@metric(direction="lower")
+def noise_sensitivity_in_relevant(
+    support_by_reference: Labels, support_by_passages: LabelsByPassage, reference_support_by_passages: LabelsByPassage
+) -> list[_Share]:
+    """The share of the answer's claims that are wrong and come from a relevant passage.
+
+    **Formula.** Claims of the answer that the reference does not support and that a relevant passage does, over the
+    claims of the answer; a passage is relevant if it supports some claim of the reference. RAGChecker's noise
+    sensitivity in relevant passages.
+
+    **Edge cases.** As for `faithfulness` and `context_claim_recall`.
+
+    **Use it** to see how well the generator tells what matters in a passage. **Not** without a long reference.
+    """
+    return _shares(
+        lambda by_reference, by_passages, relevant: _noise(by_reference, by_passages, relevant)[0],
+        support_by_reference,
+        support_by_passages,
+        reference_support_by_passages,
+    )
+
+
+@metric(direction="lower")
+def noise_sensitivity_in_irrelevant(
+    support_by_reference: Labels, support_by_passages: LabelsByPassage, reference_support_by_passages: LabelsByPassage
+) -> list[_Share]:
+    """The share of the answer's claims that are wrong and come from irrelevant passages alone.
+
+    **Formula.** As `noise_sensitivity_in_relevant`, with claims that no relevant passage supports and an irrelevant one
+    does. RAGChecker's noise sensitivity in irrelevant passages.
+
+    **Edge cases.** As for `faithfulness` and `context_claim_recall`.
+
+    **Use it** to see whether passages that are beside the point mislead the generator. **Not** without a long
+    reference.
+    """
+    return _shares(
+        lambda by_reference, by_passages, relevant: _noise(by_reference, by_passages, relevant)[1],
+        support_by_reference,
+        support_by_passages,
+        reference_support_by_passages,
+    )
+
+
+def _noise(by_reference: _Flags, by_passages: _Flags, reference_by_passages: _Flags) -> tuple[float, float]:
+    """The shares of wrong claims from relevant passages, and from irrelevant ones alone."""
+    relevant = reference_by_passages.any(axis=0)
+    from_relevant = (by_passages & relevant).any(axis=1)
+    from_irrelevant = by_passages.any(axis=1) & ~from_relevant
+    return float((from_relevant & ~by_reference).mean()), float((from_irrelevant & ~by_reference).mean())

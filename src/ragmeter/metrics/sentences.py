@@ -1,0 +1,34 @@
+"""Sentences of a text, in any language: by full stops and line breaks, with care for abbreviations and numbers."""
+
+from __future__ import annotations
+
+import regex
+
+#: Words that end in a full stop which ends no sentence: short forms and single capitals.
+_SHORT_FORM = regex.compile(
+    r"(?:^|[\s(\[\"'“‘])(?:\p{Lu}|\p{Lu}\.\p{Lu}|e\.g|i\.e|p\.\s?ej|z\.\s?B|d\.\s?h|u\.\s?a|cf|vs|etc|ca|approx|núm|nr"
+    r"|fig|figs|eq|vol|pp?|pág|ed|eds|al|mr|mrs|ms|dr|dra|prof|sr|sra|st|jr|inc|ltd|co|corp|gen|col|lt|sgt|rev|hon|mt"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
+    regex.IGNORECASE,
+)
+_END = regex.compile(
+    r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|[؟۔।]+(?=\s)|\n\s*\n|\n(?=\s*(?:[-*•–]|\d{1,3}[.)])\s)"
+)
+#: The number of an item of a list.
+_NUMBER = regex.compile(r"\s*\d{1,3}\.")
+_BULLET = regex.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text and the items of its lists, without the marks of lists, in their order."""
+    parts: list[str] = []
+    begin = 0
+    for match in _END.finditer(text):
+        part = text[begin : match.end()]
+        if match[0].startswith(".") and (_SHORT_FORM.search(part[-12:]) or _NUMBER.fullmatch(part)):
+            continue
+        parts.append(part)
+        begin = match.end()
+    parts.append(text[begin:])
+    bare = (" ".join(_BULLET.sub("", part).split()) for part in parts)
+    return [part for part in bare if any(character.isalnum() for character in part)]

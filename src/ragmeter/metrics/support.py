@@ -1,0 +1,30 @@
+"""Claims and what supports them: the labels, and the forms in which tables have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+SUPPORTED, CONTRADICTED, NOT_MENTIONED = "supported", "contradicted", "not mentioned"
+#: What other tools call a claim that a text supports.
+_SUPPORTED = frozenset({SUPPORTED, "entailment", "yes", "true"})
+
+
+def claim_texts(claims: Sequence[Any]) -> list[str]:
+    """Each claim on one line. RAGChecker's are triplets."""
+    return [" ".join((claim if isinstance(claim, str) else " ".join(map(str, claim))).split()) for claim in claims]
+
+
+def as_passages(contexts: Any) -> list[str]:
+    """The texts of passages, where a single one may stand without a list."""
+    return [contexts] if isinstance(contexts, str) else list(contexts or ())
+
+
+def is_supported(labels: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    """Which labels say that a claim is supported: one for each claim, or for each claim and passage."""
+    if labels and not isinstance(labels[0], str):
+        return np.array([is_supported(row) for row in labels], dtype=np.bool_).reshape(len(labels), -1)
+    return np.array([str(label).strip().casefold() in _SUPPORTED for label in labels], dtype=np.bool_)
