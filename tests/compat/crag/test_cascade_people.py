@@ -18,6 +18,7 @@ import pytest
 from ragmeter import CRAGEvaluator
 from ragmeter.compat.crag.cascade import Cascade
 from ragmeter.engine import sharing
+from ragmeter.judges import cascade
 from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer, completion, texts
 
@@ -55,12 +56,11 @@ def _bare(text: str) -> str:
 def chances_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same turns are judged over and over: the offline judge need not be asked anew."""
     known: dict[int, Any] = {}
-    real = sharing.offline_chances
 
     def offline_chances(columns: Any, calibration: str | None) -> Any:
         turns = len(columns["answer"])
         if turns not in known:
-            known[turns] = real(columns, calibration)
+            known[turns] = cascade.offline_chances(columns, calibration)
         return known[turns]
 
     monkeypatch.setattr(sharing, "offline_chances", offline_chances)
