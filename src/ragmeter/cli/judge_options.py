@@ -32,6 +32,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "max_tokens": {"metavar": "N", "type": int, "help": "the longest reply; default: 1024"},
     "timeout": {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60"},
     "retries": {"metavar": "N", "type": int, "help": "how often a call that failed is made again; default: 3"},
+    "give_up_after": {"metavar": "SECONDS", "type": float, "help": "stop when no call has succeeded for so long; the "
+                      "same command goes on later; default: 300"},
     "workers": {"metavar": "N", "type": int, "help": "the most calls under way at once; default: 8"},
     "budget": {"metavar": "DOLLARS", "type": float, "help": "the most that the run's judging may cost; the rest is "
                "skipped_budget"},

@@ -57,8 +57,10 @@ def number_option(parser: argparse._ActionsContainer, flag: str, metavar: str, d
 
 
 def asking_options(parser: argparse._ActionsContainer, unit: str, *, retries: int) -> None:
-    """Add --retries and --max-unscored."""
+    """Add --retries, --give-up-after and --max-unscored."""
     number_option(parser, "--retries", "N", retries, "how often a call that failed is made again")
+    patience = "stop when no call has succeeded for so long; the same command goes on later"
+    number_option(parser, "--give-up-after", "SECONDS", 300.0, patience)
     unscored_option(parser, unit)
 
 
@@ -170,8 +172,9 @@ def check_numbers(chosen: argparse.Namespace) -> None:
         value = getattr(chosen, name, None)
         if value is not None and not value >= least:
             raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, got {given(value)}")
-    if not getattr(chosen, "timeout", 1) > 0:
-        raise UsageError(f"--timeout must be above 0, got {given(chosen.timeout)}")
+    for name in ("timeout", "give_up_after"):
+        if not (seconds := getattr(chosen, name, 1)) > 0:
+            raise UsageError(f"--{name.replace('_', '-')} must be above 0, got {given(seconds)}")
     if not 0 <= chosen.max_unscored <= 1:
         raise UsageError(f"--max-unscored must be between 0 and 1, got {given(chosen.max_unscored)}")
 

@@ -18,6 +18,7 @@ from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
+from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
 from ragmeter.engine.judge_work import JudgeCalls
 from ragmeter.errors import UsageError, errors_of
@@ -76,6 +77,8 @@ class CRAGEvaluator:
         journal: the file that records replies; None records nothing.
         budget: the highest cost of the judge, in dollars.
         max_calls: the highest number of calls.
+        give_up_after: seconds without any success after which it stops; what was recorded is not asked again. A `judge`
+            has its own.
         progress: called with the number of turns that were just finished.
         show_progress: show a progress bar while the agent answers and while the judge judges.
     """
@@ -99,6 +102,7 @@ class CRAGEvaluator:
         budget: float | None = None,
         max_calls: int | None = None,
         retries: int = config.MAX_API_RETRIES,
+        give_up_after: float = GIVE_UP_AFTER,
         progress: Advance | None = None,
         agent_workers: int = config.DEFAULT_NUM_WORKERS,
         resume: bool = False,
@@ -117,10 +121,13 @@ class CRAGEvaluator:
         self.reuse = Reuse(resume, retry_failed)
         self.llm_judge: Judge | None = judge
         if judge is None and eval_model_name:
-            self.llm_judge = LLMJudge(eval_api_key, eval_model_name, base_url, retries=retries)
+            self.llm_judge = LLMJudge(
+                eval_api_key, eval_model_name, base_url, retries=retries, give_up_after=give_up_after
+            )
         if self.llm_judge is not None:
             self.llm_judge.check_budget(budget)
         self.budget, self.max_calls, self.retries = budget, max_calls, retries
+        self.give_up_after = give_up_after
         self.cascade = cascade
         self.tokenizer, self.load_image = tokenizer, load_image
         self.agent_name = agent_name
@@ -201,7 +208,7 @@ class CRAGEvaluator:
                 self.effort = asdict(caller.effort)
                 return [turn for progress in answered for turn in progress.turns()]
 
-            limits = Limits(self.agent_workers, self.retries, self.max_calls)
+            limits = Limits(self.agent_workers, self.retries, self.max_calls, give_up_after=self.give_up_after)
             try:
                 turns = run_calls(work, limits, journal, "" if current is None else current.key())
             finally:  # an agent with state has changed, even if the calls failed
@@ -312,11 +319,12 @@ class CRAGEvaluator:
         return usage, effort
 
     def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:
-        limits = Limits(self.num_workers, asks.judge.retries, self.max_calls, self.budget)
+        judge = asks.judge
+        limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget, judge.give_up_after)
         keys = None
         if self.journal != DEFAULT_JOURNAL:  # that has the replies of many judges
             keys = (asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())
-        return JudgeCalls(asks.judge, limits, self.journal, keys)
+        return JudgeCalls(judge, limits, self.journal, keys)
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
