@@ -7,107 +7,50 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
-    "BaseScorer",
-    "CRAGEvaluator",
-    "Calibration",
-    "Cascade",
-    "ChatReply",
-    "Comparison",
-    "ContextRecall",
-    "CosineScorer",
-    "CosineSimilarityScorer",
-    "EditDistanceEvaluator",
-    "Evaluation",
-    "EvaluationManager",
-    "EvaluationResult",
-    "ExactMatchScorer",
-    "F1Scorer",
-    "Failed",
-    "FakeProvider",
-    "Judge",
-    "LLMJudge",
-    "MeteorScorer",
-    "Metric",
-    "QAPair",
-    "RAGResult",
-    "ResponseEvaluator",
-    "RougeLScorer",
-    "RougeScorer",
-    "Run",
-    "RunFolder",
-    "TokenF1Scorer",
-    "WebInterface",
-    "add_metrics",
-    "ask",
-    "calibrate",
-    "choose_sample",
-    "clean_text",
-    "column",
-    "compare",
-    "convert_domain_indices_to_names",
-    "evaluate",
-    "explain",
-    "gate",
-    "get_metric",
-    "list_metrics",
-    "metric",
-    "open_target",
-    "prefer",
-    "prepare_feature_vocabularies",
-    "report",
-]
+    "BaseScorer", "CRAGEvaluator", "Calibration", "Cascade", "ChatReply", "Comparison", "ContextRecall", "CosineScorer",
+    "CosineSimilarityScorer", "EditDistanceEvaluator", "Evaluation", "EvaluationManager", "EvaluationResult",
+    "ExactMatchScorer", "F1Scorer", "Failed", "FakeProvider", "Judge", "LLMJudge", "MeteorScorer", "Metric", "QAPair",
+    "RAGResult", "ResponseEvaluator", "RougeLScorer", "RougeScorer", "Run", "RunFolder", "TokenF1Scorer",
+    "WebInterface", "add_metrics", "ask", "calibrate", "choose_sample", "clean_text", "column", "compare",
+    "convert_domain_indices_to_names", "evaluate", "explain", "gate", "get_metric", "list_metrics", "metric",
+    "open_target", "prefer", "prepare_feature_vocabularies", "report",
+]  # fmt: skip
 
-#: The module of each public name. Nothing is imported before it is used, so that `import ragmeter` is fast.
-_HOMES = {
-    "BaseScorer": "ragmeter.registry",
-    "CRAGEvaluator": "ragmeter.compat.crag.evaluator",
-    "Calibration": "ragmeter.analysis.people.calibration",
-    "Cascade": "ragmeter.judges.cascade",
-    "ChatReply": "ragmeter.judges.providers.port",
-    "Comparison": "ragmeter.analysis.comparing",
-    "ContextRecall": "ragmeter.compat.context_recall",
-    "CosineScorer": "ragmeter.compat.web",
-    "CosineSimilarityScorer": "ragmeter.compat.web",
-    "EditDistanceEvaluator": "ragmeter.compat.edit_distance",
-    "Evaluation": "ragmeter.engine.evaluation",
-    "EvaluationManager": "ragmeter.compat.web",
-    "EvaluationResult": "ragmeter.compat.objects",
-    "ExactMatchScorer": "ragmeter.compat.web",
-    "F1Scorer": "ragmeter.compat.web",
-    "Failed": "ragmeter.table",
-    "FakeProvider": "ragmeter.judges.providers.fake",
-    "Judge": "ragmeter.judges.judge",
-    "LLMJudge": "ragmeter.judges.judge",
-    "MeteorScorer": "ragmeter.compat.web",
-    "Metric": "ragmeter.definition",
-    "QAPair": "ragmeter.compat.objects",
-    "RAGResult": "ragmeter.compat.objects",
-    "ResponseEvaluator": "ragmeter.compat.response",
-    "RougeLScorer": "ragmeter.compat.web",
-    "RougeScorer": "ragmeter.compat.web",
-    "Run": "ragmeter.runs.run",
-    "RunFolder": "ragmeter.runs.run",
-    "TokenF1Scorer": "ragmeter.compat.web",
-    "WebInterface": "ragmeter.compat.web",
-    "add_metrics": "ragmeter.engine.evaluation",
-    "ask": "ragmeter.engine.asking:ask_and_score",
-    "calibrate": "ragmeter.analysis.people.calibration",
-    "choose_sample": "ragmeter.analysis.people.sampling",
-    "clean_text": "ragmeter.compat.crag.dataset_utils",
-    "column": "ragmeter.definition",
-    "compare": "ragmeter.analysis.comparing",
-    "convert_domain_indices_to_names": "ragmeter.compat.crag.dataset_utils",
-    "evaluate": "ragmeter.engine.evaluation",
-    "explain": "ragmeter.analysis.explaining",
-    "gate": "ragmeter.analysis.gating",
-    "get_metric": "ragmeter.registry:get",
-    "list_metrics": "ragmeter.analysis.listing",
-    "metric": "ragmeter.definition",
-    "open_target": "ragmeter.targets.opening",
-    "prefer": "ragmeter.analysis.preferring",
-    "prepare_feature_vocabularies": "ragmeter.compat.crag.dataset_utils",
-    "report": "ragmeter.show.report.report",
+#: Where the public names are. Nothing is imported before it is used, so that `import ragmeter` is fast.
+_MODULES = {
+    "ragmeter.analysis.comparing": "Comparison compare",
+    "ragmeter.analysis.explaining": "explain",
+    "ragmeter.analysis.gating": "gate",
+    "ragmeter.analysis.listing": "list_metrics",
+    "ragmeter.analysis.people.calibration": "Calibration calibrate",
+    "ragmeter.analysis.people.sampling": "choose_sample",
+    "ragmeter.analysis.preferring": "prefer",
+    "ragmeter.compat.context_recall": "ContextRecall",
+    "ragmeter.compat.crag.dataset_utils": "clean_text convert_domain_indices_to_names prepare_feature_vocabularies",
+    "ragmeter.compat.crag.evaluator": "CRAGEvaluator",
+    "ragmeter.compat.edit_distance": "EditDistanceEvaluator",
+    "ragmeter.compat.objects": "EvaluationResult QAPair RAGResult",
+    "ragmeter.compat.response": "ResponseEvaluator",
+    "ragmeter.compat.web": (
+        "CosineScorer CosineSimilarityScorer EvaluationManager ExactMatchScorer F1Scorer MeteorScorer RougeLScorer "
+        "RougeScorer TokenF1Scorer WebInterface"
+    ),
+    "ragmeter.definition": "Metric column metric",
+    "ragmeter.engine.asking": "ask",
+    "ragmeter.engine.evaluation": "Evaluation add_metrics evaluate",
+    "ragmeter.judges.cascade": "Cascade",
+    "ragmeter.judges.judge": "Judge LLMJudge",
+    "ragmeter.judges.providers.fake": "FakeProvider",
+    "ragmeter.judges.providers.port": "ChatReply",
+    "ragmeter.registry": "BaseScorer get_metric",
+    "ragmeter.runs.run": "Run RunFolder",
+    "ragmeter.show.report.report": "report",
+    "ragmeter.table": "Failed",
+    "ragmeter.targets.opening": "open_target",
 }
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+#: Those that have another name there.
+_RENAMED = {"ask": "ask_and_score", "get_metric": "get"}
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison, compare
@@ -157,11 +100,9 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in _HOMES:
         raise AttributeError(f"module 'ragmeter' has no attribute {name!r}")
-    module, _, attribute = home.partition(":")
-    return getattr(import_module(module), attribute or name)
+    return getattr(import_module(_HOMES[name]), _RENAMED.get(name, name))
 
 
 def __dir__() -> list[str]:

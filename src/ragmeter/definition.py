@@ -24,7 +24,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, cast, get_args, get_type_hints, overload
+from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_type_hints, overload
 
 import numpy as np
 
@@ -34,6 +34,17 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes
 
 Direction = Literal["higher", "lower", "none"]
+
+
+class Properties(TypedDict, total=False):
+    """The keywords of `@metric`; `Metric` has their defaults."""
+
+    direction: Direction
+    binary: bool
+    bounds: tuple[float, float]
+    optional: Iterable[str]
+    failed_score: float | None
+
 
 #: All declared metrics and columns, by name.
 METRICS: dict[str, Metric] = {}
@@ -148,18 +159,10 @@ class Metric:
                 )
             setting_type = types.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
             read[key] = naming.read_setting(f"{self.base}: {key}", value, setting_type)
-        return Metric(
-            self.base,
-            self.function,
-            direction=self.direction,
-            binary=self.binary,
-            bounds=self.bounds,
-            optional=self.optional,
-            failed_score=self.failed_score,
-            settings={**self.settings, **read},
-            source=self.source,
-            owner=self.owner,
-        )
+        unchanged: dict[str, Any] = {
+            key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")
+        }
+        return Metric(self.base, self.function, settings={**self.settings, **read}, **unchanged)
 
     @cached_property
     def embedded(self) -> dict[str, tuple[Embedded, Mapping[str, Any]]]:
@@ -256,24 +259,9 @@ def embedded(function: Callable[..., Any]) -> Embedded:
 @overload
 def metric(function: Callable[..., Any]) -> Metric: ...
 @overload
+def metric(*, name: str | None = None, **properties: Unpack[Properties]) -> Callable[[Callable[..., Any]], Metric]: ...
 def metric(
-    *,
-    direction: Direction = "higher",
-    binary: bool = False,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    optional: Iterable[str] = (),
-    failed_score: float | None = None,
-    name: str | None = None,
-) -> Callable[[Callable[..., Any]], Metric]: ...
-def metric(
-    function: Callable[..., Any] | None = None,
-    *,
-    direction: Direction = "higher",
-    binary: bool = False,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    optional: Iterable[str] = (),
-    failed_score: float | None = None,
-    name: str | None = None,
+    function: Callable[..., Any] | None = None, *, name: str | None = None, **properties: Unpack[Properties]
 ) -> Any:
     """Declare a metric, named after its function or `name`. `binary`: its scores are 0 or 1, so its mean is a rate.
 
@@ -281,24 +269,13 @@ def metric(
     empty is not scored. `failed_score` is the score of a row that the system was asked and failed to answer, for
     metrics over all questions; without it, such a row is not scored.
     """
+    direction = properties.get("direction", "higher")
     if direction not in get_args(Direction):
         raise UsageError(f"direction must be {' or '.join(get_args(Direction))}, got {direction!r}")
 
     def declare(function: Callable[..., Any]) -> Metric:
         source = f"{function.__module__}.{function.__qualname__}"
-        base = name or function.__name__
-        return add(
-            Metric(
-                base,
-                function,
-                direction=direction,
-                binary=binary,
-                bounds=bounds,
-                optional=optional,
-                failed_score=failed_score,
-                source=source,
-            )
-        )
+        return add(Metric(name or function.__name__, function, source=source, **properties))
 
     return declare if function is None else declare(function)
 

@@ -15,8 +15,7 @@ import pytest
 from ragmeter import compare
 from ragmeter.stats.clusters import Clustered
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.differences import newcombe_interval
-from ragmeter.stats.intervals import interval_of, wilson_interval
+from ragmeter.stats.intervals import interval_of, newcombe_interval, wilson_interval
 from ragmeter.table import Scores
 from tests.make_runs import make_run
 

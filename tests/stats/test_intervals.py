@@ -10,9 +10,8 @@ from scipy import special, stats
 
 from ragmeter.stats.agreement import cohens_kappa
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.differences import difference_interval
 from ragmeter.stats.distributions import incomplete_beta, t_cdf, t_quantile
-from ragmeter.stats.intervals import difference_limits, mean_interval, wilson_interval
+from ragmeter.stats.intervals import difference_interval, difference_limits, mean_interval, wilson_interval
 from ragmeter.stats.summary import summarise
 
 

@@ -13,7 +13,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from ragmeter.stats.clusters import Clustered
 from ragmeter.stats.confidence import BOOTSTRAP, MCNEMAR, RANDOMISATION, STUDENT, Confidence
-from ragmeter.stats.differences import difference_interval, newcombe_interval
+from ragmeter.stats.intervals import difference_interval, newcombe_interval
 from ragmeter.stats.paired import McNemar, paired_p, randomisation_p
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,19 +70,19 @@ def summarise_run(
     confidence = replace(confidence, cluster=cluster)
     names = [run.measure(name).name for name in chosen_names(metrics)] or list(run.measures)
     columns = [_Column(run.measure(name), run.scores(name), *run.outcomes(name)) for name in names]
-    groups = [(name, *run.groups(run.columns_of(name))) for name in several(slices)]
-    all_rows = np.ones(run.n_rows, dtype=bool)
-    return RunSummary(
-        run.name,
-        run.n_rows,
-        confidence,
-        {column.measure.name: column.summary(all_rows, confidence, codes) for column in columns},
-        [
-            _slice(name, value, row_groups == group, columns, confidence, codes)
-            for name, row_groups, values in groups
-            for group, value in enumerate(values)
-        ],
-    )
+
+    def summaries(selected: Mask) -> dict[str, MetricSummary]:
+        return {column.measure.name: column.summary(selected, confidence, codes) for column in columns}
+
+    parts = []
+    for name in several(slices):
+        row_groups, values = run.groups(run.columns_of(name))
+        for group, value in enumerate(values):
+            selected = row_groups == group
+            on_slice = summaries(selected)
+            small = any(summary.n_scored < SMALL for summary in on_slice.values())
+            parts.append(Slice(name, slice_label(value), int(selected.sum()), small, on_slice))
+    return RunSummary(run.name, run.n_rows, confidence, summaries(np.ones(run.n_rows, dtype=bool)), parts)
 
 
 @dataclass(frozen=True)
@@ -108,16 +108,3 @@ class _Column:
             confidence=confidence,
             codes=None if codes is None else codes[selected],
         )
-
-
-def _slice(
-    column: str,
-    value: Sequence[str | None],
-    selected: Mask,
-    columns: Sequence[_Column],
-    confidence: Confidence,
-    codes: Codes | None,
-) -> Slice:
-    metrics = {scored.measure.name: scored.summary(selected, confidence, codes) for scored in columns}
-    small = any(summary.n_scored < SMALL for summary in metrics.values())
-    return Slice(column, slice_label(value), int(selected.sum()), small, metrics)

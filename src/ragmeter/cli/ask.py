@@ -7,29 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers
-from ragmeter.cli.options import (
-    Parser,
-    asking_options,
-    check_numbers,
-    column_option,
-    command_parser,
-    embedding_options,
-    exit_code,
-    json_option,
-    max_calls_option,
-    max_field_option,
-    read_columns,
-    reuse_options,
-    run_option,
-    runs_option,
-)
+from ragmeter.cli import options
+from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
+from ragmeter.cli.judge_options import judge_options, print_judge, read_judge_of_answers, read_settings
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
-    from ragmeter.analysis.gating import Gate
     from ragmeter.targets.port import Target
 
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
@@ -57,12 +41,14 @@ def run(argv: Sequence[str]) -> int:
     target = _target(chosen)
     wanted_name = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
-    gate = _gate(chosen, name)
+    fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
+    metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))
+    gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
     service = ask_and_score(
         chosen.dataset,
         target,
-        metrics=choose_metrics(chosen.metrics, **metric_settings(chosen)),
-        columns=read_columns(chosen.column),
+        metrics=metrics,
+        columns=options.read_columns(chosen.column),
         max_field=chosen.max_field,
         run=name,
         output_dir=chosen.output_dir,
@@ -77,11 +63,6 @@ def run(argv: Sequence[str]) -> int:
         retry_failed=chosen.retry_failed,
         progress=True,
         judge=read_judge_of_answers(chosen),
-        language=chosen.language,
-        fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
-        embedding_model=chosen.embedding_model,
-        embedding_base_url=chosen.embedding_base_url,
-        embedding_prefix=chosen.embedding_prefix,
     )
     evaluation, asked = service.evaluation, service.asked
     unmatched_paths = target.never_found()
@@ -99,42 +80,42 @@ def run(argv: Sequence[str]) -> int:
         terminal.asked(evaluation, asked, unmatched_paths, chosen.output)
         print_judge(evaluation.summary, evaluation.manifest)
     failed, total = sum(asked.causes().values()), len(asked.replies)
-    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total)
+    return print_verdict(verdict, json=chosen.json) or options.exit_code(chosen, failed, total)
 
 
-def _parser() -> Parser:
-    parser = command_parser("ragmeter ask", _DESCRIPTION)
+def _parser() -> options.Parser:
+    parser = options.command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
-    column_option(parser)
-    max_field_option(parser)
+    options.column_option(parser)
+    options.max_field_option(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
-    embedding_options(parser)
+    options.embedding_options(parser)
     asking = parser.add_argument_group("asking")
     add = asking.add_argument
     add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
-    max_calls_option(asking)
-    reuse_options(asking, "run")
-    asking_options(asking, "questions without an answer", retries=3)
+    options.max_calls_option(asking)
+    options.reuse_options(asking, "run")
+    options.asking_options(asking, "questions without an answer", retries=3)
     _http_options(parser)
     _model_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores"
     )
-    run_option(output, "from the dataset and the target")
-    runs_option(output)
-    json_option(output)
+    options.run_option(output, "from the dataset and the target")
+    options.runs_option(output)
+    options.json_option(output)
     judge_options(parser, dry_run=False)
     gate_options(parser)
     return parser
 
 
-def _http_options(parser: Parser) -> None:
+def _http_options(parser: options.Parser) -> None:
     http = parser.add_argument_group("an address as the target")
     add = http.add_argument
     add(
@@ -160,7 +141,7 @@ def _http_options(parser: Parser) -> None:
     add("--delta-path", metavar="PATH", help="where pieces of a streamed answer are; default: the usual places")
 
 
-def _model_options(parser: Parser) -> None:
+def _model_options(parser: options.Parser) -> None:
     model = parser.add_argument_group("a model as the target")
     add = model.add_argument
     add("--base-url", metavar="URL", help="another address of the model; default: OPENAI_BASE_URL, or the vendor's own")
@@ -178,28 +159,9 @@ def _check(chosen: argparse.Namespace) -> None:
     """Check the options before anything is asked; `open_target` refuses options without effect."""
     from ragmeter.targets.opening import kind_of
 
-    check_numbers(chosen)
+    options.check_numbers(chosen)
     if chosen.budget is not None and "prices" not in kind_of(chosen.target).options:
         raise UsageError(f"--budget has no effect on {chosen.target}", hint="leave it out")
-
-
-def _gate(chosen: argparse.Namespace, name: str) -> Gate | None:
-    """The gate, checked before anything is asked."""
-    if not asks_for_gate(chosen):
-        return None
-    from ragmeter.engine.asking import read_fallback
-    from ragmeter.engine.evaluation import choose_metrics
-
-    metrics = choose_metrics(
-        chosen.metrics,
-        language=chosen.language,
-        fallback=None if chosen.fallback is None else read_fallback(chosen.fallback),
-        model=chosen.embedding_model,
-        base_url=chosen.embedding_base_url,
-        prefix=chosen.embedding_prefix,
-        **metric_settings(chosen),
-    )
-    return read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
 
 
 def _target(chosen: argparse.Namespace) -> Target:

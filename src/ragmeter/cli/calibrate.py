@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.options import Parser, command_parser, json_option, read_delimiter, runs_option
+from ragmeter.cli.options import Parser, command_parser, json_option, number_option, read_delimiter, runs_option
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
@@ -87,7 +87,7 @@ def _parser() -> Parser:
     )
     add("--metric", metavar="NAME", help="what is compared with people; default: the run's only metric of 0 and 1")
     add("--threshold", metavar="SCORE", type=float, help="from this score on (or down) an answer counts as correct")
-    add("--level", metavar="SHARE", type=float, default=0.95, help="of the intervals; default: 0.95")
+    number_option(parser, "--level", "SHARE", 0.95, "of the intervals")
     add(
         "--offline-judge",
         action="store_true",

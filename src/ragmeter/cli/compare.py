@@ -6,17 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragmeter.cli import options
 from ragmeter.cli.judge_options import given_option, judge_options, read_judge
-from ragmeter.cli.options import (
-    Parser,
-    command_parser,
-    json_option,
-    part_options,
-    print_estimate,
-    read_statistics,
-    runs_option,
-    statistics_options,
-)
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
@@ -59,7 +50,7 @@ def run(argv: Sequence[str]) -> int:
         chosen.runs,
         metrics=chosen.metrics,
         test=chosen.test,
-        **read_statistics(chosen),
+        **options.read_statistics(chosen),
         slices=chosen.slice or None,
         alpha=chosen.alpha,
         draws=chosen.draws,
@@ -103,7 +94,7 @@ def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
     rows = paired_answers(before, after, chosen.output_dir)
     metrics = choose_metrics("preference")
     estimate = estimate_judging(rows, metrics=metrics, judge=judge, output_dir=chosen.output_dir)
-    return print_estimate(estimate, json=chosen.json)
+    return options.print_estimate(estimate, json=chosen.json)
 
 
 def _preference(chosen: argparse.Namespace, judge: Judge) -> dict[str, Any]:
@@ -118,12 +109,13 @@ def _preference(chosen: argparse.Namespace, judge: Judge) -> dict[str, Any]:
     return {**summary, **counts, "sentence": preference_sentence(before, after, summary, counts)}
 
 
-def _parser() -> Parser:
+def _parser() -> options.Parser:
     from ragmeter.stats.confidence import TESTS
 
-    parser = command_parser("ragmeter compare", _DESCRIPTION)
+    parser = options.command_parser("ragmeter compare", _DESCRIPTION)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more, by folder or by name")
-    part_options(parser, slices="by whose values to look for other verdicts; default: all columns of few values")
+    default = "default: all columns of few values"
+    options.part_options(parser, slices=f"by whose values to look for other verdicts; {default}")
     parser.add_argument("--movers", metavar="N", type=int, default=3, help="rows to show that moved most; default: 3")
     parser.add_argument(
         "--keep", action="store_true", help="keep the comparison beside the last run, where `ragmeter report` finds it"
@@ -135,13 +127,11 @@ def _parser() -> Parser:
         choices=TESTS,
         help=f"default: {TESTS[0]}; mcnemar is for scores of 0 and 1, others get {TESTS[0]}",
     )
-    tests.add_argument(
-        "--alpha", metavar="SHARE", type=float, default=0.05, help="of false alarms, over all metrics; default: 0.05"
-    )
+    options.number_option(tests, "--alpha", "SHARE", 0.05, "of false alarms, over all metrics")
     tests.add_argument("--draws", metavar="N", type=int, default=9_999, help="default: 9999")
-    statistics_options(parser)
-    runs_option(parser)
-    json_option(parser)
+    options.statistics_options(parser)
+    options.runs_option(parser)
+    options.json_option(parser)
     parser.add_argument(
         "--preference", action="store_true", help="ask a judge which run's answers are better, in both orders"
     )

@@ -8,22 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragmeter.cli import options
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, read_cascade, read_judge
-from ragmeter.cli.options import (
-    Parser,
-    asking_options,
-    check_numbers,
-    command_parser,
-    exit_code,
-    formula_option,
-    json_option,
-    max_calls_option,
-    print_estimate,
-    read_random_labels,
-    reuse_options,
-    unscored_option,
-)
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import check_writable, dumps
 
@@ -46,17 +33,17 @@ def run(argv: Sequence[str]) -> int:
     """Run `generate` or `evaluate`."""
     commands = {"generate": (_generate_options, _generate), "evaluate": (_evaluate_options, _evaluate)}
     if not argv or argv[0] not in commands:
-        parser = Parser(prog="ragmeter crag", usage="ragmeter crag {generate,evaluate} ...")
+        parser = options.Parser(prog="ragmeter crag", usage="ragmeter crag {generate,evaluate} ...")
         parser.description = "CRAG-MM: `ragmeter crag generate --help`, `ragmeter crag evaluate --help`"
         parser.parse_known_args(list(argv[:1]))  # answers --help
         raise UsageError("a command is missing: `ragmeter crag generate` or `ragmeter crag evaluate`")
-    options, command = commands[argv[0]]
-    parser = command_parser(f"ragmeter crag {argv[0]}", _DESCRIPTIONS[argv[0]])
-    options(parser)
+    add_options, command = commands[argv[0]]
+    parser = options.command_parser(f"ragmeter crag {argv[0]}", _DESCRIPTIONS[argv[0]])
+    add_options(parser)
     return command(parser.parse_args(list(argv[1:])))
 
 
-def _generate_options(parser: Parser) -> None:
+def _generate_options(parser: options.Parser) -> None:
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="conversations: jsonl, json or parquet")
     add("--agent", metavar="PATH", required=True, help="the agent's class, for example mypkg.agents:MyAgent")
@@ -76,21 +63,21 @@ def _generate_options(parser: Parser) -> None:
         metavar="PATH",
         help="what cuts answers: a tokenizer.json, or mypkg:tokenizer; default: words and marks",
     )
-    reuse_options(parser, "generation")
-    max_calls_option(parser)
-    asking_options(parser, "turns without an answer", retries=3)
-    json_option(parser)
+    options.reuse_options(parser, "generation")
+    options.max_calls_option(parser)
+    options.asking_options(parser, "turns without an answer", retries=3)
+    options.json_option(parser)
 
 
-def _evaluate_options(parser: Parser) -> None:
+def _evaluate_options(parser: options.Parser) -> None:
     add = parser.add_argument
     add("--turns", metavar="FILE", required=True, help="turn data, as `ragmeter crag generate` writes it")
     add("--output-dir", metavar="DIR", type=Path, required=True, help="where the results go")
     judge_options(parser, offline=True, default_model="gpt-4o")
     parser.add_argument("--retry-failed", action="store_true", help="ask again about turns that got no verdict")
-    unscored_option(parser, "turns without a score")
-    json_option(parser)
-    formula_option(parser)
+    options.unscored_option(parser, "turns without a score")
+    options.json_option(parser)
+    options.formula_option(parser)
     gate_options(parser)
 
 
@@ -99,16 +86,16 @@ def _generate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.truncation import load_tokenizer
     from ragmeter.registry import import_object
     from ragmeter.runs.places import hold
-    from ragmeter.show import terminal
+    from ragmeter.show.progress import progress_bar
     from ragmeter.show.terminal import crag as show_crag
 
-    check_numbers(chosen)
+    options.check_numbers(chosen)
     _check_output(chosen)
     agent = import_object(chosen.agent, "agent")
     if isinstance(agent, type) or not hasattr(agent, "batch_generate_response"):  # a class, or a factory
         with errors_of(chosen.agent):
             agent = agent()
-    with hold(chosen.output, "asks an agent", asks=True), terminal.progress("answering", "turns") as advance:
+    with hold(chosen.output, "asks an agent", asks=True), progress_bar(True, "answering", "turns") as advance:
         evaluator = CRAGEvaluator(
             chosen.dataset,
             agent,
@@ -142,7 +129,7 @@ def _generate(chosen: argparse.Namespace) -> int:
         print(dumps(result, indent=2))
     else:
         show_crag.generated(result)
-    return exit_code(chosen, len(failed), len(turns))
+    return options.exit_code(chosen, len(failed), len(turns))
 
 
 def _evaluate(chosen: argparse.Namespace) -> int:
@@ -151,10 +138,10 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.effects.calls import Limits
     from ragmeter.runs.places import hold
     from ragmeter.runs.run import Run
-    from ragmeter.show import terminal
+    from ragmeter.show.progress import progress_bar
     from ragmeter.show.terminal import crag as show_crag
 
-    check_numbers(chosen)
+    options.check_numbers(chosen)
     check_writable(chosen.output_dir)
     gate = read_gate(chosen, chosen.output_dir.parent, [*MEASURES, CONVERSATION], chosen.output_dir)
     judge = read_judge(chosen)
@@ -171,9 +158,9 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     evaluator.cascade = _cascade(chosen, judged)
     if chosen.dry_run:
         words = {"unit": "turns", "note": "fewer where conversations end early, "}
-        return print_estimate(evaluator.estimate(judged), json=chosen.json, **words)
+        return options.print_estimate(evaluator.estimate(judged), json=chosen.json, **words)
     with hold(chosen.output_dir, "judges conversations", asks=judge is not None):
-        with terminal.progress("judging", "turns", len(judged)) as advance:
+        with progress_bar(True, "judging", "turns", len(judged)) as advance:
             evaluator.progress = advance
             rows, scores = evaluator.evaluate_agent_responses(judged)
         evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
@@ -186,7 +173,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
     unscored = sum(report.judged.not_scored().values())
-    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, unscored, len(judged))
+    return print_verdict(verdict, json=chosen.json) or options.exit_code(chosen, unscored, len(judged))
 
 
 def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:
@@ -200,7 +187,7 @@ def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:
         turns = list(judged.all_turns)
         return [turn.qid for turn in turns], [turn.row.get("agent_response") for turn in turns]
 
-    return read_cascade(chosen, read_random_labels(chosen.labels, rows))
+    return read_cascade(chosen, options.read_random_labels(chosen.labels, rows))
 
 
 def _check_output(chosen: argparse.Namespace) -> None:

@@ -10,32 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
+from ragmeter.cli import options
 from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.judge_options import (
-    given_option,
-    judge_options,
-    metric_settings,
-    print_judge,
-    read_cascade,
-    read_judge,
-)
-from ragmeter.cli.options import (
-    Parser,
-    class_options,
-    command_parser,
-    embedding_options,
-    exit_code,
-    formula_option,
-    input_options,
-    json_option,
-    print_estimate,
-    read_input,
-    read_random_labels,
-    read_statistics,
-    replace_option,
-    statistics_options,
-    unscored_option,
-)
+from ragmeter.cli.judge_options import given_option, judge_options, print_judge, read_cascade, read_judge, read_settings
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
@@ -59,7 +36,7 @@ def run(argv: Sequence[str]) -> int:
     kinds = [compat.find(name) for name in names]
     parser = _parser(add_help=True)
     destinations: set[str] = set()
-    keywords = {kind: class_options(parser, kind, destinations) for kind in kinds}
+    keywords = {kind: options.class_options(parser, kind, destinations) for kind in kinds}
     chosen = parser.parse_args(list(argv))
     if kinds and chosen.metrics:
         raise UsageError("--evaluator and --metrics don't go together", hint="run the command once for each")
@@ -85,8 +62,8 @@ def run(argv: Sequence[str]) -> int:
     return _run_metrics(chosen)
 
 
-def _parser(*, add_help: bool) -> Parser:
-    parser = command_parser("ragmeter evaluate", _DESCRIPTION, add_help=add_help)
+def _parser(*, add_help: bool) -> options.Parser:
+    parser = options.command_parser("ragmeter evaluate", _DESCRIPTION, add_help=add_help)
     group = parser.add_argument_group("what to compute")
     group.add_argument(
         "--evaluator",
@@ -104,16 +81,16 @@ def _parser(*, add_help: bool) -> Parser:
     group.add_argument(
         "--doc-id-pattern", metavar="REGEX", help="finds the document's id in a chunk's id (first group)"
     )
-    embedding_options(group)
+    options.embedding_options(group)
     group.add_argument(
         "--executor",
         choices=("threads", "processes"),
         help="who computes; processes are for metrics of yours in Python code; default: threads",
     )
-    input_options(parser)
-    statistics_options(parser)
+    options.input_options(parser)
+    options.statistics_options(parser)
     judge_options(parser)
-    unscored_option(parser, "rows that the judge gave no verdict on")
+    options.unscored_option(parser, "rows that the judge gave no verdict on")
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output-dir", metavar="DIR", type=Path, help=f"default: {EVALUATION_RESULTS}/, or {RUNS}/ for --metrics"
@@ -121,36 +98,27 @@ def _parser(*, add_help: bool) -> Parser:
     output.add_argument(
         "--run", metavar="NAME", help="the run's name, for --metrics; default: the file's name and the time"
     )
-    replace_option(output)
+    options.replace_option(output)
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
-    formula_option(output)
+    options.formula_option(output)
     output.add_argument(
         "--retry-failed", action="store_true", help="ask the judge again about rows that got no verdict"
     )
-    json_option(output)
+    options.json_option(output)
     gate_options(parser)
     return parser
 
 
 def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> None:
     """Raise an error for an option that would have no effect."""
-    if chosen.metrics:
-        unused = {"output_prefix": chosen.output_prefix, "output_format": chosen.output_format}
-    else:
-        metric_options = {
-            "language": chosen.language,
-            "doc_id_pattern": chosen.doc_id_pattern,
-            "embedding_model": chosen.embedding_model,
-            "embedding_base_url": chosen.embedding_base_url,
-            "embedding_prefix": chosen.embedding_prefix,
-            "executor": chosen.executor,
-            "run": chosen.run,
-            "replace": chosen.replace or None,
-        }
-        unused = {name: value for name, value in metric_options.items() if name not in evaluator_options}
-    for name, value in unused.items():
-        if value is not None:
+    names = ["output_prefix", "output_format"]
+    if not chosen.metrics:
+        embedding = ("embedding_model", "embedding_base_url", "embedding_prefix")
+        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace")
+        names = [name for name in of_metrics if name not in evaluator_options]
+    for name in names:
+        if getattr(chosen, name) not in (None, False):
             mode = "--metrics" if chosen.metrics else f"--evaluator {' '.join(chosen.evaluator[0])}"
             raise UsageError(f"--{name.replace('_', '-')} has no effect with {mode}", hint="leave it out")
     judging = (given_option(chosen), "--dry-run" if chosen.dry_run else None)
@@ -185,7 +153,7 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         instances,
         chosen.results,
         chosen.reference,
-        **read_input(chosen),
+        **options.read_input(chosen),
         output_dir=chosen.output_dir or EVALUATION_RESULTS,
         output_prefix=chosen.output_prefix,
         output_format=chosen.output_format or "tsv",
@@ -224,19 +192,19 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     folder = chosen.output_dir or RUNS
     name = run_name(chosen.run or f"{plain_name(stem(Path(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}", folder)
     replaced = (folder / name).exists()
-    metrics = choose_metrics(chosen.metrics, **_settings(chosen))
+    metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     gate = read_gate(chosen, folder, metrics, folder / name)
-    inputs = {"reference": chosen.reference, **read_input(chosen)}
+    inputs = {"reference": chosen.reference, **options.read_input(chosen)}
     judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
     judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
     if chosen.dry_run:
         estimate = estimate_judging(chosen.results, metrics=metrics, **judging, **inputs)
-        return print_estimate(estimate, json=chosen.json)
+        return options.print_estimate(estimate, json=chosen.json)
     evaluation = evaluate(
         chosen.results,
         metrics=metrics,
         **inputs,
-        **read_statistics(chosen),
+        **options.read_statistics(chosen),
         **judging,
         executor=chosen.executor or "threads",
         run=name,
@@ -278,26 +246,14 @@ def _judge_code(chosen: argparse.Namespace, summary: Mapping[str, Any]) -> int:
     if chosen.judge_model is None:
         return 0
     failed = [sum(column["causes"].values()) for column in summary.get("judges", {}).values()]
-    return exit_code(chosen, max(failed, default=0), summary["n_rows"])
-
-
-def _settings(chosen: argparse.Namespace) -> dict[str, Any]:
-    """The settings for the metrics that have them."""
-    return {
-        "language": chosen.language,
-        "doc_id": chosen.doc_id_pattern,
-        "model": chosen.embedding_model,
-        "base_url": chosen.embedding_base_url,
-        "prefix": chosen.embedding_prefix,
-        **metric_settings(chosen),
-    }
+    return options.exit_code(chosen, max(failed, default=0), summary["n_rows"])
 
 
 def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[str | None]]]) -> Judge | None:
     """The judge that was chosen, with its cascade; `rows` gives the qids and answers to match labels with."""
     if chosen.judge != "cascade":
         return read_judge(chosen)
-    return read_judge(chosen, cascade=read_cascade(chosen, read_random_labels(chosen.labels, rows)))
+    return read_judge(chosen, cascade=read_cascade(chosen, options.read_random_labels(chosen.labels, rows)))
 
 
 def _add_metrics(chosen: argparse.Namespace) -> int:
@@ -316,13 +272,13 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
 
         error = unknown_run(chosen.run, folder)
         raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
-    metrics = choose_metrics(chosen.metrics, **_settings(chosen))
+    metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     existing = find_run(path, folder).measures.values() if asks_for_gate(chosen) else ()
     gate = read_gate(chosen, folder, [*metrics, *existing], path)
     judge = _judge(chosen, lambda: rows_of_run(path))
     judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
     if chosen.dry_run:
-        return print_estimate(estimate_adding(path, metrics, **judging), json=chosen.json)
+        return options.print_estimate(estimate_adding(path, metrics, **judging), json=chosen.json)
     executor = chosen.executor or "threads"
     evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
     return _show(chosen, evaluation, gate)

@@ -32,7 +32,7 @@ def run(argv: Sequence[str]) -> int:
     json_option(parser)
     chosen = parser.parse_args(list(argv))
     from ragmeter.analysis.explaining import explain
-    from ragmeter.show.terminal.explanation import show_explanation
+    from ragmeter.show.terminal.results import show_explanation
 
     explanations = explain(
         chosen.run,

@@ -21,7 +21,21 @@ if TYPE_CHECKING:
 FAILED = 1
 #: The environment variable with the path of GitHub's step summary, a file to append to.
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-_OPTIONS = ("fail_under", "fail_over", "no_worse_than", "max_failed", "gate_on", "junit", "markdown")
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "fail_under": {"metavar": "METRIC=VALUE", "action": "append", "help": "the least that a mean may be: token_f1=0.6"},
+    "fail_over": {"metavar": "METRIC=VALUE", "action": "append", "help": "the most that a mean may be: "
+                  "latency_ms=2000"},
+    "no_worse_than": {"metavar": "RUN:METRIC:MARGIN", "action": "append", "help": "another run on the same questions: "
+                      "main:token_f1:0.02 passes if the 95%% interval of the difference rules out that this run is "
+                      "worse by more than 0.02"},
+    "max_failed": {"metavar": "SHARE", "type": float, "help": "the share of rows that may have no score, of the "
+                   "metrics named above or else of all; default: 0.05"},
+    "gate_on": {"choices": ("mean", "interval"), "help": "whether --fail-under and --fail-over are for the mean, or "
+                "for the whole interval; default: mean"},
+    "junit": {"metavar": "FILE", "type": Path, "help": "the checks as JUnit XML"},
+    "markdown": {"metavar": "FILE", "type": Path, "help": "the checks and figures as Markdown; the file that "
+                 f"${_STEP_SUMMARY} names is appended to"},
+}  # fmt: skip
 
 
 def gate_options(parser: argparse.ArgumentParser) -> None:
@@ -29,34 +43,8 @@ def gate_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "gate", f"what the run has to reach, or else the exit code is {FAILED}; may be given several times"
     )
-    add = group.add_argument
-    add("--fail-under", metavar="METRIC=VALUE", action="append", help="the least that a mean may be: token_f1=0.6")
-    add("--fail-over", metavar="METRIC=VALUE", action="append", help="the most that a mean may be: latency_ms=2000")
-    add(
-        "--no-worse-than",
-        metavar="RUN:METRIC:MARGIN",
-        action="append",
-        help="another run on the same questions: main:token_f1:0.02 passes if the 95%% interval of the difference "
-        "rules out that this run is worse by more than 0.02",
-    )
-    add(
-        "--max-failed",
-        metavar="SHARE",
-        type=float,
-        help="the share of rows that may have no score, of the metrics named above or else of all; default: 0.05",
-    )
-    add(
-        "--gate-on",
-        choices=("mean", "interval"),
-        help="whether --fail-under and --fail-over are for the mean, or for the whole interval; default: mean",
-    )
-    add("--junit", metavar="FILE", type=Path, help="the checks as JUnit XML")
-    add(
-        "--markdown",
-        metavar="FILE",
-        type=Path,
-        help=f"the checks and figures as Markdown; the file that ${_STEP_SUMMARY} names is appended to",
-    )
+    for name, reading in _OPTIONS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", **reading)
 
 
 def asks_for_gate(chosen: argparse.Namespace) -> bool:
@@ -126,7 +114,7 @@ def print_verdict(verdict: Verdict | None, *, json: bool) -> int:
     """Print the checks that passed, and on standard error those that failed; return the exit code."""
     if verdict is None:
         return 0
-    from ragmeter.show.terminal.gate import show_failed, show_passed
+    from ragmeter.show.terminal.results import show_failed, show_passed
 
     if not json:
         show_passed(verdict)

@@ -14,40 +14,47 @@ if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
 
 LLM, CASCADE, OFFLINE = "llm", "cascade", "offline"
-#: An option's name without `--judge-`, which keyword of `Judge` it is, and how its value is read. Where the command has
-#: no option of the shorter name, that will do as well.
-_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
-    "base-url": ("base_url", {"metavar": "URL", "help": "any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or "
-                              "the vendor's own. The key is OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY"}),
-    "api-version": ("api_version", {"metavar": "VERSION", "help": "of the endpoint's API, which Azure wants"}),
-    "prompt": ("prompt", {"metavar": "FILE", "help": "words of your own, with any column of the table as a field: "
-                          "{question}, {reference}, {answer}, {contexts} ..."}),
-    "repeats": ("repeats", {"metavar": "K", "type": int, "help": "judge each answer K times; the majority counts, and "
-                            "the flip rate is shown; default: 1"}),
-    "tries": ("tries", {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; "
-                        "default: 3"}),
-    "claims-per-call": ("claims_per_call", {"metavar": "N", "type": int, "help": "how many claims the model is asked "
-                                            "about in one call; small models do better with 1; default: 10"}),
-    "temperature": ("temperature", {"metavar": "T", "type": float, "help": "default: 0"}),
-    "seed": ("seed", {"metavar": "N", "type": int, "help": "default: 0"}),
-    "max-tokens": ("max_tokens", {"metavar": "N", "type": int, "help": "the longest reply; default: 1024"}),
-    "timeout": ("timeout", {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60"}),
-    "retries": ("retries", {"metavar": "N", "type": int, "help": "how often a call that failed is made again; "
-                            "default: 3"}),
-    "give-up-after": ("give_up_after", {"metavar": "SECONDS", "type": float, "help": "stop when no call has succeeded "
-                                        "for so long; the same command goes on later; default: 300"}),
-    "workers": ("workers", {"metavar": "N", "type": int, "help": "the most calls under way at once; default: 8"}),
-    "budget": ("budget", {"metavar": "DOLLARS", "type": float, "help": "the most that the run's judging may cost; the "
-                          "rest is skipped_budget"}),
-    "max-calls": ("max_calls", {"metavar": "N", "type": int, "help": "make no more calls than this in all, retries "
-                                "included; the rest is skipped_budget"}),
-    "prices": ("prices", {"metavar": "FILE", "help": 'JSON: {"my-model": {"input": 0.5, "output": 1.5}}, dollars for a '
-                          "million tokens"}),
-    "journal": ("journal", {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: "
-                            "judge.journal.sqlite in the folder of the runs"}),
+#: The keywords of `Judge` that are options, `base_url` as `--judge-base-url`, and how their values are read. Where the
+#: command has no option of the shorter name, `--base-url` will do as well.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "base_url": {"metavar": "URL", "help": "any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or the vendor's "
+                 "own. The key is OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY"},
+    "api_version": {"metavar": "VERSION", "help": "of the endpoint's API, which Azure wants"},
+    "prompt": {"metavar": "FILE", "help": "words of your own, with any column of the table as a field: {question}, "
+               "{reference}, {answer}, {contexts} ..."},
+    "repeats": {"metavar": "K", "type": int, "help": "judge each answer K times; the majority counts, and the flip "
+                "rate is shown; default: 1"},
+    "tries": {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; default: 3"},
+    "claims_per_call": {"metavar": "N", "type": int, "help": "how many claims the model is asked about in one call; "
+                        "small models do better with 1; default: 10"},
+    "temperature": {"metavar": "T", "type": float, "help": "default: 0"},
+    "seed": {"metavar": "N", "type": int, "help": "default: 0"},
+    "max_tokens": {"metavar": "N", "type": int, "help": "the longest reply; default: 1024"},
+    "timeout": {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60"},
+    "retries": {"metavar": "N", "type": int, "help": "how often a call that failed is made again; default: 3"},
+    "give_up_after": {"metavar": "SECONDS", "type": float, "help": "stop when no call has succeeded for so long; the "
+                      "same command goes on later; default: 300"},
+    "workers": {"metavar": "N", "type": int, "help": "the most calls under way at once; default: 8"},
+    "budget": {"metavar": "DOLLARS", "type": float, "help": "the most that the run's judging may cost; the rest is "
+               "skipped_budget"},
+    "max_calls": {"metavar": "N", "type": int, "help": "make no more calls than this in all, retries included; the "
+                  "rest is skipped_budget"},
+    "prices": {"metavar": "FILE", "help": 'JSON: {"my-model": {"input": 0.5, "output": 1.5}}, dollars for a million '
+               "tokens"},
+    "journal": {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: judge.journal.sqlite in the "
+                "folder of the runs"},
 }  # fmt: skip
-#: Options that only a cascade has.
-_CASCADE = ("target_agreement", "llm_share", "labels", "audit_share", "audit_seed")
+#: The same for `Cascade`.
+_CASCADE: dict[str, dict[str, Any]] = {
+    "target_agreement": {"metavar": "SHARE", "type": float, "help": "of all verdicts with what the model would say; "
+                         "default: 0.98, or what the budget pays for"},
+    "llm_share": {"metavar": "SHARE", "type": float, "help": "ask the model about this share of what is doubtful"},
+    "labels": {"metavar": "FILE", "nargs": "+", "help": "people's verdicts, as `ragmeter label` keeps them: with them "
+               "the target is a promise, 95 times of 100"},
+    "audit_share": {"metavar": "SHARE", "type": float, "help": "of what the offline judge is sure about, ask the model "
+                    "about so much as well; default: 0.05, and 30 at the least"},
+    "audit_seed": {"metavar": "N", "type": int, "help": "draws what is audited; default: 0"},
+}  # fmt: skip
 
 
 def judge_options(
@@ -81,7 +88,8 @@ def judge_options(
         "environment: 'api-key: $AZURE_KEY'")  # fmt: skip
     add("--reasons", action="store_true", help="ask for a short reason with each verdict; it costs tokens")
     taken = parser._option_string_actions
-    for name, (keyword, reading) in _SETTINGS.items():
+    for keyword, reading in _SETTINGS.items():
+        name = keyword.replace("_", "-")
         names = [f"--judge-{name}", *([f"--{name}"] if f"--{name}" not in taken and name != "prompt" else [])]
         add(*names, dest=f"judge_{keyword}", **reading)
     add(
@@ -94,32 +102,9 @@ def judge_options(
     if dry_run:
         what = "say how many calls, tokens and dollars judging takes, and ask nothing"
         add("--dry-run", action="store_true", help=what)
-    _cascade_options(parser)
-
-
-def _cascade_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the cascade").add_argument
-    add(
-        "--target-agreement",
-        metavar="SHARE",
-        type=float,
-        help="of all verdicts with what the model would say; default: 0.98, or what the budget pays for",
-    )
-    add("--llm-share", metavar="SHARE", type=float, help="ask the model about this share of what is doubtful")
-    add(
-        "--labels",
-        metavar="FILE",
-        nargs="+",
-        help="people's verdicts, as `ragmeter label` keeps them: with them the target is a promise, 95 times of 100",
-    )
-    add(
-        "--audit-share",
-        metavar="SHARE",
-        type=float,
-        help="of what the offline judge is sure about, ask the model about so much as well; default: 0.05, and 30 at "
-        "the least",
-    )
-    add("--audit-seed", metavar="N", type=int, help="draws what is audited; default: 0")
+    for keyword, reading in _CASCADE.items():
+        add(f"--{keyword.replace('_', '-')}", **reading)
     add(
         "--offline-calibration",
         metavar="FILE",
@@ -131,30 +116,20 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     """The judge that was chosen, if one was; an option that would do nothing is refused."""
     _refuse_idle(chosen)
     model = chosen.judge_model
-    given = {
-        keyword: getattr(chosen, f"judge_{keyword}")
-        for keyword, _ in _SETTINGS.values()
-        if getattr(chosen, f"judge_{keyword}") is not None
-    }
+    given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
     if model is None or model.lower() == "none" or chosen.judge == OFFLINE:
         if model is None and (idle := given_option(chosen)) is not None:
             raise UsageError(f"{idle} has no effect without --judge-model", hint="name the model, or leave it out")
         return None
     from ragmeter.judges.judge import Judge
 
-    return Judge(
-        model,
-        **given,
-        headers=chosen.judge_header or (),
-        reasons=chosen.reasons,
-        check=chosen.judge_check,
-        **more,
-    )
+    headers = chosen.judge_header or ()
+    return Judge(model, **given, headers=headers, reasons=chosen.reasons, check=chosen.judge_check, **more)
 
 
 def given_option(chosen: argparse.Namespace) -> str | None:
     """One of the judge's options that was given, the model first."""
-    names = ["judge_model", *(f"judge_{keyword}" for keyword, _ in _SETTINGS.values()), "judge_header", "reasons"]
+    names = ["judge_model", *(f"judge_{keyword}" for keyword in _SETTINGS), "judge_header", "reasons"]
     if name := next((name for name in names if getattr(chosen, name)), None):
         return f"--{name.replace('_', '-')}"
     return "--judge" if chosen.judge != LLM else None if chosen.judge_check else "--no-judge-check"
@@ -182,6 +157,13 @@ def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> None
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:
     """The settings of metrics that the judge's options are."""
     return {"judge": None if chosen.judge == LLM else chosen.judge}
+
+
+def read_settings(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The settings of metrics that are options of a command, where it has them."""
+    options = {"language": "language", "doc_id": "doc_id_pattern"}
+    options |= {name: f"embedding_{name}" for name in ("model", "base_url", "prefix")}
+    return {**{name: getattr(chosen, option, None) for name, option in options.items()}, **metric_settings(chosen)}
 
 
 def read_cascade(chosen: argparse.Namespace, labels: dict[str, float]) -> Cascade:

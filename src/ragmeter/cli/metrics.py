@@ -12,7 +12,7 @@ from ragmeter.io.write import dumps
 
 def run(argv: Sequence[str]) -> int:
     """List the metrics, or show one metric's page."""
-    from ragmeter.show.terminal.metrics import show_metric, show_metrics
+    from ragmeter.show.terminal.results import show_metric, show_metrics
 
     parser = Parser(prog="ragmeter metrics", description="List the metrics, or explain one.")
     parser.add_argument("name", nargs="?", help="a metric's name, for example ndcg@10")

@@ -51,34 +51,24 @@ def command_parser(prog: str, description: str, *, add_help: bool = True) -> Par
 UNSCORED = 3
 
 
+def number_option(parser: argparse._ActionsContainer, flag: str, metavar: str, default: float, text: str) -> None:
+    """Add an option that takes a number; the help says its default."""
+    shown = f"{text}; default: {given(default)}"
+    parser.add_argument(flag, metavar=metavar, type=type(default), default=default, help=shown)
+
+
 def asking_options(parser: argparse._ActionsContainer, unit: str, *, retries: int) -> None:
     """Add --retries, --give-up-after and --max-unscored."""
-    parser.add_argument(
-        "--retries",
-        metavar="N",
-        type=int,
-        default=retries,
-        help=f"how often a call that failed is made again; default: {retries}",
-    )
-    parser.add_argument(
-        "--give-up-after",
-        metavar="SECONDS",
-        type=float,
-        default=300.0,
-        help="stop when no call has succeeded for so long; the same command goes on later; default: 300",
-    )
+    number_option(parser, "--retries", "N", retries, "how often a call that failed is made again")
+    patience = "stop when no call has succeeded for so long; the same command goes on later"
+    number_option(parser, "--give-up-after", "SECONDS", 300.0, patience)
     unscored_option(parser, unit)
 
 
 def unscored_option(parser: argparse._ActionsContainer, unit: str) -> None:
     """Add --max-unscored: the share of `unit` that may be missing."""
-    parser.add_argument(
-        "--max-unscored",
-        metavar="SHARE",
-        type=float,
-        default=0.05,
-        help=f"the share of {unit} beyond which the exit code is {UNSCORED}; default: 0.05",
-    )
+    text = f"the share of {unit} beyond which the exit code is {UNSCORED}"
+    number_option(parser, "--max-unscored", "SHARE", 0.05, text)
 
 
 def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ragmeter.cli.options import command_parser, json_option, runs_option
+from ragmeter.cli.options import command_parser, json_option, number_option, runs_option
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.stats.confidence import AUTO
@@ -28,7 +28,7 @@ def run(argv: Sequence[str]) -> int:
 
     from ragmeter.analysis.power import plan, plan_from_pilot
     from ragmeter.runs.finding import find_run
-    from ragmeter.show.terminal.power import show_plan
+    from ragmeter.show.terminal.results import show_plan
     from ragmeter.stats.power import Variances
 
     settings = {
@@ -86,11 +86,9 @@ def _parser() -> argparse.ArgumentParser:
         "--difference", metavar="D", type=float, nargs="+", default=[], help="how many questions would show it?"
     )
     parser.add_argument("--n", metavar="N", type=int, nargs="+", default=[], help="which difference would they show?")
-    parser.add_argument("--power", metavar="SHARE", type=float, default=0.8, help="the chance to see it; default: 0.8")
-    parser.add_argument("--alpha", metavar="SHARE", type=float, default=0.05, help="of false alarms; default: 0.05")
-    parser.add_argument(
-        "--repeats", metavar="K", type=int, default=1, help="how often each question is answered or judged; default: 1"
-    )
+    number_option(parser, "--power", "SHARE", 0.8, "the chance to see it")
+    number_option(parser, "--alpha", "SHARE", 0.05, "of false alarms")
+    number_option(parser, "--repeats", "K", 1, "how often each question is answered or judged")
     pilot = parser.add_argument_group("from a pilot")
     pilot.add_argument(
         "--cluster",
@@ -111,12 +109,6 @@ def _parser() -> argparse.ArgumentParser:
     variances.add_argument(
         "--within", metavar="V", type=float, default=0.0, help="of one system's score when a question is repeated"
     )
-    variances.add_argument(
-        "--design-effect",
-        metavar="X",
-        type=float,
-        default=1.0,
-        help="how many clustered rows count as one independent row; default: 1",
-    )
+    number_option(variances, "--design-effect", "X", 1.0, "how many clustered rows count as one independent row")
     json_option(parser)
     return parser

@@ -21,7 +21,7 @@ a release, or printed.
 def run(argv: Sequence[str]) -> int:
     """Write the page, and figures and tables if asked for, and say where."""
     from ragmeter.show.report.report import report
-    from ragmeter.show.terminal.report import show_report
+    from ragmeter.show.terminal.results import show_report
 
     chosen = _parser().parse_args(list(argv))
     if chosen.max_rows < 1:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragmeter.cli.options import (
-    command_parser,
-    json_option,
-    part_options,
-    read_statistics,
-    runs_option,
-    statistics_options,
-)
+from ragmeter.cli import options
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = """\
@@ -23,12 +16,12 @@ A run's figures again, on all rows and by slices:
 
 def run(argv: Sequence[str]) -> int:
     """Summarise, and print."""
-    parser = command_parser("ragmeter summary", _DESCRIPTION)
+    parser = options.command_parser("ragmeter summary", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help="a run's folder, or its name")
-    part_options(parser, slices="whose values part the rows")
-    statistics_options(parser)
-    runs_option(parser)
-    json_option(parser)
+    options.part_options(parser, slices="whose values part the rows")
+    options.statistics_options(parser)
+    options.runs_option(parser)
+    options.json_option(parser)
     chosen = parser.parse_args(list(argv))
 
     from ragmeter.analysis.slicing import summarise_run
@@ -37,7 +30,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.show.terminal.summary import show_summary
 
     stored_run = find_run(chosen.run, chosen.output_dir)
-    summary = summarise_run(stored_run, metrics=chosen.metrics, slices=chosen.slice, **read_statistics(chosen))
+    summary = summarise_run(stored_run, metrics=chosen.metrics, slices=chosen.slice, **options.read_statistics(chosen))
     if chosen.json:
         print(dumps(summary.as_dict(), indent=2))
     else:

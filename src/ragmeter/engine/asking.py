@@ -142,10 +142,10 @@ def ask_and_score(
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
         needed = {*shown, *(need for metric in chosen for need in metric.needs)}
-        filled = asking.fill(chosen, lambda: _answered(batches, iter(asked.replies), needed), len(questions))
+        filled = asking.fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
         evaluation = keep_run(
             path,
-            filled.joined(_answered(batches, iter(asked.replies), needed)),
+            filled.joined(_answered(batches, asked.replies, needed)),
             chosen,
             manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort, **filled.manifest},
             summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice, **filled.summary},
@@ -227,16 +227,15 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
 
 
 def _answered(
-    batches: Iterable[Batch], replies: Iterator[Answer | Failure], needed: Collection[str]
+    batches: Iterable[Batch], replies: Sequence[Answer | Failure], needed: Collection[str]
 ) -> Iterator[Batch]:
     """The dataset's rows with what the target answered. A column that a metric needs is there, if need be empty."""
-    everything = list(replies)
     names = [
         name
         for name in _ANSWERED
-        if name == "answer" or name in needed or any(getattr(row, name, None) is not None for row in everything)
+        if name == "answer" or name in needed or any(getattr(row, name, None) is not None for row in replies)
     ]
-    left = iter(everything)
+    left = iter(replies)
     for batch in batches:
         rows = [next(left) for _ in range(len(batch))]
         answered = {name: [getattr(row, name, None) for row in rows] for name in names}

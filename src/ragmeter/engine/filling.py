@@ -70,11 +70,6 @@ class Filled:
             yield replace(batch, columns={**own, **filled}, plain=False, numbers={*batch.numbers, *self.numbers})
 
 
-def asked_columns(metrics: Iterable[Metric]) -> list[AskedColumn]:
-    """The columns that a judge has to fill for these metrics, each once."""
-    return list({column.name: column for metric in metrics for column in metric.asks}.values())
-
-
 @dataclass(frozen=True)
 class Asking:
     """Who fills the columns that metrics ask for, and where its replies are kept: in a folder's shared journal."""
@@ -100,7 +95,7 @@ class Asking:
 
     def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
-        columns = asked_columns(metrics)
+        columns = list({column.name: column for metric in metrics for column in metric.asks}.values())
         first = next(iter(batches()), None) if columns else None
         if self.judge is None and columns:
             missing = [column.name for column in columns if first is not None and column.name not in first.columns]

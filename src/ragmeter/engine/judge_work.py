@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,13 +12,66 @@ from typing import Any
 
 from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
-from ragmeter.effects.calls import run_calls
+from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.engine.filling import Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
-from ragmeter.judges.judge import Judge
+from ragmeter.judges.judge import ColumnJudge, Judge
 from ragmeter.judges.probes import Check, calls_to_check, check_judge
+from ragmeter.judges.providers.port import ChatProvider
+from ragmeter.judges.verdict import verdict
 from ragmeter.show.progress import Advance
+
+
+@dataclass(frozen=True)
+class JudgeCalls:
+    """A judge's calls about some rows, and the journal that its replies are kept in.
+
+    `keys` are what the first reply about each row is kept under, to say why nothing of a journal is used. Without them
+    nothing is said: a journal that runs share has the replies of many judges.
+    """
+
+    judge: Judge
+    limits: Limits
+    journal: Path | None
+    keys: Iterable[str] | None
+
+    def make(
+        self, work: Callable[[Caller, ChatProvider], Awaitable[None]], scope: str, tried: ColumnJudge | None
+    ) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
+        """Have `work` ask the judge; returns how it did on known cases, if it is `tried`, the usage and the effort.
+
+        `scope` is what a budget is kept for, over crashes too.
+        """
+
+        async def ask(caller: Caller) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
+            async with self.judge.client() as client:
+                check = None if tried is None else await check_judge(tried, caller, client)
+                await work(caller, client)
+            effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
+            return check, caller.usage.as_dict(), {**effort, "parameters_the_server_refused": sorted(client.dropped)}
+
+        with Journal(self.journal) as journal:
+            notice = self._notice(journal)
+            for text in notice.values():
+                print(text, file=sys.stderr)
+            check, usage, effort = run_calls(ask, self.limits, journal, scope)
+        return check, usage, effort | notice
+
+    def estimate(self, count: Callable[[Journal], dict[str, int]]) -> dict[str, Any]:
+        """About how many calls, tokens and dollars the calls take, as `count` finds by the journal. Asks nothing."""
+        exists = self.journal is not None and self.journal.exists()
+        with Journal(self.journal if exists else None) as journal:
+            total = count(journal)
+            notice = self._notice(journal)
+        price = self.judge.price
+        cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
+        return {**total, "cost_usd": cost, **notice}
+
+    def _notice(self, journal: Journal) -> dict[str, str]:
+        """Why nothing of the journal is used, if that is so."""
+        notice = "" if self.keys is None else journal.unused_notice(self.keys)
+        return {"journal_notice": notice} if notice else {}
 
 
 @dataclass
@@ -44,71 +97,56 @@ class Filling:
         marks: list[int] = []
         shown = frozenset(name for filler in fillers for name in filler.asked.needs)
 
-        async def work(caller: Caller) -> dict[str, Any]:
-            async with self.judge.client() as client:
-                check = await self._check(caller, client)
-                start = 0
-                for batch in batches():
-                    columns: dict[str, list[Any]] = {}
-                    for number, filler in enumerate(fillers):
-                        done = advance if number == 0 else _show_nothing
-                        so_far = replace(batch, columns={**batch.columns, **columns})
-                        columns |= await filler.fill(so_far, start, caller, client, done)
-                    filled.append(columns)
-                    marks.append(mark_of(batch, shown))
-                    start += len(batch)
-                return self._documents(fillers, caller, sorted(client.dropped), check)
+        async def work(caller: Caller, client: ChatProvider) -> None:
+            start = 0
+            for batch in batches():
+                columns: dict[str, list[Any]] = {}
+                for number, filler in enumerate(fillers):  # of several columns, the first shows the progress
+                    done: Advance = advance if number == 0 else lambda rows: None
+                    so_far = replace(batch, columns={**batch.columns, **columns})
+                    columns |= await filler.fill(so_far, start, caller, client, done)
+                filled.append(columns)
+                marks.append(mark_of(batch, shown))
+                start += len(batch)
 
-        with Journal(self.journal) as journal:
-            if notice := self._unused(journal, fillers, batches):
-                print(notice, file=sys.stderr)
-            documents = run_calls(work, self.judge.limits, journal, self._scope(batches))
-        documents["manifest"]["judging"] |= {"journal_notice": notice} if notice else {}
+        calls = self._calls(key for filler in fillers for key in filler.keys(batches))
+        check, usage, effort = calls.make(work, self._scope(batches), self._tried())
         numbers = frozenset(name for filler in fillers for name in filler.numbers)
-        return Filled(filled, marks, shown, numbers, **documents)
+        asked = {filler.column.name: filler.signature() for filler in fillers}
+        manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
+        summary = {"judges": {filler.column.name: filler.summary() for filler in fillers}, "judge_usage": usage}
+        if check is not None:
+            summary["judge_check"] = check.as_dict()
+        return Filled(filled, marks, shown, numbers, manifest, summary)
 
-    def _unused(self, journal: Journal, fillers: Sequence[ColumnFiller], batches: Batches) -> str:
-        """Why nothing of a journal that the judge names is used, if that is so. A folder's has many judges' replies."""
-        if self.judge.journal is None:
-            return ""
-        return journal.unused_notice(key for filler in fillers for key in filler.keys(batches))
+    def _calls(self, keys: Iterable[str]) -> JudgeCalls:
+        return JudgeCalls(self.judge, self.judge.limits, self.journal, None if self.judge.journal is None else keys)
 
     def estimate(self, batches: Batches) -> dict[str, Any]:
         """About how many calls, tokens and dollars filling takes. Asks nothing."""
-        fillers = self.fillers()
-        total = {"rows": 0, "calls": 0, "recorded": 0, "prompt_tokens": 0, "completion_tokens": 0}
-        there = self.journal is not None and self.journal.exists()
-        seen: set[str] = set()
-        with Journal(self.journal if there else None) as journal:
+        fillers, tried = self.fillers(), self._tried()
+
+        def count(journal: Journal) -> dict[str, int]:
+            nonlocal batches
+            total = {"rows": 0, "calls": 0, "recorded": 0, "prompt_tokens": 0, "completion_tokens": 0}
+            seen: set[str] = set()
             for filler in fillers:
                 filler.prepare(batches)
                 for name, number in filler.estimate(batches, journal, seen).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
                 if filler.asked.guess is not None:  # what the next columns are filled from
                     batches = partial(filler.guessed, batches, journal)
-            total |= self._check_calls(journal, total)
-            notice = self._unused(journal, fillers, batches)
-        price = self.judge.price
-        cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
-        return {**total, "cost_usd": cost, **({"journal_notice": notice} if notice else {})}
+            check_calls, prompt, completion = (0, 0, 0) if tried is None else calls_to_check(tried, journal)
+            total["prompt_tokens"] += prompt
+            total["completion_tokens"] += completion
+            return {**total, "check_calls": check_calls}
 
-    def _check_calls(self, journal: Journal, total: Mapping[str, int]) -> dict[str, int]:
-        """The calls that try the judge, and the tokens with theirs."""
-        column = self._checked_column()
-        calls, prompt, completion = (0, 0, 0)
-        if column is not None:
-            calls, prompt, completion = calls_to_check(self.judge.on(column.asked), journal)
-        return {
-            "check_calls": calls,
-            "prompt_tokens": total["prompt_tokens"] + prompt,
-            "completion_tokens": total["completion_tokens"] + completion,
-        }
+        return self._calls(key for filler in fillers for key in filler.keys(batches)).estimate(count)
 
-    def _checked_column(self) -> AskedColumn | None:
-        """The column whose judge is tried on known cases, if one is."""
-        if not self.judge.check:
-            return None
-        return next((column for column in self.columns if column.asked.name == "verdict"), None)
+    def _tried(self) -> ColumnJudge | None:
+        """The judge of the column that it is tried for on known cases, if there are cases for what it is asked."""
+        column = next((column for column in self.columns if column.asked.name == verdict.name), None)
+        return self.judge.on(column.asked) if column is not None and self.judge.check else None
 
     def fillers(self) -> list[ColumnFiller]:
         """One for each column."""
@@ -116,11 +154,6 @@ class Filling:
             ColumnFiller(self.judge, column, retry_failed=self.retry_failed, reuse=self.reuse)
             for column in self.columns
         ]
-
-    async def _check(self, caller: Caller, client: Any) -> Check | None:
-        """Try the judge before it is trusted, where there are cases for what it is asked."""
-        column = self._checked_column()
-        return None if column is None else await check_judge(self.judge.on(column.asked), caller, client)
 
     def _scope(self, batches: Batches) -> str:
         """A name for the judging of just these rows by this judge, which a budget is kept for, over crashes too."""
@@ -134,24 +167,3 @@ class Filling:
             for name in sorted(needs):
                 digest.update(repr(batch.columns.get(name)).encode("utf-8", "replace"))
         return digest.hexdigest()
-
-    def _documents(
-        self, fillers: Sequence[ColumnFiller], caller: Caller, dropped: Sequence[str], check: Check | None
-    ) -> dict[str, Any]:
-        """What the manifest and the summary say."""
-        judge = self.judge
-        effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
-        asked = {filler.column.name: filler.signature() for filler in fillers}
-        summaries = {filler.column.name: filler.summary() for filler in fillers}
-        checked = {} if check is None else {"judge_check": check.as_dict()}
-        return {
-            "manifest": {
-                "asked": asked,
-                "judging": {**effort, "workers": judge.workers, "parameters_the_server_refused": list(dropped)},
-            },
-            "summary": {"judges": summaries, "judge_usage": caller.usage.as_dict(), **checked},
-        }
-
-
-def _show_nothing(rows: int) -> None:
-    """Of several columns, the first shows the progress."""

@@ -13,6 +13,7 @@ from ragmeter.asked import ASKED, AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
+from ragmeter.engine.scoring import watched
 from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
 from ragmeter.io.columns import missing_column
 from ragmeter.io.write import dumps
@@ -61,8 +62,7 @@ class ColumnFiller:
     @property
     def numbers(self) -> list[str]:
         """The filled columns that are no texts."""
-        titles = zip(self.asked.fills, _CELLS, strict=False)
-        return [self.column.column(title) for title, cell in titles if cell == "probability"]
+        return [name for name, cell in zip(self.column.columns, _CELLS, strict=False) if cell == "probability"]
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse a table that lacks a column which is shown to the model."""
@@ -148,8 +148,7 @@ class ColumnFiller:
         """The verdicts of the model that the table has already, if they are to be used."""
         if not self.reuse:
             return {}
-        names = [self.column.name, *(self.column.column(title) for title in self.asked.fills[1:])]
-        cells = [batch.columns.get(name) or [None] * len(batch) for name in names]
+        cells = [batch.columns.get(name) or [None] * len(batch) for name in self.column.columns]
         cells += [[None] * len(batch)] * (4 - len(cells))
         return {
             place: Judgement(
@@ -165,7 +164,9 @@ class ColumnFiller:
     def _cells(
         self, states: Sequence[str], values: Sequence[str | None], judgements: Mapping[int, Judgement], start: int
     ) -> dict[str, list[Any]]:
-        cells: dict[str, list[Any]] = {name: [] for name in ("value", "outcome", "reason", "by", "probability")}
+        """The cells under their names in the table: the value, its outcome, and what else the column fills."""
+        name = self.column.name
+        cells: dict[str, list[Any]] = {cell: [] for cell in ("value", "outcome", "reason", "by", "probability")}
         for place, (state, value) in enumerate(zip(states, values, strict=True)):
             judgement = judgements.get(place)
             chance = None if self.sharing is None else self.sharing.chance(start + place)
@@ -185,15 +186,8 @@ class ColumnFiller:
             for cell, filled in zip(row, cells.values(), strict=True):
                 filled.append(cell)
         self._decided_by.update(by for by in cells["by"] if by)
-        return self._named(cells)
-
-    def _named(self, cells: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """The cells under their names in the table: the value, its outcome, and what else the column fills."""
-        name = self.column.name
-        filled = {name: cells["value"], outcome_column(name): cells["outcome"]}
-        for title, cell in zip(self.asked.fills[1:], _CELLS[1:], strict=False):
-            filled[self.column.column(title)] = cells[cell]
-        return filled
+        columns = dict(zip(self.column.columns, (cells[cell] for cell in _CELLS), strict=False))
+        return {name: cells["value"], outcome_column(name): cells["outcome"], **columns}
 
     def _count(self, judgement: Judgement) -> None:
         if judgement.outcome != SCORED:
@@ -206,13 +200,16 @@ class ColumnFiller:
             self._repeated += 1
             self._flipped += judgement.flipped
 
-    def _texts_to_ask(self, batch: Batch, start: int) -> Iterator[dict[str, str]]:
+    def _texts_to_ask(self, batches: Iterable[Batch]) -> Iterator[dict[str, str]]:
         """What the model is shown of each row that it is asked about."""
-        states, values, rows = self.rows(batch)
-        before = self._before(batch)
-        for place, (state, value) in enumerate(zip(states, values, strict=True)):
-            if state == SCORED and value is None and place not in before and self._is_asked(start + place):
-                yield from self._calls(rows[place])
+        start = 0
+        for batch in batches:
+            states, values, rows = self.rows(batch)
+            before = self._before(batch)
+            for place, (state, value) in enumerate(zip(states, values, strict=True)):
+                if state == SCORED and value is None and place not in before and self._is_asked(start + place):
+                    yield from self._calls(rows[place])
+            start += len(batch)
 
     def guessed(self, batches: Callable[[], Iterable[Batch]], journal: Journal) -> Iterator[Batch]:
         """The batches with this column as recorded replies have it, or about as they will."""
@@ -231,23 +228,14 @@ class ColumnFiller:
 
     def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
         """What the first reply about each row is kept under."""
-        start = 0
-        for batch in batches():
-            yield from (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batch, start))
-            start += len(batch)
+        return (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batches()))
 
     def estimate(self, batches: Callable[[], Iterable[Batch]], journal: Journal, seen: set[str]) -> dict[str, int]:
         """Rows, calls and tokens. `seen` has the keys of what other columns ask about, and gets those of this one."""
-        n_rows = 0
-
-        def texts_to_ask() -> Iterator[dict[str, str]]:
-            nonlocal n_rows
-            for batch in batches():
-                yield from self._texts_to_ask(batch, n_rows)
-                n_rows += len(batch)
-
-        estimate = self.asks.estimate_all(texts_to_ask(), journal, retry=self.retry_failed, seen=seen)
-        return {"rows": n_rows, **estimate}
+        lengths: list[int] = []
+        texts = self._texts_to_ask(watched(batches(), lengths.append))
+        estimate = self.asks.estimate_all(texts, journal, retry=self.retry_failed, seen=seen)
+        return {"rows": sum(lengths), **estimate}
 
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""

@@ -1,4 +1,4 @@
-"""Rows shared between the offline judge and a language model, by a cascade. Each row is checked by itself."""
+"""Rows shared between the offline judge and a language model, by a cascade."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter.judges.cascade import (
+    NO_MODEL,
     Cascade,
     Doubtful,
     Plan,
@@ -19,6 +20,7 @@ from ragmeter.judges.cascade import (
 )
 from ragmeter.judges.judge import ColumnJudge, Judge, shown_texts
 from ragmeter.judges.verdict import CORRECT
+from ragmeter.stats.cascade import Flags, Threshold
 from ragmeter.table import Scores
 
 #: What the offline judge looks at.
@@ -29,58 +31,72 @@ _AT_ONCE = 20_000
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table. `doubtful` has its columns if it needs a judge, `value` its verdict if it needs none."""
+    """A row of the table. `doubtful` has its columns if it needs a judge, `value` its verdict if it needs none.
+
+    `unit` is the number of what is checked as a whole, such as its conversation; without it that is the row itself.
+    """
 
     qid: str
     doubtful: Mapping[str, Any] | None
     value: str | None
+    unit: int | None = None
 
 
 class Sharing:
-    """Who decides each row of a table. Rows go by their numbers, from 0."""
+    """Who decides each row of a table. Rows go by their numbers, from 0. `rows_name` is what messages call them."""
+
+    rows_name = "rows"
 
     def __init__(self, cascade: Cascade) -> None:
         self.cascade = cascade
         self._plan: Plan
         self._chances = self._model = self._costs = np.array([], dtype=np.float64)
         self._sure = self._audited = np.array([], dtype=np.bool_)
+        self._units = np.array([], dtype=np.int64)
 
-    def prepare(self, rows: Iterable[Row], asks: ColumnJudge, budget: float | None) -> None:
-        """Ask the offline judge about every doubtful row, and choose which of them it decides."""
-        unit_of: dict[str, int] = {}
+    def prepare(self, rows: Iterable[Row], asks: ColumnJudge | None, budget: float | None) -> None:
+        """Ask the offline judge about every doubtful row, and choose which of them it decides; all without a model."""
+        row_of: dict[str, int] = {}
         decided: dict[str, float] = {}
+        units: list[int] = []
         places: list[int] = []
         qids: list[str] = []
         costs: list[float] = []
         chances: list[Scores] = []
         block: list[Mapping[str, Any]] = []
         most = 0.0
-        n = 0
-        for n, row in enumerate(rows, 1):
-            unit_of[row.qid or str(n)] = n - 1
+        for place, row in enumerate(rows):
+            qid = row.qid or str(place + 1)
+            row_of[qid] = place
+            units.append(place if row.unit is None else row.unit)
             if row.value is not None:
-                decided[row.qid or str(n)] = float(row.value == CORRECT)
+                decided[qid] = float(row.value == CORRECT)
             if row.doubtful is not None:
-                texts = shown_texts(asks.asked, row.doubtful)
-                costs.append(asks.cost(texts) * asks.judge.repeats)
-                most = max(most, asks.most(texts))
-                places.append(n - 1)
-                qids.append(row.qid or str(n))
+                texts = {} if asks is None else shown_texts(asks.asked, row.doubtful)
+                costs.append(0.0 if asks is None else asks.cost(texts) * asks.judge.repeats)
+                most = most if asks is None else max(most, asks.most(texts))
+                places.append(place)
+                qids.append(qid)
                 block.append(row.doubtful)
                 if len(block) == _AT_ONCE:
                     chances.append(self._offline(block))
                     block = []
         every = np.concatenate([*chances, self._offline(block)])
-        units = np.array(places, dtype=np.int64)
-        doubtful = Doubtful(qids, every, np.array(costs, dtype=np.float64), most, units, unit_of, decided)
-        self._plan = self.cascade.plan(doubtful, budget)
+        n, self._units, doubtful = len(units), np.array(units, dtype=np.int64), np.array(places, dtype=np.int64)
         self._chances, self._costs, self._model = np.full(n, np.nan), np.zeros(n), np.full(n, np.nan)
-        self._chances[units], self._costs[units] = every, doubtful.costs
+        self._chances[doubtful], self._costs[doubtful] = every, costs
+        unit_of = {qid: units[place] for qid, place in row_of.items()}
+        of_doubtful = (self._costs[doubtful], most, self._units[doubtful])
+        self._plan = Plan(Threshold(0.5), NO_MODEL)
+        if asks is not None:
+            self._plan = self.cascade.plan(Doubtful(qids, every, *of_doubtful, unit_of, decided), budget)
         self._sure = np.zeros(n, dtype=np.bool_)
-        self._sure[units] = self._plan.threshold.sure(every)
-        self._audited = self.cascade.audited(self._sure, self._plan)
+        self._sure[doubtful] = self._plan.threshold.sure(every)
+        self._audited = np.zeros(n, dtype=np.bool_)
+        if asks is not None:
+            self._audited = self.cascade.audited(np.bincount(self._units, self._sure) > 0, self._plan)[self._units]
         for qid, correct in decided.items():
-            self._model[unit_of[qid]] = correct
+            self._model[row_of[qid]] = correct
 
     def _offline(self, block: list[Mapping[str, Any]]) -> Scores:
         columns = {name: [row[name] for row in block] for name in OFFLINE_COLUMNS}
@@ -99,24 +115,41 @@ class Sharing:
         """What the model says of a row that it was asked about."""
         self._model[row] = np.nan if correct is None else float(correct)
 
-    def summary(self, judge: Judge) -> dict[str, Any]:
+    def summary(self, judge: Judge | None) -> dict[str, Any]:
         """Where verdicts came from, what was saved, and the accuracy without the offline judge's mistakes."""
-        offline = np.where(self._chances >= 0.5, 1.0, 0.0)
-        cheap = np.where(self._sure, offline, self._model)
         checked = self._sure & self._audited
         pairs = [
             (bool(own), None if np.isnan(model) else bool(model))
-            for own, model in zip(offline[checked].tolist(), self._model[checked].tolist(), strict=True)
+            for own, model in zip(self._verdicts[checked].tolist(), self._model[checked].tolist(), strict=True)
         ]
-        saved = self._sure & ~self._audited
+        saved = self._saved()
         described = self._plan.as_dict(len(self.cascade.labels))
-        missing = int(np.count_nonzero(~np.isnan(self._chances) & ~self._sure & np.isnan(self._model)))
-        if missing:
-            described["warnings"].append(no_verdict_warning(missing, "rows"))
+        if missing := self._n_missing():  # doubtful answers are mostly wrong: without them, the others look better
+            described["warnings"].append(no_verdict_warning(missing, self.rows_name))
         return {
             **described,
-            "calls_saved": int(saved.sum()) * judge.repeats,
-            "saved_usd": None if judge.price is None else float(self._costs[saved].sum()),
+            "calls_saved": 0 if judge is None else int(saved.sum()) * judge.repeats,
+            "saved_usd": None if judge is None or judge.price is None else self._sum(self._costs[saved]),
             "audited": agreement(pairs),
-            "accuracy": corrected_accuracy(cheap, self._model, self._sure, np.arange(len(cheap))),
+            "accuracy": corrected_accuracy(*self._accuracies(), self._units),
         }
+
+    @property
+    def _verdicts(self) -> Scores:
+        """The offline judge's: 1 where it holds an answer for right."""
+        return np.where(self._chances >= 0.5, 1.0, 0.0)
+
+    def _sum(self, costs: Scores) -> float:
+        return float(costs.sum())
+
+    def _saved(self) -> Flags:
+        """The rows that the model was not asked about, because of the offline judge."""
+        return self._sure & ~self._audited
+
+    def _n_missing(self) -> int:
+        """How many doubtful rows have no verdict."""
+        return int(np.count_nonzero(~np.isnan(self._chances) & ~self._sure & np.isnan(self._model)))
+
+    def _accuracies(self) -> tuple[Scores, Scores, Flags]:
+        """The verdicts of both judges together, those of the model alone, and which of the former rest on sure ones."""
+        return np.where(self._sure, self._verdicts, self._model), self._model, self._sure

@@ -30,12 +30,7 @@ class Choice:
     def instruction(self, *, reasons: bool) -> str:
         """One word; with a reason, an object whose first key is the word."""
         choices = " or ".join(self.words)
-        if not reasons:
-            return f"Reply with one word, {choices}."
-        return (
-            f'Reply with one JSON object and nothing else: first the key "{self.name}" with {choices}, then the key '
-            '"reason" with one short sentence.'
-        )
+        return _with_reason(self.name, choices) if reasons else f"Reply with one word, {choices}."
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
         """Only an object has a form that servers know of."""
@@ -89,12 +84,7 @@ class Scale:
     def instruction(self, *, reasons: bool) -> str:
         """A number; with a reason, an object whose first key is the number."""
         numbers = f"a whole number from {self.low} (worst) to {self.high} (best)"
-        if not reasons:
-            return f"Reply with one number and nothing else: {numbers}."
-        return (
-            f'Reply with one JSON object and nothing else: first the key "{self.name}" with {numbers}, then the key '
-            '"reason" with one short sentence.'
-        )
+        return _with_reason(self.name, numbers) if reasons else f"Reply with one number and nothing else: {numbers}."
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
         """Only an object has a form that servers know of."""
@@ -126,6 +116,13 @@ class Scale:
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A number, or an object."""
         return _OBJECT_TOKENS if reasons else _WORD_TOKENS
+
+
+def _with_reason(name: str, values: str) -> str:
+    return (
+        f'Reply with one JSON object and nothing else: first the key "{name}" with {values}, then the key "reason" '
+        "with one short sentence."
+    )
 
 
 def bare_reply(reply: str) -> str:

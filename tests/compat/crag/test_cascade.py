@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,22 +10,21 @@ import pytest
 
 from ragmeter import CRAGEvaluator
 from ragmeter.compat.crag.cascade import Cascade
-from ragmeter.compat.crag.evaluation import JudgedTurn
 from ragmeter.errors import InputError, UsageError
 from ragmeter.judges.verdict import verdict
 from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer
 
 #: In these tests an answer says itself how sure the offline judge is: "97% sure: red".
-CHANCES = "ragmeter.compat.crag.cascade.chances_of"
+CHANCES = "ragmeter.engine.sharing.offline_chances"
 
 
 @pytest.fixture(autouse=True)
 def _chances(monkeypatch: pytest.MonkeyPatch) -> None:
-    def chances_of(turns: Sequence[JudgedTurn], calibration: str | None) -> Any:
-        return np.array([float(each.row["agent_response"].split("%")[0]) / 100 for each in turns])
+    def offline_chances(columns: Mapping[str, Sequence[str]], calibration: str | None) -> Any:
+        return np.array([float(answer.split("%")[0]) / 100 for answer in columns["answer"]])
 
-    monkeypatch.setattr(CHANCES, chances_of)
+    monkeypatch.setattr(CHANCES, offline_chances)
 
 
 def shown(row: dict[str, Any]) -> dict[str, str]:

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from ragmeter import CRAGEvaluator
-from ragmeter.compat.crag import cascade as module
 from ragmeter.compat.crag.cascade import Cascade
+from ragmeter.engine import sharing
+from ragmeter.judges import cascade
 from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer, completion, texts
 
@@ -55,14 +56,14 @@ def _bare(text: str) -> str:
 def chances_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same turns are judged over and over: the offline judge need not be asked anew."""
     known: dict[int, Any] = {}
-    real = module.chances_of
 
-    def chances_of(turns: Any, calibration: str | None) -> Any:
-        if len(turns) not in known:
-            known[len(turns)] = real(turns, calibration)
-        return known[len(turns)]
+    def offline_chances(columns: Any, calibration: str | None) -> Any:
+        turns = len(columns["answer"])
+        if turns not in known:
+            known[turns] = cascade.offline_chances(columns, calibration)
+        return known[turns]
 
-    monkeypatch.setattr(module, "chances_of", chances_of)
+    monkeypatch.setattr(sharing, "offline_chances", offline_chances)
 
 
 def people(said: Verdicts) -> JudgeServer:

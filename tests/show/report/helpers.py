@@ -13,7 +13,7 @@ import ragmeter
 from ragmeter import FakeProvider, Judge
 from ragmeter.judges.probes import PROBES
 from ragmeter.runs.run import Run
-from ragmeter.show.report.loading import load_runs
+from ragmeter.show.report.report import load_runs
 
 METRICS = "token_f1,exact_match,recall@2"
 #: Would run in a page that takes a text for markup, a script for data, or a place in the template for its own.

@@ -10,7 +10,7 @@ import pytest
 import ragmeter
 from ragmeter.errors import InputError, UsageError
 from ragmeter.runs.finding import run_labels
-from ragmeter.show.report.loading import load_runs
+from ragmeter.show.report.report import load_runs
 from tests.show.report.helpers import keep, rows
 
 

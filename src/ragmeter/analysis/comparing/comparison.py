@@ -155,18 +155,21 @@ class Comparison(Tabular):
         return "".join(parts)
 
     def _table(self, name: str) -> Any:
-        if name == "metrics":
-            return arrow_table([record for pair in self.pairs for record in _metric_records(pair)])
+        if name == "movers":
+            movers = [
+                {"a": pair.a, "b": pair.b, "metric": metric, **_mover_record(mover)}
+                for pair in self.pairs
+                for metric, result in pair.metrics.items()
+                for mover in result.movers
+            ]
+            return arrow_table(movers, ("a", "b", "metric", "qid", "score_a", "score_b", "difference"))
         if name == "slices":
-            records = [_slice_record(pair, part) for pair in self.pairs for part in pair.slices]
-            return arrow_table(records, ("a", "b", "column", "value", "metric", "n", "difference", "low", "high"))
-        movers = [
-            {"a": pair.a, "b": pair.b, "metric": metric, **_mover_record(mover)}
-            for pair in self.pairs
-            for metric, result in pair.metrics.items()
-            for mover in result.movers
+            parts = [_record(pair, part) for pair in self.pairs for part in pair.slices]
+            return arrow_table(parts, ("a", "b", "column", "value", "metric", "n", "difference", "low", "high"))
+        results = [
+            _record(pair, result, metric=metric) for pair in self.pairs for metric, result in pair.metrics.items()
         ]
-        return arrow_table(movers, ("a", "b", "metric", "qid", "score_a", "score_b", "difference"))
+        return arrow_table(results, ("a", "b", "metric", "mean_a", "mean_b", "difference", "low", "high"))
 
 
 def _cells(name: str, result: MetricDifference) -> tuple[str, ...]:
@@ -175,18 +178,9 @@ def _cells(name: str, result: MetricDifference) -> tuple[str, ...]:
     return titled(name, result.direction), *means, *difference, f"{result.n:,}", result.verdict
 
 
-def _metric_records(pair: Pair) -> Iterator[dict[str, Any]]:
-    for name, result in pair.metrics.items():
-        fields = {
-            key: value for key, value in vars(result).items() if key not in ("interval", "movers", "mean_a", "mean_b")
-        }
-        means = {"mean_a": result.mean_a, "mean_b": result.mean_b, "difference": result.difference}
-        yield {"a": pair.a, "b": pair.b, "metric": name, **means, **ends(result.interval), **fields}
-
-
-def _slice_record(pair: Pair, part: SliceDifference) -> dict[str, Any]:
-    fields = {key: value for key, value in vars(part).items() if key != "interval"}
-    return {"a": pair.a, "b": pair.b, **fields, **ends(part.interval)}
+def _record(pair: Pair, result: MetricDifference | SliceDifference, **more: str) -> dict[str, Any]:
+    fields = {name: value for name, value in vars(result).items() if name not in ("interval", "movers")}
+    return {"a": pair.a, "b": pair.b, **more, **fields, **ends(result.interval)}
 
 
 def _mover_record(mover: Mover) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Pair
-from ragmeter.analysis.comparing.movers import movers_of
+from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Mover, Pair
 from ragmeter.analysis.comparing.pairing import Pairing, pair
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
@@ -26,15 +25,16 @@ from ragmeter.show.numbers import given
 from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
-from ragmeter.stats.differences import difference_interval
-from ragmeter.stats.intervals import Interval, difference_limits
+from ragmeter.stats.intervals import Interval, difference_interval, difference_limits
 from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.stats.paired import paired_p
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
-from ragmeter.table import Measure, Scores
+from ragmeter.table import QID, Measure, Scores
 
 #: `needed` is the number of questions for a difference of one point, on a scale from 0 to 1.
 _POINT = 0.01
+#: The texts that a mover is shown with.
+_TEXTS = (QID, "question", "reference", "answer")
 
 
 @dataclass(frozen=True)
@@ -123,12 +123,12 @@ def _compare_two(
             hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
         )
     codes = _clusters(a, b, pairing, settings.confidence)
-    metrics, differences = {}, {}
+    metrics, differences, limits = {}, {}, {}
     for measure in chosen:
         scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]
-        metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, settings)
-        differences[measure.name] = scores_b - scores_a
-    limits = {measure.name: _limits(a, b, measure.name) for measure in chosen}
+        possible = difference_limits(a.measures[measure.name].bounds, b.measures[measure.name].bounds)
+        metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, possible, settings)
+        differences[measure.name], limits[measure.name] = scores_b - scores_a, possible
     others = {
         name: f"only in {run.name}"
         for run, other in ((a, b), (b, a))
@@ -158,11 +158,6 @@ def _same_values(a: Run, b: Run, pairing: Pairing, name: str) -> bool:
     return bool(a.column(name).take(pairing.a).equals(b.column(name).take(pairing.b)))
 
 
-def _limits(a: Run, b: Run, metric: str) -> Interval:
-    """The range of a difference between two runs' scores."""
-    return difference_limits(a.measures[metric].bounds, b.measures[metric].bounds)
-
-
 def _difference(
     a: Run,
     b: Run,
@@ -171,6 +166,7 @@ def _difference(
     scores_b: Scores,
     pairing: Pairing,
     codes: Codes | None,
+    limits: Interval,
     settings: _Settings,
 ) -> MetricDifference:
     in_both = ~np.isnan(scores_b - scores_a)
@@ -182,7 +178,6 @@ def _difference(
     testable = len(units) >= 2
     confidence = settings.confidence
     test = RANDOMISATION if settings.test == MCNEMAR and not measure.binary else settings.test
-    limits = _limits(a, b, measure.name)
     interval, method = difference_interval(
         scored_a, scored_b, confidence, binary=measure.binary, codes=codes, limits=limits
     )
@@ -213,8 +208,36 @@ def _difference(
         needed=questions_needed(variances, point) if variances and variances.between and point else None,
         smallest=smallest_difference(variances, n) if variances else None,
         verdict=NOT_SIGNIFICANT,
-        movers=movers_of(a, b, pairing, scores_a, scores_b, settings.movers),
+        movers=_movers(a, b, pairing, scores_a, scores_b, settings.movers),
     )
+
+
+def _movers(a: Run, b: Run, pairing: Pairing, scores_a: Scores, scores_b: Scores, number: int) -> list[Mover]:
+    """At most `number` rows with the largest differences, sorted by size, then by row; none with a difference of 0.
+
+    Only the row groups of their texts are read.
+    """
+    sizes = np.nan_to_num(np.abs(scores_b - scores_a))
+    if number < 1 or not len(sizes):
+        return []
+    least = np.partition(sizes, -min(number, len(sizes)))[-min(number, len(sizes))]
+    large = np.flatnonzero((sizes >= least) & (sizes > 0))
+    moved = large[np.argsort(-sizes[large], kind="stable")][:number].tolist()
+    first = a.records([int(pairing.a[row]) for row in moved], _TEXTS)
+    second = b.records([int(pairing.b[row]) for row in moved], _TEXTS)
+    return [
+        Mover(
+            qid=old[QID],
+            a=float(scores_a[row]),
+            b=float(scores_b[row]),
+            difference=float(scores_b[row] - scores_a[row]),
+            question=old.get("question", new.get("question")),
+            reference=old.get("reference", new.get("reference")),
+            answer_a=old.get("answer"),
+            answer_b=new.get("answer"),
+        )
+        for row, old, new in zip(moved, first, second, strict=True)
+    ]
 
 
 def _corrected(pairs: Sequence[Pair], wording: Wording) -> list[Pair]:

@@ -26,7 +26,11 @@ def with_verdicts(pair: Pair, wording: Wording) -> Pair:
         judged = replace(result, verdict=verdict(result, wording.alpha))
         metrics[name] = replace(judged, sentence=wording.difference(name, pair.a, pair.b, judged))
     of_slices = replace(wording, tests=len(pair.slices))
-    slices = [replace(part, sentence=of_slices.turned(part)) if part.turns else part for part in pair.slices]
+    slices = []
+    for part in pair.slices:
+        measured = (part.difference, part.interval, part.p_adjusted, part.n)
+        sentence = of_slices.turned(f"{part.column} is {part.value}", part.metric, *measured) if part.turns else ""
+        slices.append(replace(part, sentence=sentence))
     return replace(pair, metrics=metrics, slices=slices, sentence=_overview(metrics))
 
 

@@ -32,7 +32,7 @@ from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run, bounds_of
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
-from ragmeter.stats.intervals import is_few
+from ragmeter.stats.intervals import Interval, is_few
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
@@ -120,18 +120,15 @@ def _check_bound(rule: Rule, summary: MetricSummary, on: str) -> Check:
     inside = edge is not None and _reaches(edge, rule.value, under)
     passed = summary.mean is not None and (inside if whole else _reaches(summary.mean, rule.value, under))
     doubtful = passed and not inside
-    return Check(
-        rule=str(rule),
-        kind=rule.kind,
-        metric=rule.metric,
-        passed=passed,
-        reason=bound_reason(rule.metric, summary, rule.value, under=under, whole=whole, doubtful=doubtful),
-        required=rule.value,
-        value=summary.mean,
-        interval=interval,
-        level=summary.level,
-        n=summary.n_scored,
-    )
+    reason = bound_reason(rule.metric, summary, rule.value, under=under, whole=whole, doubtful=doubtful)
+    return _check(rule, passed, reason, summary.mean, interval, summary.level, summary.n_scored)
+
+
+def _check(
+    rule: Rule, passed: bool, reason: str, value: float | None, interval: Interval | None, level: float, n: int
+) -> Check:
+    measured = (value, interval, level, n)
+    return Check(str(rule), rule.kind, rule.metric, passed, reason, rule.value, *measured, rule.baseline)
 
 
 def _reaches(value: float, bound: float, under: bool) -> bool:
@@ -233,19 +230,7 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     reason = _reason(rule, result, passed)
     if pair.questions_differ:
         reason += reworded(pair.questions_differ, pair.a)
-    check = Check(
-        rule=str(rule),
-        kind=rule.kind,
-        metric=rule.metric,
-        passed=passed,
-        reason=reason,
-        required=rule.value,
-        value=result.difference,
-        interval=result.interval,
-        level=comparison.level,
-        n=result.n,
-        baseline=rule.baseline,
-    )
+    check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
     return check, _unpaired_questions(rule, run, baseline), pair.sentence
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 import ragmeter
-from ragmeter.analysis.people.calibration_warnings import calibration_warnings
 from ragmeter.analysis.people.label_matching import RANDOM, UNKNOWN, WEIGHTED, Counts, Design, Matched, match
 from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.verdicts import Answers, read_columns, verdicts
@@ -22,7 +21,7 @@ from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.numbers import given, interval, number, percent
-from ragmeter.show.sentences.calibration import corrected_sentence, unlabelled_strata
+from ragmeter.show.sentences import calibration as words
 from ragmeter.show.sentences.metrics import bracketed
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.agreement import (
@@ -41,6 +40,10 @@ from ragmeter.stats.intervals import within
 from ragmeter.table import Scores
 
 CALIBRATION = "calibration.json"
+_FEW, _FEW_OF_A_KIND = 100, 10
+_MANY_SKIPPED = 0.1
+#: The judge has made an interval narrower if the interval loses at least this share of its width.
+_NARROWER = 0.02
 
 
 @dataclass(frozen=True)
@@ -210,8 +213,8 @@ def calibrate(
     )
     return replace(
         calibration,
-        warnings=tuple(calibration_warnings(calibration)),
-        sentence=corrected_sentence(name, calibration.corrected, calibration.raw, level),
+        warnings=tuple(_warnings(calibration)),
+        sentence=words.corrected_sentence(name, calibration.corrected, calibration.raw, level),
     )
 
 
@@ -221,34 +224,28 @@ def _estimates(matched: Matched, judge: Scores, level: float) -> dict[str, Any]:
     judged = ~np.isnan(labelled)
     people, by_judge = matched.people[judged], labelled[judged]
     if matched.design.empty:
-        return _undefined(people, by_judge, unlabelled_strata(matched.design.empty))
+        return _undefined(people, by_judge, words.unlabelled_strata(matched.design.empty))
     if matched.design.kind in (RANDOM, UNKNOWN):
+        agreement = rate(int((people == by_judge).sum()), len(people), level)
+        kappa = cohens_kappa(confusion(by_judge, people), level)
         sensitivity, specificity = sensitivity_specificity(by_judge, people, level)
-        against = _against(
-            people,
-            by_judge,
-            rate(int((people == by_judge).sum()), len(people), level),
-            cohens_kappa(confusion(by_judge, people), level),
-            (sensitivity, specificity),
-        )
         by_labels = labels_alone(None, people, level)
         powered, worth = _from_random(matched, judge, level), (sensitivity.n, specificity.n)
     else:
         drawn = _drawn(matched.design, len(judge))
         powered = ppi_weighted(drawn, matched.people, labelled, scored, level) if np.ptp(people) else None
         part = drawn.part(judged)
+        agreement = part.share(by_judge == people, np.ones(len(people), dtype=np.bool_), level, of="labels")
+        kappa = part.kappa(by_judge, people, level)
         sensitivity, specificity = (
             part.share(by_judge == verdict, people == verdict, level, of=f"answers that people call {word}")
             for verdict, word in ((1, "correct"), (0, "wrong"))
         )
-        agreement = part.share(by_judge == people, np.ones(len(people), dtype=np.bool_), level, of="labels")
-        kappa = part.kappa(by_judge, people, level)
-        against = _against(people, by_judge, agreement, kappa, (sensitivity, specificity))
         by_labels = labels_alone(part, people, level)
         worth = part.worth_of(sensitivity, people == 1), part.worth_of(specificity, people == 0)
     mean = float(scored.mean())
     return {
-        "judge": against,
+        "judge": _against(people, by_judge, agreement, kappa, sensitivity, specificity),
         "labels_alone": by_labels,
         "corrected": by_labels if powered is None else _within(powered.estimate),
         "judge_weight": None if powered is None else powered.weight,
@@ -277,7 +274,7 @@ def _drawn(design: Design, rows: int) -> Drawn:
 def _undefined(people: Scores, judge: Scores, reason: str) -> dict[str, Any]:
     undefined = Estimate.none(reason, len(people))
     return {
-        "judge": _against(people, judge, undefined, undefined, (undefined, undefined)),
+        "judge": _against(people, judge, *[undefined] * 4),
         "labels_alone": undefined,
         "corrected": undefined,
         "judge_weight": None,
@@ -287,18 +284,14 @@ def _undefined(people: Scores, judge: Scores, reason: str) -> dict[str, Any]:
 
 
 def _against(
-    people: Scores, judge: Scores, agreement: Estimate, kappa: Estimate, rates: tuple[Estimate, Estimate]
+    people: Scores, judge: Scores, agreement: Estimate, kappa: Estimate, sensitivity: Estimate, specificity: Estimate
 ) -> AgainstPeople:
-    return AgainstPeople(
-        both_correct=int(((judge == 1) & (people == 1)).sum()),
-        judge_alone_correct=int(((judge == 1) & (people == 0)).sum()),
-        people_alone_correct=int(((judge == 0) & (people == 1)).sum()),
-        both_wrong=int(((judge == 0) & (people == 0)).sum()),
-        agreement=agreement,
-        kappa=kappa,
-        sensitivity=rates[0],
-        specificity=rates[1],
+    both_correct, judge_alone, people_alone, both_wrong = (
+        int(((judge == by_judge) & (people == by_people)).sum())
+        for by_judge, by_people in ((1, 1), (1, 0), (0, 1), (0, 0))
     )
+    counts = (both_correct, judge_alone, people_alone, both_wrong)
+    return AgainstPeople(*counts, agreement, kappa, sensitivity, specificity)
 
 
 def _between(matched: Matched, level: float) -> BetweenPeople:
@@ -320,3 +313,50 @@ def _clustered(sessions: Sequence[str | None]) -> bool:
     """Whether a conversation has several rows."""
     ids = [session for session in sessions if session is not None]
     return len(set(ids)) < len(ids)
+
+
+def _warnings(result: Calibration) -> Iterator[str]:
+    """The warnings about the labels, the rows they were sampled from, and the judge."""
+    labels, n = result.labels, result.corrected.n or result.labels.labelled
+    if n < _FEW:
+        yield words.FEW_LABELS.format(n=n)
+    if result.design == UNKNOWN:
+        yield words.UNKNOWN_DESIGN
+    if labels.changed:
+        yield words.CHANGED_ANSWERS.format(n=labels.changed)
+    if labels.skipped > _MANY_SKIPPED * (labels.labelled + labels.skipped):
+        yield words.MANY_SKIPPED.format(n=labels.skipped)
+    if labels.tied:
+        yield words.TIED.format(n=labels.tied)
+    if result.n_unscored_labels:
+        yield words.UNSCORED_LABELS.format(n=result.n_unscored_labels, metric=result.metric)
+    yield from _row_warnings(result)
+    yield from _judge_warnings(result)
+
+
+def _row_warnings(result: Calibration) -> Iterator[str]:
+    total, scored, drawn = result.n_rows, result.n_scored, result.drawn_from
+    if drawn in (None, scored) and scored < total:
+        yield words.UNSCORED_ROWS.format(n=total - scored, total=total, metric=result.metric)
+    if drawn is not None and drawn not in (total, scored):
+        yield words.DRAWN_FROM_OTHERS.format(drawn=drawn, total=total, scored=scored)
+    if result.clustered:
+        yield words.CLUSTERED
+
+
+def _judge_warnings(result: Calibration) -> Iterator[str]:
+    judge = result.judge
+    for share, kind in ((judge.sensitivity, "correct"), (judge.specificity, "wrong")):
+        if share.n == 0:
+            yield words.NONE_OF_A_KIND.format(kind=kind)
+        elif share.value is not None and share.n < _FEW_OF_A_KIND:
+            yield words.FEW_OF_A_KIND.format(n=share.n, kind=kind)
+    kappa = judge.kappa.interval or (judge.kappa.value,)
+    if kappa[0] is not None and kappa[0] <= 0:
+        yield words.NO_BETTER_THAN_CHANCE
+    wrong = judge.judge_alone_correct + judge.people_alone_correct
+    n = wrong + judge.both_correct + judge.both_wrong
+    if wrong == 0 and result.judge_weight is not None:
+        yield words.always_agrees(n)
+    elif result.effective_labels is not None and result.effective_labels < n / (1 - _NARROWER) ** 2:
+        yield words.NOT_NARROWER

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -129,6 +129,13 @@ def records(dataset: Any) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
         if not isinstance(record, Mapping):
             raise InputError(f"a conversation must be a dict, got {type(record).__name__}", file="dataset", line=number)
         yield "dataset", number, record
+
+
+def count_conversations(dataset: Any, limit: int | None) -> int:
+    """The number of conversations of the dataset that are used."""
+    in_memory = isinstance(dataset, Sized) and not isinstance(dataset, str | Path)
+    size = len(dataset) if in_memory else sum(1 for _ in records(dataset))
+    return size if limit is None else min(limit, size)
 
 
 def _conversation(

@@ -95,12 +95,15 @@ class JudgedTurn:
         expected = self.row.get("ground_truth")
         return [text for text in ([expected] if isinstance(expected, str) else expected or []) if text.strip()]
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The turn's columns, also under their names in the table."""
+        columns = {**self.row, **{name: self.row.get(crag_name) for crag_name, name in OTHER_FIELDS.items()}}
+        return columns if isinstance(columns["reference"], str) else {**columns, "reference": self.references}
+
     def texts(self, asked: Asked = verdict) -> dict[str, str]:
         """The texts that the judge's prompt shows: by default the question, the acceptable answers and the answer."""
-        row = {**self.row, **{name: self.row.get(crag_name) for crag_name, name in OTHER_FIELDS.items()}}
-        if not isinstance(row["reference"], str):
-            row["reference"] = self.references
-        return shown_texts(asked, row)
+        return shown_texts(asked, self.columns)
 
     def _fail(self, outcome: str, cause: str) -> None:
         self.result, self.outcome, self.cause = Turn(correct=None), outcome, cause
@@ -182,25 +185,20 @@ class Judged:
         """How many turns have no score, by outcome."""
         return dict(sorted(Counter(outcome for outcome in self.outcomes() if outcome != SCORED).items()))
 
-    def causes(self) -> dict[str, int]:
-        """How many turns have no score, by outcome and cause in words, most frequent first."""
+    def judging(self) -> dict[str, Any]:
+        """For the summary: why turns have no score, who decided, how often repeats disagree, and what looks wrong."""
         causes = Counter(f"{turn.outcome}: {turn.cause}" for turn in self.all_turns if turn.outcome != SCORED)
-        return dict(causes.most_common())
-
-    def judged_by(self) -> dict[str, int]:
-        """How many turns were decided by what."""
-        return dict(sorted(Counter(turn.judged_by for turn in self.all_turns if turn.judged_by).items()))
-
-    def warnings(self) -> list[str]:
-        """Warnings about the judge's verdicts, where nearly all are the same."""
+        judged_by = Counter(turn.judged_by for turn in self.all_turns if turn.judged_by)
         verdicts = Counter(judgement.verdict for judgement in self.judgements if judgement.verdict is not None)
         reasons = Counter(judgement.reason for judgement in self.judgements if judgement.reason)
-        return list(same_verdicts(verdicts, reasons))
-
-    def flips(self) -> tuple[int, int]:
-        """On how many turns the repeats of the judge disagree, and how many were judged more than once."""
-        repeated = [judgement for judgement in self.judgements if judgement.is_repeated]
-        return sum(judgement.flipped for judgement in repeated), len(repeated)
+        flipped = [judgement.flipped for judgement in self.judgements if judgement.is_repeated]
+        return {
+            "causes": dict(causes.most_common()),
+            "judged_by": dict(sorted(judged_by.items())),
+            "n_judged_repeatedly": len(flipped),
+            "flip_rate": sum(flipped) / len(flipped) if flipped else None,
+            "judge_warnings": list(same_verdicts(verdicts, reasons)),
+        }
 
 
 def group(rows: Iterable[Mapping[str, Any]]) -> Judged:

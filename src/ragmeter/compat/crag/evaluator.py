@@ -3,45 +3,43 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragmeter.compat.crag import files
-from ragmeter.compat.crag.cascade import share
-from ragmeter.compat.crag.config import (
-    DEFAULT_NUM_WORKERS,
-    MAX_API_RETRIES,
-    MAX_RESPONSE_LENGTH_IN_TOKENS,
-    batch_size,
-)
-from ragmeter.compat.crag.dataset_utils import conversations, one_split, prepare_feature_vocabularies
+from ragmeter.compat.crag import config, dataset_utils, files
+from ragmeter.compat.crag.cascade import SharedTurns
 from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
 from ragmeter.compat.crag.generation import Agent, Generation
-from ragmeter.compat.crag.progress import ProgressCallback, count_conversations, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
+from ragmeter.engine.judge_work import JudgeCalls
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import ColumnJudge, Judge, LLMJudge
-from ragmeter.judges.probes import Check, check_judge
+from ragmeter.judges.probes import Check
 from ragmeter.judges.prompt import OTHER_FIELDS
+from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
+from ragmeter.show.progress import Advance, progress_bar
 from ragmeter.targets.identity import fingerprint
 
 #: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
 Rows = dict[str, list[dict[str, Any]]]
 ScoresByPart = dict[str, dict[str, float | None]]
-Advance = Callable[[int], None]
+#: Called with (number done, total).
+ProgressCallback = Callable[[int, int], None]
 TurnData = Sequence[Mapping[str, Any]] | Judged
 
 
@@ -92,7 +90,7 @@ class CRAGEvaluator:
         eval_model_name: str | None = None,
         eval_api_key: str | None = None,
         num_conversations: int | None = None,
-        num_workers: int = DEFAULT_NUM_WORKERS,
+        num_workers: int = config.DEFAULT_NUM_WORKERS,
         *,
         base_url: str | None = None,
         judge: Judge | None = None,
@@ -103,10 +101,10 @@ class CRAGEvaluator:
         journal: str | Path | None = DEFAULT_JOURNAL,
         budget: float | None = None,
         max_calls: int | None = None,
-        retries: int = MAX_API_RETRIES,
+        retries: int = config.MAX_API_RETRIES,
         give_up_after: float = GIVE_UP_AFTER,
         progress: Advance | None = None,
-        agent_workers: int = DEFAULT_NUM_WORKERS,
+        agent_workers: int = config.DEFAULT_NUM_WORKERS,
         resume: bool = False,
         retry_failed: bool = False,
         show_progress: bool = False,
@@ -116,7 +114,7 @@ class CRAGEvaluator:
                 raise UsageError(f"{name} must be at least 1, got {workers}")
         if num_conversations is not None and num_conversations < 1:
             raise UsageError(f"num_conversations must be at least 1, got {num_conversations}")
-        self.dataset = one_split(dataset)
+        self.dataset = dataset_utils.one_split(dataset)
         self.agent = agent
         self.num_conversations = num_conversations
         self.num_workers, self.agent_workers = num_workers, agent_workers
@@ -154,8 +152,8 @@ class CRAGEvaluator:
             if not callable(getattr(self.agent, method, None)):
                 raise UsageError(f"the agent {type(self.agent).__name__} has no {method}()")
         with errors_of("get_batch_size()"):
-            self._batch_size = batch_size(self.agent.get_batch_size())
-        self.feature_vocabularies = prepare_feature_vocabularies(self.dataset)
+            self._batch_size = config.batch_size(self.agent.get_batch_size())
+        self.feature_vocabularies = dataset_utils.prepare_feature_vocabularies(self.dataset)
         self.all_turn_data = []
         self.shortened = 0
 
@@ -191,7 +189,7 @@ class CRAGEvaluator:
             raise UsageError("an agent is needed to generate answers")
 
         def shorten(answer: str) -> str:
-            beginning = cut(answer, MAX_RESPONSE_LENGTH_IN_TOKENS, self.tokenizer)
+            beginning = cut(answer, config.MAX_RESPONSE_LENGTH_IN_TOKENS, self.tokenizer)
             self.shortened += beginning != answer
             return beginning
 
@@ -201,7 +199,7 @@ class CRAGEvaluator:
             async def work(caller: Caller) -> list[dict[str, Any]]:
                 generation = Generation(agent, caller, shorten, current)
                 answered = await generation.run(
-                    conversations(self.dataset, self.num_conversations, self.load_image),
+                    dataset_utils.conversations(self.dataset, self.num_conversations, self.load_image),
                     self._batch_size,
                     self.agent_workers,
                     self.progress,
@@ -223,7 +221,7 @@ class CRAGEvaluator:
             return turns
 
         has_progress = progress_callback is not None or self.show_progress
-        total = count_conversations(self.dataset, self.num_conversations) if has_progress else 0
+        total = dataset_utils.count_conversations(self.dataset, self.num_conversations) if has_progress else 0
         tracker = tracking("answering", "conversations", total, progress_callback, show_bar=self.show_progress)
         with tracker as finished, Journal(self.journal if self.agent_name else None) as journal:
             self.all_turn_data = generate(journal)
@@ -283,7 +281,7 @@ class CRAGEvaluator:
         shared = None
         if self.cascade is not None:
             judged.decide(judged=True)
-            shared = share(self.cascade, judged, self.llm_judge, self.budget)
+            shared = SharedTurns(self.cascade, judged, self.llm_judge, self.budget)
         elif self.llm_judge is None:
             judged.decide(judged=False)
         with tracking("judging", "turns", n_turns, progress_callback, show_bar=self.show_progress) as advance:
@@ -313,31 +311,20 @@ class CRAGEvaluator:
 
         asks = judge.on(verdict)
 
-        async def work(caller: Caller) -> tuple[dict[str, Any], dict[str, Any]]:
-            async with judge.client() as client:
-                if judge.check:
-                    self._check = await check_judge(asks, caller, client)
-                await judge_all(judged, asks, caller, client, show_progress, retry=self.reuse.retry_failed)
-            effort = {
-                **asdict(caller.effort),
-                "latency_ms": caller.usage.latency(),
-                "parameters_the_server_refused": sorted(client.dropped),
-            }
-            return caller.usage.as_dict(), effort
+        async def work(caller: Caller, client: ChatProvider) -> None:
+            await judge_all(judged, asks, caller, client, show_progress, retry=self.reuse.retry_failed)
 
+        calls = self._calls(asks, judged)
+        self._check, usage, effort = calls.make(work, judged.scope(judge.spec()), asks if judge.check else None)
+        return usage, effort
+
+    def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:
+        judge = asks.judge
         limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget, judge.give_up_after)
-        with Journal(self.journal) as journal:
-            notice = self._unused(journal, asks, judged)
-            if notice:
-                print(notice, file=sys.stderr)
-            usage, effort = run_calls(work, limits, journal, judged.scope(judge.spec()))
-            return usage, {**effort, **({"journal_notice": notice} if notice else {})}
-
-    def _unused(self, journal: Journal, asks: ColumnJudge, judged: Judged) -> str:
-        """Why nothing of the journal is used, if that is so. The usual one has replies of many judges."""
-        if self.journal == DEFAULT_JOURNAL:
-            return ""
-        return journal.unused_notice(asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())
+        keys = None
+        if self.journal != DEFAULT_JOURNAL:  # that has the replies of many judges
+            keys = (asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())
+        return JudgeCalls(judge, limits, self.journal, keys)
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
@@ -349,16 +336,11 @@ class CRAGEvaluator:
             return {**estimate, **none, "cost_usd": 0.0}
         judged.decide(judged=True)
         if self.cascade is not None:
-            share(self.cascade, judged, judge, self.budget)
+            SharedTurns(self.cascade, judged, judge, self.budget)
         asks = judge.on(verdict)
         waiting = [turn.texts(asks.asked) for turn in judged.waiting()]
-        has_journal = self.journal is not None and self.journal.exists()
-        with Journal(self.journal if has_journal else None) as journal:
-            notice = self._unused(journal, asks, judged)
-            estimate |= asks.estimate_all(waiting, journal, retry=self.reuse.retry_failed)
-        tokens = estimate["prompt_tokens"], estimate["completion_tokens"]
-        cost = None if judge.price is None else judge.price.of(*tokens)
-        return {**estimate, "cost_usd": cost, **({"journal_notice": notice} if notice else {})}
+        count = partial(asks.estimate_all, waiting, retry=self.reuse.retry_failed)
+        return {**estimate, **self._calls(asks, judged).estimate(count)}
 
     def save_results(
         self,
@@ -396,3 +378,21 @@ class CRAGEvaluator:
         turns = files.load_turns(path)
         self._inputs = {"turns": file_signature(Path(path))}
         return turns
+
+
+@contextmanager
+def tracking(
+    title: str, unit: str, total: int, callback: ProgressCallback | None, *, show_bar: bool
+) -> Iterator[Advance]:
+    """A function to call with the number of units that were just finished."""
+    done = 0
+    with progress_bar(show_bar, title, unit, total) as draw:
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            draw(count)
+            if callback is not None:
+                callback(done, total)
+
+        yield advance

@@ -188,7 +188,6 @@ def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
         {"a turn was not scored": unknown} if unknown else {},
         bounds=CONVERSATION.bounds,
     )
-    flipped, repeated = judged.flips()
     return {
         "ragmeter": ragmeter.__version__,
         "n_rows": len(outcomes),
@@ -197,11 +196,7 @@ def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
         "metrics": {name: metric_summary.as_dict() for name, metric_summary in metrics.items()},
         "accuracy_bounds": accuracy_bounds(judged.results()),
         "unscored_share": 1 - outcomes.count(SCORED) / len(outcomes) if outcomes else 0.0,
-        "causes": judged.causes(),
-        "judged_by": judged.judged_by(),
-        "n_judged_repeatedly": repeated,
-        "flip_rate": flipped / repeated if repeated else None,
-        "judge_warnings": judged.warnings(),
+        **judged.judging(),
         "usage": dict(usage),
     }
 

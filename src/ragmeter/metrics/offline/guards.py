@@ -46,9 +46,7 @@ GUARDS = {
     "bare alternatives": Guard("the gold words stand only among alternatives" + _BARE, 0.45),
     "bare negation": Guard("the gold words stand only where something is negated" + _BARE, 0.45),
     "bare and not said": Guard("the gold words are only asked about, or a 'but' follows them" + _BARE, 0.45),
-    "bare heap": Guard(
-        "the answer is a heap in which the gold words are a small part, and little is said of what was asked", 0.45
-    ),
+    "bare heap": Guard(f"{_HEAPED}, and little is said of what was asked", 0.45),
     "long": Guard("the answer is longer than any that the judge has learnt from", 0.45),
     "pair in part": Guard("one of the two that the gold answer names is missing", 0.8),
     "refusal": Guard("the answer declines to answer", 0.8),
@@ -120,12 +118,9 @@ def with_numbers(reasons: Floats, features: Mapping[str, Floats]) -> Floats:
 def _question_share(pairs: Match) -> Floats:
     """The share of the question's content words that occur in the answer, without the gold answer's words."""
     asked = ~pairs.question.has(Mark.FUNCTION)
-    answered = pairs.question.per_text(pairs.question_answered & asked) - pairs.gold.per_text(_asked_gold(pairs))
+    asked_gold = pairs.gold_asked & (pairs.credit > 0) & ~pairs.gold.has(Mark.FUNCTION)
+    answered = pairs.question.per_text(pairs.question_answered & asked) - pairs.gold.per_text(asked_gold)
     return share(np.maximum(answered, 0), pairs.question.per_text(asked))
-
-
-def _asked_gold(pairs: Match) -> Bools:
-    return np.asarray(pairs.gold_asked & (pairs.credit > 0) & ~pairs.gold.has(Mark.FUNCTION))
 
 
 def _echo(pairs: Match) -> Bools:

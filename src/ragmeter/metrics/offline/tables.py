@@ -170,7 +170,10 @@ def _table(words: dict[str, Any]) -> Table:
         units={name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")},
         capitals=frozenset(words.get("capitals", "").split()),
         untitled=frozenset(words.get("untitled", "").split()),
-        short={name: tuple(long.split("_")) for name, _, long in map(_equal, words.get("short", "").split())},
+        short={
+            name: tuple(long.split("_"))
+            for name, _, long in (pair.partition("=") for pair in words.get("short", "").split())
+        },
         kin={
             name.replace("_", " "): number
             for number, names in enumerate(words.get("kin", "").split(), 1)
@@ -180,10 +183,6 @@ def _table(words: dict[str, Any]) -> Table:
         which=frozenset(words.get("which", "").split()),
         asks_first=_asks(words),
     )
-
-
-def _equal(pair: str) -> tuple[str, str, str]:
-    return pair.partition("=")
 
 
 def _asks(words: dict[str, Any]) -> dict[str, dict[tuple[str, ...], str]]:

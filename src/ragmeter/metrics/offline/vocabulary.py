@@ -140,13 +140,6 @@ class Properties:
         )
 
 
-#: The properties' types.
-_PROPERTIES = {
-    "roots": np.int64, "marks": np.int32, "values": np.float64, "lengths": np.int32, "letters": np.int32,
-    "kin": np.int32, "words": np.object_,
-}  # fmt: skip
-
-
 def chunked(texts: Sequence[str]) -> Chunked:
     """Split texts at white space, with Arrow; each distinct text once."""
     number_of = {text: number for number, text in enumerate(dict.fromkeys(texts))}
@@ -178,7 +171,7 @@ class Vocabulary:
             root: number for word, number in kin for root in (self._stem(word), self.table.units.get(word, ""))
         }
         self._kin.pop("", None)
-        self._properties = {name: Numbers(kind) for name, kind in _PROPERTIES.items()}
+        self._properties = {name: Numbers(column.dtype) for name, column in vars(Properties.of([], {}, {})).items()}
 
     @property
     def size(self) -> int:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragmeter.errors import UsageError
+from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import kept_comparison
-from ragmeter.runs.finding import RunLike
+from ragmeter.runs.finding import RunLike, find_runs
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
+from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
 from ragmeter.show.report import MAX_ROWS, page
-from ragmeter.show.report.loading import load_runs
 from ragmeter.show.sentences.comparison import kept_sentence, outdated_sentence
 
 
@@ -78,6 +79,22 @@ def report(
             file.write_text(text, encoding="utf-8", newline="\n")
     total = sum(run.n_rows for run in loaded)
     return Report(Path(output), (*list(texts)[1:], *drawn), total, rendered.rows)
+
+
+def load_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[Run]:
+    """The runs in the given order, with all of their columns, because the page needs most of them."""
+    loaded = find_runs(runs, output_dir)
+    if not loaded:
+        raise UsageError("no run was named", hint=f"a run is a folder, or the name of one in {output_dir}/")
+    counts = Counter(run if isinstance(run, TemporaryRun) else run.path.resolve() for run in loaded)
+    repeated = [run.name if isinstance(run, Run) else run for run, count in counts.items() if count > 1]
+    if repeated:
+        raise UsageError(f"{repeated[0]} is named twice", hint="name each run once")
+    for run in loaded:
+        if not run.metrics():
+            raise InputError("the run has no metrics", file=str(run.path))
+        run.rows()
+    return loaded
 
 
 def _compared(runs: Sequence[Run]) -> tuple[dict[str, Any] | None, str]:

@@ -33,25 +33,6 @@ class JudgedDifference(Protocol):
     def verdict(self) -> str: ...
 
 
-class JudgedPart(Protocol):
-    """The same for a slice."""
-
-    @property
-    def column(self) -> str: ...
-    @property
-    def value(self) -> str: ...
-    @property
-    def metric(self) -> str: ...
-    @property
-    def difference(self) -> float: ...
-    @property
-    def interval(self) -> Interval | None: ...
-    @property
-    def p_adjusted(self) -> float: ...
-    @property
-    def n(self) -> int: ...
-
-
 def preference_sentence(before: object, after: object, summary: Mapping[str, Any], counts: Mapping[str, int]) -> str:
     """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied."""
     mean, interval = summary["mean"], summary["interval"]
@@ -85,11 +66,10 @@ class Wording:
         verdict = result.verdict if result.verdict.startswith("not ") else f"significantly {result.verdict}"
         return f"{text}, {verdict}{self._corrected(result.p_holm, counted(result.n, result.n_clusters))}"
 
-    def turned(self, part: JudgedPart) -> str:
+    def turned(self, where: str, metric: str, difference: float, interval: Interval | None, p: float, n: int) -> str:
         """A slice on which the difference has the opposite sign."""
-        context = f"the other way round where {part.column} is {part.value}: {part.metric}"
-        text = f"{context} {signed(part.difference)}{self._between(part.interval)}"
-        return f"{text}, significant{self._corrected(part.p_adjusted, counted(part.n, None))}"
+        text = f"the other way round where {where}: {metric} {signed(difference)}{self._between(interval)}"
+        return f"{text}, significant{self._corrected(p, counted(n, None))}"
 
     def _between(self, interval: Interval | None) -> str:
         return "" if interval is None else f" ({percent(self.level)}: {signed_interval(interval)})"

@@ -1,12 +1,12 @@
-"""Output on the terminal: tables that fit its width, and a progress bar that is not shown in pipes."""
+"""Output on the terminal: tables that fit its width, and lines about results."""
 
 from ragmeter.show.terminal import summary
-from ragmeter.show.terminal.console import console, progress
+from ragmeter.show.terminal.console import console
 from ragmeter.show.texts import printable
 
 asked, needs_retrieved, summary_table = summary.asked, summary.needs_retrieved, summary.summary_table
 evaluation_table, percentiles = summary.evaluation_table, summary.percentiles
 causes, truncated, unmatched = summary.causes, summary.truncated, summary.unmatched
 
-__all__ = ["asked", "causes", "console", "evaluation_table", "needs_retrieved", "percentiles", "printable", "progress",
+__all__ = ["asked", "causes", "console", "evaluation_table", "needs_retrieved", "percentiles", "printable",
            "summary_table", "truncated", "unmatched"]  # fmt: skip

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 from rich.console import Console
 
-from ragmeter.show.progress import progress_bar
 from ragmeter.show.terminal.tables import wrapped
 from ragmeter.show.texts import printable
 
@@ -47,8 +44,3 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Leave it to main(), which exits with 0."""
         raise BrokenPipeError
-
-
-def progress(title: str, unit: str = "rows", total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:
-    """A progress bar on standard error, if that is a terminal."""
-    return progress_bar(True, title, unit, total)

@@ -1,0 +1,137 @@
+"""Shows the results of commands that print little: metrics, a verdict, a plan, an explanation, a report's files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from ragmeter.show.markdown import metric_page
+from ragmeter.show.numbers import given, hundredths, number, percent, significant
+from ragmeter.show.sentences.metrics import ARROWS
+from ragmeter.show.terminal.console import console
+from ragmeter.show.terminal.tables import Column, Figures
+from ragmeter.show.texts import printable
+
+if TYPE_CHECKING:  # each command has imported its own result
+    from ragmeter.analysis.gating import Verdict
+    from ragmeter.analysis.listing import MetricInfo
+    from ragmeter.analysis.power import Plan
+    from ragmeter.definition import Metric
+    from ragmeter.metrics.offline.evidence import Explanation
+    from ragmeter.show.report.report import Report
+
+#: Evidence with a smaller weight is left out of the table; --json has all.
+_SLIGHT = 0.05
+
+
+def show_metrics(metrics: Sequence[MetricInfo]) -> None:
+    """A line for each metric."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("metric", no_wrap=True)
+    table.add_column("")
+    table.add_column("what it is")
+    for metric in metrics:
+        table.add_row(metric.title, ARROWS[metric.direction], metric.summary)
+    out = console()
+    out.print(table)
+    out.print("`ragmeter metrics NAME` explains one. ↑ higher is better, ↓ lower is better.")
+
+
+def show_metric(metric: Metric) -> None:
+    """A metric's page."""
+    from rich.markdown import Markdown  # takes longer than a list of all metrics
+
+    out = console()
+    out.print(metric.name, style="bold")
+    out.print(Markdown(metric_page(metric)))
+
+
+def show_passed(verdict: Verdict) -> None:
+    """The checks that passed, and the comparisons with baselines."""
+    out = console()
+    for check in verdict.checks:
+        if check.passed:
+            out.sentence(f"passed: {check.reason}", "green")
+    for sentence in verdict.sentences:
+        out.sentence(sentence)
+
+
+def show_failed(verdict: Verdict) -> None:
+    """The checks that failed, on standard error."""
+    sys.stdout.flush()
+    reasons = "".join(f"  {printable(check.rule)}\n    {printable(check.reason)}\n" for check in verdict.failed)
+    failed = f"the gate failed, {len(verdict.failed):,} of {len(verdict.checks):,} checks"
+    print(f"ragmeter: {failed}:\n{reasons}", end="", file=sys.stderr)
+
+
+def show_plan(plan: Plan) -> None:
+    """The questions needed, the differences shown, and the source of the variance."""
+    out = console()
+    of_metric = f" in {plan.metric}" if plan.metric else ""
+    if plan.needed:
+        rows = [(given(difference), f"{questions:,}") for difference, questions in plan.needed.items()]
+        out.print(_table(f"a true difference{of_metric} of", "needs questions", rows))
+    if plan.smallest:
+        rows = [(f"{questions:,}", number(difference)) for questions, difference in plan.smallest.items()]
+        out.print(_table("so many questions", f"show a true difference{of_metric} of", rows))
+    out.print(f"with {percent(plan.power)} power, two-sided at alpha {given(plan.alpha)}")
+    out.sentence(_basis(plan))
+
+
+def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Figures:
+    table = Figures.of(printable(first), printable(second), names=0)
+    for row in rows:
+        table.add(*row)
+    return table
+
+
+def _basis(plan: Plan) -> str:
+    variances = plan.variances
+    text = f"variance of one question's difference: {significant(variances.per_question(plan.repeats))}"
+    if variances.within_a or variances.within_b:
+        text += f" ({significant(variances.between)} between questions; repeats: {plan.repeats})"
+    if variances.design_effect != 1:
+        text += f", with a design effect of {hundredths(variances.design_effect)}"
+    return text if plan.basis == "given" else f"{text}; from {plan.basis}"
+
+
+def show_explanation(qid: str, explanation: Explanation) -> None:
+    """The verdict, and each piece of evidence with its weight."""
+    out = console()
+    verdict = "right" if explanation.correct else "wrong"
+    chance = number(explanation.probability)
+    out.print(printable(f"{qid}: {verdict}, probability of being right {chance}"), style="bold")
+    out.sentence(f"compared with: {explanation.reference}")
+    if explanation.uncalibrated is not None:
+        before = number(explanation.uncalibrated)
+        out.sentence(f"the evidence makes it {before}; your labels ({explanation.calibration}) bend that")
+    table = Figures([Column("evidence", figures=False), Column("weight"), Column("what was found", figures=False)])
+    for piece in explanation.evidence:
+        if abs(piece.weight) >= _SLIGHT:
+            weight = Text(hundredths(piece.weight, sign=True), style="green" if piece.weight > 0 else "red")
+            table.add(piece.about, weight, printable(piece.says))
+    table.add("before all evidence", hundredths(explanation.prior, sign=True), "")
+    out.print(table)
+
+
+def show_report(report: Report, figures: Path | None, texts: tuple[Path | None, ...]) -> None:
+    """The files; figures in their folder are only counted. `texts` are the other files that were requested."""
+    out = console()
+    if report.rows_shown < report.rows:
+        out.sentence(
+            f"the page has {report.rows_shown:,} of {report.rows:,} rows, those that failed and the worst first; "
+            "its figures are of all rows (--max-rows)",
+            "red",
+        )
+    drawn = [path for path in report.files if figures is not None and path.parent == figures and path not in texts]
+    for path in (report.page, *report.files):
+        if path not in drawn:
+            out.sentence(f"written: {path}")
+    if drawn:
+        out.sentence(f"written: {len(drawn)} figures in {figures}/")
