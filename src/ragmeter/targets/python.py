@@ -72,7 +72,10 @@ class PythonTarget(Target):
 
     async def answer(self, question: Question) -> Reply:
         """Call the function, and read what it returns."""
-        extras = {"session_id": lambda: question.session_id, "history": lambda: question.messages()[:-1]}
+        extras: dict[str, Callable[[], Any]] = {
+            "session_id": lambda: question.session_id,
+            "history": lambda: question.messages()[:-1],
+        }
         keywords = {name: extras[name]() for name in self._extras}
         begun = time.perf_counter()
         limit = asyncio.timeout(self.timeout)
