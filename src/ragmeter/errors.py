@@ -7,7 +7,7 @@
     │   └── UnknownNameError  no such metric, evaluator or language (suggests similar names)
     ├── OutputError           a file or a folder can't be written
     ├── BusyError             another process works on the same run
-    ├── EndpointError         a server refuses the key, the model or the address
+    ├── EndpointError         a server refuses the key, the model or the address, or nothing works for too long
     ├── WorkerError           a worker process was killed or crashed; nothing was written
     ├── Interrupted           Ctrl-C; answers so far are in the journal
     └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
@@ -95,7 +95,7 @@ class BusyError(RagmeterError):
 
 
 class EndpointError(RagmeterError):
-    """A server refuses the key, the model or the address."""
+    """A server refuses the key, the model or the address, or no call succeeds for too long."""
 
 
 class WorkerError(RagmeterError):

@@ -24,6 +24,8 @@ QID = "qid"
 TEXT_COLUMNS = ("qid", "question", "answer", "error", "session_id", "system_name")
 LIST_COLUMNS = ("reference", "relevant", "retrieved", "contexts")
 NUMBER_COLUMNS = ("latency_ms", "time_to_first_token_ms")
+#: What had arrived of an answer that broke off. It is not scored.
+PARTIAL_ANSWER = "partial_answer"
 #: The names of a conversation's scores in the file of scores, and in the run's rows.
 OTHER_NAMES = {
     "accuracy": "is_correct",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,9 @@ def test_vectors_come_in_the_order_of_the_texts() -> None:
         Action(body={"data": []}),
         Action(body={"data": [{"index": 1, "embedding": [1.0]}]}),
         Action(body={"data": [{"index": 0, "embedding": ["x"]}]}),
+        Action(body={"data": [{"index": 0, "embedding": [10**400]}]}),
+        Action(body={"data": ["a"]}),
+        Action(body={"data": {}}),
         Action(body=b'{"data": [', cut=3),
     ],
 )
@@ -64,6 +68,15 @@ def test_what_does_not_pass_is_one_error() -> None:
     ):
         Server("openai:m", server.url, "", QUICK).embed(["a cat"])
     assert server.count == 3
+
+
+def test_a_key_in_a_vector_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "canary/0123456789")
+    body = json.dumps({"data": [{"index": 0, "embedding": ["canary/0123456789"]}]}).replace("/", "\\/").encode()
+    with JudgeServer(lambda request, number: Action(body=body)) as server, pytest.raises(EndpointError) as error:
+        Server("openai:m", server.url, "", QUICK).embed(["a cat"])
+    assert "***" in str(error.value)
+    assert "canary" not in str(error.value)
 
 
 @pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "embedding_base_url"), (400, "too long")])

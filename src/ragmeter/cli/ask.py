@@ -67,6 +67,7 @@ def run(argv: Sequence[str]) -> int:
         output=chosen.output,
         workers=chosen.workers,
         retries=chosen.retries,
+        give_up_after=chosen.give_up_after,
         max_calls=chosen.max_calls,
         budget=chosen.budget,
         replace=chosen.replace,

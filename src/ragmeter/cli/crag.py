@@ -119,6 +119,7 @@ def _generate(chosen: argparse.Namespace) -> int:
             journal=chosen.output.with_name(f"{chosen.output.name}.journal.sqlite"),
             max_calls=chosen.max_calls,
             retries=chosen.retries,
+            give_up_after=chosen.give_up_after,
             progress=advance,
             resume=chosen.resume,
             retry_failed=chosen.retry_failed,

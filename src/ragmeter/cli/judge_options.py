@@ -34,6 +34,8 @@ _SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "timeout": ("timeout", {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60"}),
     "retries": ("retries", {"metavar": "N", "type": int, "help": "how often a call that failed is made again; "
                             "default: 3"}),
+    "give-up-after": ("give_up_after", {"metavar": "SECONDS", "type": float, "help": "stop when no call has succeeded "
+                                        "for so long; the same command goes on later; default: 300"}),
     "workers": ("workers", {"metavar": "N", "type": int, "help": "the most calls under way at once; default: 8"}),
     "budget": ("budget", {"metavar": "DOLLARS", "type": float, "help": "the most that the run's judging may cost; the "
                           "rest is skipped_budget"}),

@@ -51,13 +51,20 @@ UNSCORED = 3
 
 
 def asking_options(parser: argparse._ActionsContainer, unit: str, *, retries: int) -> None:
-    """Add --retries and --max-unscored."""
+    """Add --retries, --give-up-after and --max-unscored."""
     parser.add_argument(
         "--retries",
         metavar="N",
         type=int,
         default=retries,
         help=f"how often a call that failed is made again; default: {retries}",
+    )
+    parser.add_argument(
+        "--give-up-after",
+        metavar="SECONDS",
+        type=float,
+        default=300.0,
+        help="stop when no call has succeeded for so long; the same command goes on later; default: 300",
     )
     unscored_option(parser, unit)
 
@@ -185,8 +192,9 @@ def check_numbers(chosen: argparse.Namespace) -> None:
         value = getattr(chosen, name, None)
         if value is not None and not value >= least:
             raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, got {given(value)}")
-    if not getattr(chosen, "timeout", 1) > 0:
-        raise UsageError(f"--timeout must be above 0, got {given(chosen.timeout)}")
+    for name in ("timeout", "give_up_after"):
+        if not (seconds := getattr(chosen, name, 1)) > 0:
+            raise UsageError(f"--{name.replace('_', '-')} must be above 0, got {given(seconds)}")
     if not 0 <= chosen.max_unscored <= 1:
         raise UsageError(f"--max-unscored must be between 0 and 1, got {given(chosen.max_unscored)}")
 

@@ -71,6 +71,7 @@ def run(argv: Sequence[str]) -> int:
         output_dir=chosen.output_dir,
         workers=chosen.workers,
         retries=chosen.retries,
+        give_up_after=chosen.give_up_after,
         replace=chosen.replace,
         resume=chosen.resume,
         retry_failed=chosen.retry_failed,

@@ -13,17 +13,22 @@ from typing import Any
 from ragmeter.effects.budget import Budget
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Pace, Retries
-from ragmeter.hints import for_python
+from ragmeter.effects.patience import GIVE_UP_AFTER, Patience
+from ragmeter.errors import EndpointError
+from ragmeter.hints import by_caller, for_python, option
 from ragmeter.io.cells import whole
 from ragmeter.table import SKIPPED_BUDGET
 
 #: The outcome of a call that was not made because of Ctrl-C. It is written to no file.
 STOPPED = "stopped"
+_POLL = 0.05
 Send = Callable[[], Awaitable[Reply]]
 
 
 class TryAgain(Exception):
     """A call failed in a way that may pass: the adapter raises it, and the caller retries.
+
+    `partial_answer` is what had arrived of the answer.
 
     `outcome` is the row's outcome if all retries fail. `overloaded`: the server is busy, and asks for a pause of
     `after` seconds if that is known. `billed`: it may have cost something. `at_once`: retry immediately; not counted as
@@ -49,6 +54,7 @@ class TryAgain(Exception):
         self.billed = billed
         self.at_once = at_once
         self.fatal = fatal
+        self.partial_answer: str | None = None
 
 
 class GiveUp(Exception):
@@ -59,14 +65,24 @@ class GiveUp(Exception):
         self.outcome = outcome
         self.cause = whole(cause)
         self.fatal = fatal
+        self.partial_answer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call without a reply, and why. It is written to the run, so it names parameters as Python does."""
+    """A call without a reply, and why. It is written to the run, so it names parameters as Python does.
+
+    `partial_answer` is what had arrived of a reply that broke off.
+    """
 
     outcome: str
     cause: str
+    partial_answer: str | None = None
+
+    @classmethod
+    def of(cls, problem: TryAgain | GiveUp) -> Failure:
+        """The failure that a call's last problem is."""
+        return cls(problem.outcome, problem.cause, problem.partial_answer)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cause", for_python(self.cause))
@@ -129,7 +145,8 @@ class Usage:
 class Caller:
     """Makes calls, and records the replies in the journal.
 
-    `scope` names the run that the budget is for: what the journal says was spent on it before counts.
+    `scope` names the run that the budget is for: what the journal says was spent on it before counts. The run stops
+    when no call has succeeded for `give_up_after` seconds.
     """
 
     def __init__(
@@ -139,6 +156,7 @@ class Caller:
         budget: Budget | None = None,
         retries: Retries = Retries(),  # noqa: B008 - frozen
         scope: str = "",
+        give_up_after: float = GIVE_UP_AFTER,
     ) -> None:
         self.journal = journal
         self.pace = pace
@@ -154,6 +172,8 @@ class Caller:
         self._failed_in_a_row = 0
         self._outage: Failure | None = None
         self._stop = asyncio.Event()
+        self._patience = Patience(give_up_after, lambda: self.pace.inside > 0, self._give_up)
+        self._gave_up = False
 
     def recorded(self, key: str) -> Reply | None:
         """The reply recorded under `key`, if there is one. It counts as a success: later errors are not fatal."""
@@ -194,11 +214,12 @@ class Caller:
         With `last_resort=False` a failure is not counted: the caller has another way to get the reply.
         """
         attempts = refusals = immediate = 0
+        result: Reply | TryAgain | GiveUp | None = None
         while True:
             if not await self.budget.reserve(worst):
-                return self._stopped() if self.pace.closed else Failure(SKIPPED_BUDGET, self.budget.reason())
+                return await self._not_begun(result)
             if not await self._enter(worst):
-                return self._stopped()
+                return await self._not_begun(result)
             started = self.pace.now()
             attempts += 1
             try:
@@ -208,16 +229,19 @@ class Caller:
             if isinstance(result, Reply):
                 self._worked = True
                 self._failed_in_a_row = 0
+                self._patience.succeeded()
                 self.pace.went_well()
                 return result
             if isinstance(result, GiveUp):
                 if result.fatal is not None and not self._worked:
                     raise result.fatal
+                self._patience.failed(result.cause)
                 self.effort.failed += last_resort
-                return Failure(result.outcome, result.cause)
+                return Failure.of(result)
             if result.at_once and immediate < 10:
                 immediate += 1
                 continue
+            self._patience.failed(result.cause)
             if result.overloaded:
                 self.pace.too_much(started)
                 refusals += 1
@@ -241,8 +265,26 @@ class Caller:
             self.budget.release(worst)
         return entered
 
-    def _stopped(self) -> Failure:
-        return self._outage or Failure(STOPPED, "stopped")
+    async def _not_begun(self, problem: Reply | TryAgain | GiveUp | None) -> Failure:
+        """The result of a call that may not begin; `problem` is what came of it before.
+
+        Where the run gave up, a row that was tried has failed; one that was not is still to be asked, by the next run.
+        """
+        if not self.pace.closed:
+            return Failure(SKIPPED_BUDGET, self.budget.reason())
+        if not self._gave_up:
+            return self._outage or Failure(STOPPED, "stopped")
+        if isinstance(problem, TryAgain) and self._worked:
+            self.effort.failed += 1
+            return Failure.of(problem)
+        while self.pace.inside:  # the error cancels all tasks, and a call under way may have been paid for
+            await asyncio.sleep(_POLL)
+        again = by_caller("run the same command again", "make the same call again")
+        patience = self._patience
+        raise EndpointError(
+            f"stopped: no call has succeeded for {patience.seconds:g} s, the last one: {patience.last_cause}",
+            hint=f"replies so far are recorded: {again} to go on; {option('give_up_after')} waits longer",
+        )
 
     async def _once(self, send: Send, worst: float, attempt: int) -> Reply | TryAgain | GiveUp:
         cost = worst  # a call that was cancelled may have cost its maximum
@@ -270,7 +312,12 @@ class Caller:
             failed = f"{self._failed_in_a_row} calls in a row have failed"
             self._outage = Failure(problem.outcome, f"not asked: {failed}, the last: {problem.cause}")
             self.stop()
-        return Failure(problem.outcome, problem.cause)
+        return Failure.of(problem)
+
+    def _give_up(self) -> None:
+        if not self.pace.closed:
+            self._gave_up = True
+            self.stop()
 
     def stop(self) -> None:
         """Begin no further calls; those under way may finish."""

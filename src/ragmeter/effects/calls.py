@@ -11,18 +11,29 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import Stoppable, run
 from ragmeter.effects.pace import Pace, Retries
+from ragmeter.effects.patience import GIVE_UP_AFTER
+from ragmeter.errors import UsageError
+from ragmeter.hints import parameter
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many calls at once, how often again after a failure, how many in all, and the most dollars to spend."""
+    """How many calls at once, how often again after a failure, how many in all, and the most dollars to spend.
+
+    After `give_up_after` seconds in which no call has succeeded, the run stops.
+    """
 
     workers: int = 4
     retries: int | Retries = 3
     max_calls: int | None = None
     budget: float | None = None
+    give_up_after: float = GIVE_UP_AFTER
+
+    def __post_init__(self) -> None:
+        if not self.give_up_after > 0:
+            raise UsageError(f"{parameter('give_up_after')} must be above 0, got {self.give_up_after}")
 
 
 def run_calls(
@@ -42,7 +53,8 @@ def run_calls(
     retries = limits.retries if isinstance(limits.retries, Retries) else Retries.of(limits.retries)
 
     async def main(stop: Stoppable) -> Result:
-        caller = Caller(journal, Pace(limits.workers), Budget(limits.budget, limits.max_calls), retries, scope)
+        budget = Budget(limits.budget, limits.max_calls)
+        caller = Caller(journal, Pace(limits.workers), budget, retries, scope, limits.give_up_after)
         stop.calls(caller.stop)
         return await work(caller)
 

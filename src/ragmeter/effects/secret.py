@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -10,6 +11,8 @@ from ragmeter.errors import UsageError
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _SHORTEST = 8  # a shorter key is a placeholder ("none", "test") and may be a word of an answer
+#: How a credential begins in a header: the secret is what follows.
+_SCHEME = re.compile(r"(?:bearer|basic|token|key|api-?key)\s+", re.IGNORECASE)
 
 
 class Secret:
@@ -41,8 +44,24 @@ class Secret:
 
     def pieces(self) -> set[str]:
         """What to take out of texts that are kept: the whole, and the pieces that are long enough to be a secret."""
-        texts = {self._text, self._text.removeprefix("Bearer "), *self._parts}
+        texts = {self._text, _without_scheme(self._text), *self._parts, *_basic(self._text)}
         return {text for text in texts if len(text) >= _SHORTEST}
+
+
+def _without_scheme(text: str) -> str:
+    scheme = _SCHEME.match(text)
+    return text[scheme.end() :] if scheme else text
+
+
+def _basic(text: str) -> list[str]:
+    """The user with the password, and the password, of an `Authorization: Basic ...`."""
+    if not text.lower().startswith("basic "):
+        return []
+    try:
+        decoded = base64.b64decode(text[6:].strip(), validate=True).decode()
+    except ValueError:
+        return []
+    return [decoded, decoded.partition(":")[2]]
 
 
 def read_headers(headers: Iterable[str] | Mapping[str, str]) -> dict[str, Secret]:

@@ -6,23 +6,23 @@ status, the connection or the timeout.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Self
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
+from ragmeter.effects.body import ENCODINGS, UnreadableError, read_lines, read_text
 from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.pace import retry_after
 from ragmeter.effects.secret import Secret
 from ragmeter.errors import EndpointError, MissingExtraError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.table import TIMEOUT
 
-_BIGGEST_REPLY = 8 << 20
 _LONGEST_ERROR = 4096  # characters of an error's body that are read
 _LONGEST_MESSAGE = 200
 _NO_MONEY = re.compile("insufficient_quota|credit balance is too low")
@@ -64,11 +64,16 @@ def public(url: str) -> str:
 
 @dataclass(frozen=True)
 class Response:
-    """A server's response, of any status."""
+    """A server's response, of any status. A stream has no text: its lines were passed on as they arrived."""
 
     status: int
     headers: Mapping[str, str]
     text: str
+
+    @property
+    def has_end(self) -> bool:
+        """Whether it says where it ends. Without that, a connection that is cut looks like the end."""
+        return "Content-Length" in self.headers or "Transfer-Encoding" in self.headers
 
 
 class Wire:
@@ -93,9 +98,7 @@ class Wire:
         self._headers = dict(headers or {})
         query = [Secret(value) for name, value in parse_qsl(urlsplit(url).query) if name != "api-version"]
         secrets = [*query, *(value for value in self._headers.values() if isinstance(value, Secret))]
-        texts = {text for secret in secrets for text in secret.pieces()}
-        longest_first = sorted(texts | {quote(text, safe="") for text in texts}, key=len, reverse=True)
-        self._secrets = [Secret(text) for text in longest_first]
+        self._cleaner = Cleaner(text for secret in secrets for text in secret.pieces())
         self._session: Any = None
         self._parsed: tuple[str, Any] = "", None
 
@@ -105,8 +108,10 @@ class Wire:
             connector=aiohttp.TCPConnector(limit=0),  # no limit here: Pace has it
             timeout=aiohttp.ClientTimeout(total=self.timeout),
             headers={
-                name: value.reveal() if isinstance(value, Secret) else value for name, value in self._headers.items()
+                name: value.reveal() if isinstance(value, Secret) else value
+                for name, value in {"Accept-Encoding": ENCODINGS, **self._headers}.items()
             },
+            auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=self._proxies,
         )
@@ -120,7 +125,7 @@ class Wire:
     ) -> Response:
         """Send a request and read the reply to its end. Redirects are not followed: they would get the key.
 
-        With `on_line`, server-sent events are passed on line by line as they arrive.
+        With `on_line`, server-sent events of a successful reply are passed on line by line as they arrive.
         """
         aiohttp = load_aiohttp()
         headers = {} if body is None else {"Content-Type": "application/json"}
@@ -128,23 +133,18 @@ class Wire:
             async with self._session.request(
                 method, self._address(url), data=body, headers=headers, allow_redirects=False
             ) as response:
-                if on_line is not None and response.content_type == "text/event-stream":
-                    await self._lines(response.content, on_line)
-                    return Response(response.status, response.headers, "")
-                content = bytearray()
-                async for part in response.content.iter_any():
-                    content += part
-                    if len(content) > _BIGGEST_REPLY:
-                        raise TryAgain(self.outcome, "the reply is too long", billed=True)
-                text = content.decode(_charset(response), "replace").removeprefix("\ufeff")
-                return Response(response.status, response.headers, self.clean(text))
+                return await self._read(response, on_line)
+        except UnreadableError as problem:
+            cause = self.clean(str(problem))
+            failure = TryAgain(self.outcome, cause, billed=True) if problem.passing else GiveUp(self.outcome, cause)
+            raise failure from None
         except TimeoutError:
             raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s", billed=True) from None
         except aiohttp.ClientConnectorError as error:
             cause = f"can't connect to {self.name}: {_reason(error)}"
             hint = "is the server running, and is this its address? Replies so far are recorded"
             raise TryAgain(self.outcome, cause, fatal=EndpointError(cause, hint=hint)) from None
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, aiohttp.http_exceptions.HttpProcessingError, OSError, ValueError) as error:
             raise TryAgain(self.outcome, f"the connection broke: {self.clean(_reason(error))}", billed=True) from None
 
     def _address(self, url: str) -> Any:
@@ -155,14 +155,20 @@ class Wire:
             self._parsed = url, URL(url)
         return self._parsed[1]
 
-    async def _lines(self, stream: Any, on_line: Callable[[str], None]) -> None:
-        """Pass on the lines of a stream."""
-        size = 0
-        while line := await stream.readline():
-            size += len(line)
-            if size > _BIGGEST_REPLY:
-                raise TryAgain(self.outcome, "the reply is too long", billed=True)
-            on_line(self.clean(line.decode("utf-8", "replace")).rstrip("\r\n"))
+    async def _read(self, response: Any, on_line: Callable[[str], None] | None) -> Response:
+        """Read the body. The library takes a reset for the end of a body that has none; the connection knows better."""
+        protocol = None if response.connection is None else response.connection.protocol
+        is_stream = response.content_type == "text/event-stream" and 200 <= response.status < 300
+        text = ""
+        if on_line is not None and is_stream:
+            await read_lines(response, lambda line: on_line(self.clean(line)))
+        else:
+            text = self.clean(await read_text(response))
+        reply = Response(response.status, response.headers, text)
+        broken = None if protocol is None or reply.has_end else protocol.exception()
+        if isinstance(broken, OSError):
+            raise broken
+        return reply
 
     def failure(self, response: Response, hints: Mapping[int, str]) -> TryAgain | GiveUp:
         """The failure for an unsuccessful response. A status in `hints` ends the run if no call has succeeded."""
@@ -181,20 +187,8 @@ class Wire:
         return GiveUp(self.outcome, cause, fatal=error if hint or response.status < 400 else None)
 
     def clean(self, text: str) -> str:
-        """The text without secrets, in case a server repeats one."""
-        for secret in self._secrets:
-            text = text.replace(secret.reveal(), "***")
-        return text
-
-
-def _charset(response: Any) -> str:
-    """The encoding that a response declares, if Python knows it."""
-    if "charset" not in response.headers.get("Content-Type", ""):
-        return "utf-8"
-    try:
-        return codecs.lookup(response.charset or "utf-8").name
-    except LookupError:
-        return "utf-8"
+        """The text without secrets, in case a server repeats one, in whatever form."""
+        return self._cleaner(text)
 
 
 def _message(text: str) -> str:

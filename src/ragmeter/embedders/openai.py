@@ -22,6 +22,7 @@ from ragmeter.io.write import dumps
 _BATCH = 64  # texts in one request
 _AT_ONCE = 8  # requests under way
 _FAILED = "embedding_error"
+_LONGEST_REASON = 300  # characters: an error may quote what the server sent
 _HINTS = {
     400: "one of the texts may be too long for the model: name a model that takes longer ones",
     401: "the key was not accepted: check OPENAI_API_KEY",
@@ -83,8 +84,8 @@ class Server:
             raise wire.failure(response, _HINTS)
         try:
             return _vectors(json.loads(response.text), len(texts))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            reason = f"the reply has no embeddings: {type(error).__name__}: {error}"
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            reason = wire.clean(f"the reply has no embeddings: {type(error).__name__}: {error}")[:_LONGEST_REASON]
             raise TryAgain(_FAILED, reason, billed=True) from None
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ragmeter.definition import Metric
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
+from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run
 from ragmeter.engine.filling import Asking
@@ -29,7 +30,7 @@ from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, SCORED, Batch, outcome_column
+from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, SCORED, Batch, outcome_column
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 _WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
 _OF_MEANING = ("semantic_similarity", "satisfaction_score")  # the metrics that embed
-_ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS)
+_ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS, PARTIAL_ANSWER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +77,7 @@ def ask_and_score(
     workers: int = 4,
     timeout: float = 60.0,
     retries: int = 3,
+    give_up_after: float = GIVE_UP_AFTER,
     max_calls: int | None = None,
     budget: float | None = None,
     replace: bool = False,
@@ -93,7 +95,8 @@ def ask_and_score(
 
     `target` is a function of the question, an object with `query(question)`, an address (`http://...`), a model
     (`openai:NAME`), a dotted path (`mypkg.rag:pipeline`), or what `open_target()` made of one of these. `output` is a
-    `results.json`. `workers` questions are under way at once; each may take `timeout` seconds. `progress=True` shows a
+    `results.json`. `workers` questions are under way at once; each may take `timeout` seconds. After `give_up_after`
+    seconds without any answer the run stops; the same call goes on with it. `progress=True` shows a
     bar in a notebook or a terminal; a function is called with each number of questions that was asked.
 
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
@@ -123,7 +126,7 @@ def ask_and_score(
     path = Path(output_dir) / name
     _check_places(source, path, None if output is None else Path(output))
     _rehearse(batches[0], chosen)
-    limits = Limits(workers, retries, max_calls, budget)
+    limits = Limits(workers, retries, max_calls, budget, give_up_after)
     shown = asking.check(chosen, lambda: batches, [*batches[0].columns, *_ANSWERED])
     with (
         hold_for_new_run(path, "asks questions", asks=True, replace=replace or reuse.wanted),
@@ -287,6 +290,7 @@ def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
         "retrieved": row.get("retrieved"),
         "latency_ms": row.get("latency_ms"),
         "error": row.get("error"),
+        **({PARTIAL_ANSWER: row[PARTIAL_ANSWER]} if row.get(PARTIAL_ANSWER) else {}),
         "scores": {key: _finite(row, name) for key, name in names.items()},
         "not_scored": {key: outcome for key, outcome in outcomes.items() if outcome != SCORED},
     }

@@ -17,6 +17,7 @@ from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Retries
+from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.errors import UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.judges.cascade import Cascade
@@ -57,6 +58,7 @@ class Judge:
         tries: how often a judgement that can't be read is asked for before it counts as unparsable.
         timeout: seconds for a reply.
         retries: how often a call that failed is made again.
+        give_up_after: seconds without any success after which judging stops; what was recorded is not asked again.
         prices: a file of prices, where ours does not know the model.
         claims_per_call: how many claims the model is asked about in one call. Small models do better with 1.
         workers: how many calls may be under way at once.
@@ -85,6 +87,7 @@ class Judge:
         tries: int = 3,
         timeout: float = 60.0,
         retries: int = MAX_API_RETRIES,
+        give_up_after: float = GIVE_UP_AFTER,
         prices: str | Path | None = None,
         claims_per_call: int = 10,
         workers: int = 8,
@@ -99,6 +102,8 @@ class Judge:
         ):  # fmt: skip
             if value < least:
                 raise UsageError(f"{parameter(name)} must be at least {least}, got {value}")
+        if not give_up_after > 0:
+            raise UsageError(f"{parameter('give_up_after')} must be above 0, got {give_up_after}")
         if not timeout > 0 or not temperature >= 0:
             raise UsageError("timeout must be above 0, and temperature at least 0")
         if provider is not None and (base_url or api_key or headers or api_version):
@@ -116,6 +121,7 @@ class Judge:
         self.repeats, self.tries, self.claims_per_call = repeats, tries, claims_per_call
         self.retries = Retries.of(retries)
         self.workers, self.budget, self.max_calls = workers, budget, max_calls
+        self.give_up_after = give_up_after
 
     def __repr__(self) -> str:
         asked = self.client().signature()
@@ -129,7 +135,7 @@ class Judge:
     @property
     def limits(self) -> Limits:
         """Within which it is asked."""
-        return Limits(self.workers, self.retries, self.max_calls, self.budget)
+        return Limits(self.workers, self.retries, self.max_calls, self.budget, self.give_up_after)
 
     @property
     def items_per_call(self) -> int:
@@ -349,7 +355,7 @@ class LLMJudge(Judge):
             async with self.client() as client:
                 return await self.on(verdict).ask(caller, client, values)
 
-        return run_calls(work, Limits(self.repeats, self.retries))
+        return run_calls(work, Limits(self.repeats, self.retries, give_up_after=self.give_up_after))
 
 
 def shown_texts(asked: Asked, row: Mapping[str, Any]) -> dict[str, str]:

@@ -35,6 +35,7 @@ from ragmeter.table import (
     NAMED_COLUMNS,
     NUMBER_COLUMNS,
     OTHER_NAMES,
+    PARTIAL_ANSWER,
     SCORED,
     Measure,
     Scores,
@@ -263,7 +264,7 @@ class Run:
 
     def slices(self) -> list[str]:
         """The user's own columns with 2 to 50 different short values."""
-        others = {*NAMED_COLUMNS, *self._of_judges}
+        others = {*NAMED_COLUMNS, PARTIAL_ANSWER, *self._of_judges}
         candidates = [
             name
             for name in self.texts

@@ -1,4 +1,4 @@
-"""A target behind an HTTP address: the question goes into a JSON request, the answer comes in a reply or a stream."""
+"""A target behind an HTTP address: the question goes into a JSON request, the answer comes in a reply or in events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from ragmeter.effects.caller import GiveUp
+from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.secret import read_headers
 from ragmeter.effects.wire import Response, Wire, check_address, public
@@ -18,13 +18,12 @@ from ragmeter.hints import by_caller, parameter
 from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
+from ragmeter.targets.events import EventStream
 from ragmeter.targets.json_path import FIELDS, REQUEST_EXAMPLE, JsonPath, fill
 from ragmeter.targets.port import Answer, PathUse, Question, Target, contexts_of, failed, ids_of
 
 METHODS = ("POST", "GET", "PUT")
 DEFAULT_REQUEST = {"question": "{question}"}
-#: Paths to the pieces of a streamed answer in common APIs, the most specific first.
-_PIECES = tuple(map(JsonPath.parse, ("delta", "choices[0].delta.content", "token", "text", "answer", "content")))
 _WRONG_PATH_AFTER = 5  # replies without an answer: then the answer path is wrong, not the reply
 _HINTS = {
     401: "the server wants credentials: "
@@ -108,19 +107,30 @@ class HttpTarget(Target):
         return self._path_use.never_matched()
 
     async def answer(self, question: Question) -> Reply:
-        """Send the question, and read the reply."""
+        """Send the question, and read the reply. A failure says what part of the answer had arrived."""
         url, body = self._address_and_body(question)
         begun = time.perf_counter()
-        stream = _Stream(self.paths, begun)
-        response = await self._wire.request(self.method, url, body, on_line=stream.line)
-        stream.flush()
-        latency = (time.perf_counter() - begun) * 1000
-        if not 200 <= response.status < 300:
-            raise self._wire.failure(response, _HINTS)
-        self._path_use.replies += 1
-        documents = stream.documents if stream.begun else [_document(response)]
+        events = EventStream(self.paths.delta, begun)
         try:
-            answer = self._streamed(stream) or self._text(documents)
+            response = await self._wire.request(self.method, url, body, on_line=events.line)
+            if not 200 <= response.status < 300:
+                raise self._wire.failure(response, _HINTS)
+            events.end(is_whole=response.has_end)
+            latency = (time.perf_counter() - begun) * 1000
+            return self._read(response, events, latency).cleaned(self._wire.clean).as_reply()
+        except RecursionError:
+            raise failed("the reply is nested too deeply") from None
+        except (GiveUp, TryAgain) as problem:
+            problem.cause = self._wire.clean(problem.cause)
+            problem.partial_answer = whole(self._wire.clean(events.text)) or None
+            raise
+
+    def _read(self, response: Response, events: EventStream, latency: float) -> Answer:
+        """The answer in a reply, and what else it has."""
+        self._path_use.replies += 1
+        documents = events.documents if events.begun else [_document(response)]
+        try:
+            answer = self._streamed(events) or self._text(documents)
         except GiveUp as problem:
             self._replies_without_answer += 1
             wrong_path = self._replies_without_answer >= _WRONG_PATH_AFTER
@@ -131,9 +141,9 @@ class HttpTarget(Target):
             None if self.paths.retrieved is None else ids_of(_flat(self._last(documents, self.paths.retrieved))),
             None if self.paths.contexts is None else contexts_of(_flat(self._last(documents, self.paths.contexts))),
             self._latency(documents, latency),
-            stream.first_ms,
+            events.first_ms,
             next((as_text(value) for value in self._last(documents, self.paths.conversation)), None),
-        ).as_reply()
+        )
 
     def _address_and_body(self, question: Question) -> tuple[str, bytes | None]:
         values = {
@@ -150,15 +160,15 @@ class HttpTarget(Target):
         query = urlencode({key: value for key, value in filled.items() if value is not None}, doseq=True)
         return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, query))))), None
 
-    def _streamed(self, stream: _Stream) -> str:
+    def _streamed(self, events: EventStream) -> str:
         """The answer of a stream: from the last event if that repeats it in full, else the pieces joined."""
-        if not stream.begun or not stream.text:
+        if not events.text:
             return ""
         if self.paths.delta is not None:
             self._path_use.matched.add(self.paths.delta.text)
-        in_last = self.paths.answer.find(stream.documents[-1]) if stream.documents else []
-        repeated = stream.place() != self.paths.answer.text and len(in_last) == 1 and isinstance(in_last[0], str)
-        return in_last[0] if repeated else stream.text
+        in_last = self.paths.answer.find(events.documents[-1]) if events.documents else []
+        repeated = events.place() != self.paths.answer.text and len(in_last) == 1 and isinstance(in_last[0], str)
+        return in_last[0] if repeated else events.text
 
     def _text(self, documents: list[Any]) -> str:
         if documents and isinstance(documents[-1], str):
@@ -189,72 +199,6 @@ class HttpTarget(Target):
         except ValueError:
             raise failed(f"the latency in the reply is {values[0]!r}, not a number") from None
         return measured if given is None else max(given, 0.0)
-
-
-class _Stream:
-    """Server-sent events as they arrive: the pieces of the answer, and when the first one came."""
-
-    def __init__(self, paths: Paths, begun: float) -> None:
-        self._paths = (paths.delta,) if paths.delta else _PIECES
-        self._started = begun
-        self._data_lines: list[str] = []
-        self._event = ""
-        self._pieces: dict[str, str] = {}
-        self._firsts: dict[str, float] = {}
-        self.begun = False
-        self.documents: list[Any] = []
-
-    def line(self, line: str) -> None:
-        """Take one line of the stream. An empty line ends an event."""
-        self.begun = True
-        name, _, value = line.partition(":")
-        if name == "data":
-            self._data_lines.append(value.removeprefix(" "))
-        elif name == "event":
-            self._event = value.strip()
-        elif not line:
-            self.flush()
-
-    def flush(self) -> None:
-        """End the current event, and read it."""
-        data, self._data_lines = "\n".join(self._data_lines), []
-        event, self._event = self._event, ""
-        if not data or data.strip() == "[DONE]":
-            return
-        if event == "error":
-            raise failed(f"the stream ended with an error: {data}")
-        try:
-            document = json.loads(data)
-        except ValueError:
-            document = None
-        if not isinstance(document, Mapping):
-            self._add("", data)  # a stream of bare text
-            return
-        self.documents.append(document)
-        for path in self._paths:
-            if pieces := [piece for piece in path.find(document) if isinstance(piece, str)]:
-                self._add(path.text, "".join(pieces))
-                return
-
-    def _add(self, place: str, piece: str) -> None:
-        if piece:
-            self._firsts.setdefault(place, (time.perf_counter() - self._started) * 1000)
-        self._pieces[place] = self._pieces.get(place, "") + piece
-
-    def place(self) -> str | None:
-        """The path where the pieces of the answer were: the first of the common ones that has any, "" for bare text."""
-        paths = (*(path.text for path in self._paths), "")
-        return next((path for path in paths if self._pieces.get(path)), None)
-
-    @property
-    def text(self) -> str:
-        """The pieces, joined."""
-        return self._pieces.get(self.place() or "", "")
-
-    @property
-    def first_ms(self) -> float | None:
-        """Milliseconds until the first piece."""
-        return self._firsts.get(self.place() or "")
 
 
 def _document(response: Response) -> Any:

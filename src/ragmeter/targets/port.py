@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from ragmeter.effects.caller import GiveUp
@@ -61,6 +61,16 @@ class Answer:
     def from_reply(cls, reply: Reply) -> Self:
         """From the journal."""
         return cls(**json.loads(reply.body))
+
+    def cleaned(self, clean: Callable[[str], str]) -> Answer:
+        """The answer with all of its texts passed through `clean`."""
+        return replace(
+            self,
+            answer=clean(self.answer),
+            retrieved=None if self.retrieved is None else list(map(clean, self.retrieved)),
+            contexts=None if self.contexts is None else list(map(clean, self.contexts)),
+            conversation_id=None if self.conversation_id is None else clean(self.conversation_id),
+        )
 
 
 class Target(ABC):

@@ -24,6 +24,7 @@ from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
+from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
@@ -78,6 +79,8 @@ class CRAGEvaluator:
         journal: the file that records replies; None records nothing.
         budget: the highest cost of the judge, in dollars.
         max_calls: the highest number of calls.
+        give_up_after: seconds without any success after which it stops; what was recorded is not asked again. A `judge`
+            has its own.
         progress: called with the number of turns that were just finished.
         show_progress: show a progress bar while the agent answers and while the judge judges.
     """
@@ -101,6 +104,7 @@ class CRAGEvaluator:
         budget: float | None = None,
         max_calls: int | None = None,
         retries: int = MAX_API_RETRIES,
+        give_up_after: float = GIVE_UP_AFTER,
         progress: Advance | None = None,
         agent_workers: int = DEFAULT_NUM_WORKERS,
         resume: bool = False,
@@ -119,10 +123,13 @@ class CRAGEvaluator:
         self.reuse = Reuse(resume, retry_failed)
         self.llm_judge: Judge | None = judge
         if judge is None and eval_model_name:
-            self.llm_judge = LLMJudge(eval_api_key, eval_model_name, base_url, retries=retries)
+            self.llm_judge = LLMJudge(
+                eval_api_key, eval_model_name, base_url, retries=retries, give_up_after=give_up_after
+            )
         if self.llm_judge is not None:
             self.llm_judge.check_budget(budget)
         self.budget, self.max_calls, self.retries = budget, max_calls, retries
+        self.give_up_after = give_up_after
         self.cascade = cascade
         self.tokenizer, self.load_image = tokenizer, load_image
         self.agent_name = agent_name
@@ -203,7 +210,7 @@ class CRAGEvaluator:
                 self.effort = asdict(caller.effort)
                 return [turn for progress in answered for turn in progress.turns()]
 
-            limits = Limits(self.agent_workers, self.retries, self.max_calls)
+            limits = Limits(self.agent_workers, self.retries, self.max_calls, give_up_after=self.give_up_after)
             try:
                 turns = run_calls(work, limits, journal, "" if current is None else current.key())
             finally:  # an agent with state has changed, even if the calls failed
@@ -318,7 +325,7 @@ class CRAGEvaluator:
             }
             return caller.usage.as_dict(), effort
 
-        limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget)
+        limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget, judge.give_up_after)
         with Journal(self.journal) as journal:
             notice = self._unused(journal, asks, judged)
             if notice:

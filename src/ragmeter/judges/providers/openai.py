@@ -43,6 +43,8 @@ class OpenAIProvider(HttpProvider):
     def _parse(self, document: Any) -> tuple[ChatReply, Any, Any]:
         choice = document["choices"][0]
         message = choice["message"]
+        if document.get("error") or choice.get("error") or choice.get("finish_reason") == "error":
+            raise ValueError("a gateway's reply whose completion broke off")
         refusal, finish = message.get("refusal"), choice.get("finish_reason")
         usage = document.get("usage") or {}
         reply = ChatReply(

@@ -12,6 +12,7 @@ from ragmeter.effects.journal import Reply
 from ragmeter.io.write import dumps
 from ragmeter.judges.prices import Price
 
+_TOO_BIG = 1e300  # no log-probability; an integer of 400 digits is no float either
 #: Chat messages: `role` is system, user or assistant.
 Messages = list[dict[str, str]]
 
@@ -99,7 +100,7 @@ def first_token(candidates: Iterable[tuple[Any, Any]]) -> dict[str, float] | Non
     """Log-probabilities by token, from pairs as a server gave them. What is no text or no number is left out."""
     logprobs: dict[str, float] = {}
     for token, value in candidates:
-        if isinstance(token, str) and isinstance(value, int | float) and math.isfinite(value):
+        if isinstance(token, str) and isinstance(value, int | float) and abs(value) < _TOO_BIG:
             logprobs[token] = max(float(value), logprobs.get(token, -math.inf))
     return logprobs or None
 
