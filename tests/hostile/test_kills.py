@@ -44,7 +44,9 @@ def kill(process: subprocess.Popen[str], after: float) -> None:
     process.communicate()
 
 
-def live_and_die(command: Command, folder: Path, server: CountingServer, chance: random.Random, *more: str) -> set[str]:
+def live_and_die(
+    command: Command, folder: Path, server: CountingServer, chance: random.Random, *more: str, pause: float = 0.1
+) -> set[str]:
     """Start the command, and kill it at a random point; returns what it has asked."""
     before = len(server.asked)
     replies = chance.randint(0, 12)
@@ -53,7 +55,7 @@ def live_and_die(command: Command, folder: Path, server: CountingServer, chance:
     if chance.random() < 0.8:
         wanted = before + chance.randint(0, max(0, replies // 3))
         wait_for(lambda: len(server.asked) > wanted or process.poll() is not None, process)
-        kill(process, chance.uniform(0, 0.1))
+        kill(process, chance.uniform(0, pause))
     else:
         kill(process, chance.uniform(0, 1.0))  # while it starts, perhaps
     time.sleep(0.05)  # what it had sent is there
@@ -70,12 +72,12 @@ def live_and_die(command: Command, folder: Path, server: CountingServer, chance:
 def test_killed_at_random_points(tmp_path: Path, name: str, kills: int) -> None:
     command = COMMANDS[name]
     chance = random.Random(SEED)
-    rows = 3 * ((2 if name == "web" else 5) * kills + 8)  # a page takes longer
+    rows = 3 * ((1 if name == "web" else 5) * kills + 8)  # a page takes longer
     command.prepare(tmp_path, rows)
     with CountingServer(latency=0.01) as server:
         recorded: set[str] = set()
         for _ in range(kills):
-            asked_now = live_and_die(command, tmp_path, server, chance)
+            asked_now = live_and_die(command, tmp_path, server, chance, pause=2.0 if name == "web" else 0.1)
             assert not asked_now & recorded, "what was recorded was asked again"
             assert recorded <= command.recorded(tmp_path), "what was recorded is gone"
             recorded = command.recorded(tmp_path)
@@ -117,7 +119,7 @@ def end(
 
 def finish(command: Command, folder: Path, server: CountingServer, *more: str, code: int = 0) -> str:
     process = command.start(folder, server, *more)
-    out, err = process.communicate(timeout=PATIENCE)
+    out, err = process.communicate(timeout=4 * PATIENCE)  # many rows, on a busy machine perhaps
     assert process.returncode == code, err
     assert "Traceback" not in err
     return out
