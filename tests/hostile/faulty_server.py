@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-from tests.judge_server import completion, verdict
+from tests.judge_server import completion, texts, verdict
 
 #: A request that contains this gets the fault.
 TRIGGER = "misbehave"
@@ -66,8 +66,8 @@ def good_body(request: dict[str, Any]) -> bytes:
     """A good reply: a chat completion to a judge, a plain answer to everybody else."""
     if "messages" not in request:
         return json.dumps({"answer": "Paris"}).encode()
-    fenced = "BEGIN " in request["messages"][-1]["content"]
-    return json.dumps(verdict(request) if fenced else completion("Paris")).encode()
+    is_judge = bool(texts(request))
+    return json.dumps(verdict(request) if is_judge else completion("Paris")).encode()
 
 
 class FaultyServer:

@@ -64,18 +64,16 @@ def test_columns_that_a_judge_has_filled(tmp_path: Path) -> None:
 def test_a_live_system_that_was_judged(tmp_path: Path) -> None:
     dataset = [{"qid": "1", "question": "q", "reference": "gold"}]
 
-    def ask(**more: Any) -> None:
-        ragmeter.ask(
-            dataset, lambda question: "it is gold", metrics="llm_correct", judge=judge(fake()), run="r",
-            output_dir=tmp_path, **more,
-        )  # fmt: skip
+    def ask(metrics: str = "llm_correct", **more: Any) -> None:
+        ragmeter.ask(dataset, lambda question: "it is gold", metrics=metrics, run="r", output_dir=tmp_path, **more)
 
-    ask()
+    ask(judge=judge(fake()))
+    ask(judge=judge(fake()))  # judged again: the replies are in the folder's journal
     with pytest.raises(UsageError, match="exists already"):
-        ask()
-    ask(resume=True)
-    ask(retry_failed=True)
-    ask(replace=True)
+        ask("token_f1")
+    ask(resume=True, judge=judge(fake()))
+    ask(retry_failed=True, judge=judge(fake()))
+    ask("token_f1", replace=True)
 
 
 def test_what_nobody_was_paid_for_is_replaced(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def ask_and_score(
     limits = Limits(workers, retries, max_calls, budget, give_up_after)
     shown = asking.check(chosen, lambda: batches, [*batches[0].columns, *_ANSWERED])
     with (
-        hold_for_new_run(path, "asks questions", asks=True, replace=replace or reuse.wanted),
+        hold_for_new_run(path, "asks questions", asks=True, judged=judge is not None, replace=replace or reuse.wanted),
         Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers,
     ):
         with progress_bar(progress, "asking", "questions", len(questions)) as advance:

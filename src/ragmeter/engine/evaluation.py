@@ -170,10 +170,10 @@ def evaluate(
     `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in `output_dir/judge.journal.sqlite`, so that the same
     answer is paid for once, and `retry_failed` asks again about rows that got no verdict. With `run`, the run is kept
     as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. An older run of that name
-    is replaced; one with a judge's replies in it only if `replace` is true, and its journal stays. `executor` says who
-    computes: "threads", "processes" (for metrics of yours in Python code), or an object with `submit()` as those of
-    concurrent.futures; the numbers are the same. `progress=True` shows a bar in a notebook or a terminal; a function is
-    called with each number of rows read.
+    is replaced; one with a judge's replies that would be lost only if `replace` is true, and its journal stays.
+    `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), or an object with
+    `submit()` as those of concurrent.futures; the numbers are the same. `progress=True` shows a bar in a notebook or a
+    terminal; a function is called with each number of rows read.
     """
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
@@ -193,7 +193,7 @@ def evaluate(
         return _evaluate(data, chosen, asking, None, confidence, workers)
     path = Path(output_dir) / run_name(run, Path(output_dir))
     check_writable(Path(output_dir))
-    with hold_for_new_run(path, "evaluates results", asks=judge is not None, replace=replace):
+    with hold_for_new_run(path, "evaluates results", asks=judge is not None, judged=judge is not None, replace=replace):
         return _evaluate(data, chosen, asking, path, confidence, workers)
 
 

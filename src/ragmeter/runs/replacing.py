@@ -14,10 +14,13 @@ from ragmeter.runs.run import Run
 
 
 @contextmanager
-def hold_for_new_run(path: Path, doing: str, *, asks: bool, replace: bool) -> Iterator[None]:
-    """Hold the place of a new run. An older run with paid replies there is an error, unless `replace` is true."""
+def hold_for_new_run(path: Path, doing: str, *, asks: bool, judged: bool, replace: bool) -> Iterator[None]:
+    """Hold the place of a new run. An older run with paid replies there is an error, unless `replace` is true.
+
+    `judged`: the new run has a judge too, which uses the replies in the folder's journal again.
+    """
     with hold(path, doing, asks=asks):
-        paid = "" if replace or not (path / MANIFEST).is_file() else paid_replies(path)
+        paid = "" if replace or not (path / MANIFEST).is_file() else paid_replies(path, judged=judged)
         if paid:
             raise UsageError(
                 f"the run {path.name} exists already, and has {paid}",
@@ -27,11 +30,13 @@ def hold_for_new_run(path: Path, doing: str, *, asks: bool, replace: bool) -> It
         yield
 
 
-def paid_replies(path: Path) -> str:
-    """What a judge was paid for in a run; empty if nothing is known of that."""
+def paid_replies(path: Path, *, judged: bool = False) -> str:
+    """What a judge was paid for in a run, and would be lost; empty if nothing is known of that."""
     journal = next((file.name for file in sorted(path.iterdir()) if is_journal(file)), "")
     if journal:
         return f"a judge's replies in {journal}"
+    if judged:
+        return ""
     try:
         manifest = Run(path).manifest()
     except InputError:  # a damaged run is there to be replaced
