@@ -21,7 +21,8 @@ from judge_engines import MODEL, WORKERS
 
 TURNS, LATENCY = 2_000, 0.05
 IDEAL = WORKERS / LATENCY
-TARGET = 0.9  # of the ideal
+TARGET, CPU_TARGET = 0.95, 0.4  # of the ideal; milliseconds a call
+MANY, MANY_TURNS, MANY_LATENCY, MANY_TARGET = 512, 10_000, 0.4, 0.8  # as many calls a second, of a slower server
 RESUMED, RESUME_TARGET = 10_000, 5.0
 _TRIAL = 200
 _HERE = Path(__file__).parent
@@ -81,6 +82,7 @@ class Engine:
 def judge(folder: Path, *, quick: bool) -> None:
     """Every engine in turn, several times; then runs that have nothing left to ask."""
     _throughput(folder, TURNS // 10 if quick else TURNS, 2 if quick else 7)
+    _many(folder, MANY_TURNS // 10 if quick else MANY_TURNS, 1 if quick else 3)
     _resume(folder, RESUMED // 10 if quick else RESUMED, 2 if quick else 5)
 
 
@@ -155,17 +157,50 @@ def _cases(count: int) -> dict[str, list[dict[str, Any]]]:
     return {"turns": turns, "requests": [{"messages": request, **given} for request in requests]}
 
 
-def _round(engine: Engine, server: Child, count: int, folder: Path) -> None:
+def _many(folder: Path, count: int, repetitions: int) -> None:
+    """ragmeter alone, with many more calls at once."""
+    engine = Engine("ragmeter, with its journal", "ragmeter")
+    cases, home = folder / "many.json", _made(folder / "many")
+    cases.write_text(json.dumps({"turns": make_turns(count), "requests": []}), encoding="utf-8")
+    with ExitStack() as stack:
+        server = stack.enter_context(_server(folder, MANY_LATENCY))
+        command = [peer_python("ragmeter"), str(_HERE / "judge_engines.py"), "ragmeter", _url(server), str(cases)]
+        engine.child = Child(command, home / "log")
+        stack.callback(engine.child.end)
+        for place in range(repetitions):
+            progress(f"judge: {MANY} at once, repetition {place + 1} of {repetitions}")
+            _round(engine, server, count, home / f"{place}", MANY)
+    rates = [count / seconds for seconds in engine.calls]
+    ideal = MANY / MANY_LATENCY
+    table(
+        f"JUDGE  {count:,} calls to a server that takes {MANY_LATENCY * 1000:.0f} ms, {MANY} at once: "
+        f"{ideal:,.0f} calls/s are ideal; median of {repetitions}",
+        ("engine", "calls/s", "of ideal", "(range)", "target", "CPU ms/call", "at once"),
+        [
+            (
+                engine.name,
+                f"{median(rates):,.0f}",
+                f"{median(rates) / ideal:.1%}",
+                f"{min(rates) / ideal:.0%}-{max(rates) / ideal:.0%}",
+                f"{MANY_TARGET:.0%}",
+                f"{median(usage.cpu_seconds for usage in engine.whole) / count * 1000:.2f}",
+                f"{engine.peak}",
+            )
+        ],
+    )
+
+
+def _round(engine: Engine, server: Child, count: int, folder: Path, workers: int = WORKERS) -> None:
     """One run of one engine; each turn must have been asked about once, and judged by the rule."""
     assert engine.child is not None
     server.ask()
-    done = engine.child.ask([count, str(_made(folder))])
+    done = engine.child.ask([count, str(_made(folder)), workers])
     seen = server.ask()
     expected = [number % 2 == 0 for number in range(count)]
     right = sum(a is b for a, b in zip(done["verdicts"], expected, strict=False))
     if right != count or len(done["verdicts"]) != count:
         raise BenchmarkError(f"{engine.name}: {right:,} of {count:,} verdicts are there and right")
-    if seen["count"] != count or seen["peak"] > WORKERS:
+    if seen["count"] != count or seen["peak"] > workers:
         raise BenchmarkError(f"{engine.name}: {seen['count']:,} calls for {count:,} turns, {seen['peak']} at once")
     engine.calls.append(seen["seconds"])
     engine.whole.append(Usage(done["seconds"], done["cpu_seconds"]))
@@ -202,7 +237,8 @@ def _print(engines: list[Engine], count: int, repetitions: int) -> None:
         f"JUDGE  {count:,} calls to a server on this machine that takes {LATENCY * 1000:.0f} ms, {WORKERS} at once: "
         f"{IDEAL:,.0f} calls/s are ideal;\n"
         f"       median of {repetitions}; calls/s: from the first request to the last reply, as the server sees it;\n"
-        "       whole: seconds of the whole call, without imports; ratio: how many times as fast the first line is",
+        "       whole: seconds of the whole call, without imports; ratio: how many times as fast the first line is;\n"
+        f"       target for the CPU of the first line: {CPU_TARGET} ms",
         (
             "engine",
             "versions",

@@ -1,8 +1,8 @@
 """Judges all turns in one go, each time it is told to: `python judge_engines.py ENGINE URL CASES`.
 
 A process of its own for each engine, because some of the peers can't be installed beside one another. It loads nothing
-but its engine, says which versions it has or what is missing, and answers each line, a number of turns and a folder,
-with what it took and the verdicts.
+but its engine, says which versions it has or what is missing, and answers each line, a number of turns, a folder and
+how many calls may be under way, with what it took and the verdicts.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ PACKAGES = {
 }
 #: Turns as ragmeter takes them, and the request that the peers make of each, which is not on their bill.
 Cases = dict[str, list[dict[str, Any]]]
-#: From the first so many cases and a folder to whether each was judged right.
-Call = Callable[[int, Path], list[bool]]
+#: From the first so many cases, a folder and the number of calls at once to whether each was judged right.
+Call = Callable[[int, Path, int], list[bool]]
 
 
 def ragmeter(url: str, cases: Cases) -> Call:
     """All that a user gets: the prompt, the pace, every verdict on the disk, the scores."""
     from ragmeter import CRAGEvaluator
 
-    def call(count: int, folder: Path) -> list[bool]:
+    def call(count: int, folder: Path, workers: int) -> list[bool]:
         evaluator = CRAGEvaluator(
-            None, None, MODEL, KEY, num_workers=WORKERS, base_url=url, journal=folder / "journal.sqlite"
+            None, None, MODEL, KEY, num_workers=workers, base_url=url, journal=folder / "journal.sqlite"
         )
         rows, _ = evaluator.evaluate_agent_responses(cases["turns"][:count])
         return [row["is_semantically_correct"] for row in rows["all"]]
@@ -54,8 +54,8 @@ def openai(url: str, cases: Cases) -> Call:
     """The official client, which threads share."""
     from openai import OpenAI
 
-    def call(count: int, folder: Path) -> list[bool]:
-        with OpenAI(base_url=url, api_key=KEY, max_retries=RETRIES) as client, ThreadPoolExecutor(WORKERS) as pool:
+    def call(count: int, folder: Path, workers: int) -> list[bool]:
+        with OpenAI(base_url=url, api_key=KEY, max_retries=RETRIES) as client, ThreadPoolExecutor(workers) as pool:
             return list(
                 pool.map(lambda each: _right(client.chat.completions.create(**each)), cases["requests"][:count])
             )
@@ -69,18 +69,18 @@ def ragas(url: str, cases: Cases) -> Call:
     from ragas.executor import Executor
     from ragas.run_config import RunConfig
 
-    async def judge_all(count: int) -> list[bool]:
+    async def judge_all(count: int, workers: int) -> list[bool]:
         async with AsyncOpenAI(base_url=url, api_key=KEY, max_retries=RETRIES) as client:
 
             async def judge(each: dict[str, Any]) -> bool:
                 return _right(await client.chat.completions.create(**each))
 
-            executor = Executor(show_progress=False, raise_exceptions=True, run_config=RunConfig(max_workers=WORKERS))
+            executor = Executor(show_progress=False, raise_exceptions=True, run_config=RunConfig(max_workers=workers))
             for each in cases["requests"][:count]:
                 executor.submit(judge, each)
             return list(await executor.aresults())
 
-    return lambda count, folder: asyncio.run(judge_all(count))
+    return lambda count, folder, workers: asyncio.run(judge_all(count, workers))
 
 
 def deepeval(url: str, cases: Cases) -> Call:
@@ -110,7 +110,7 @@ def deepeval(url: str, cases: Cases) -> Call:
         def __name__(self) -> str:
             return "verdict"
 
-    def call(count: int, folder: Path) -> list[bool]:
+    def call(count: int, folder: Path, workers: int) -> list[bool]:
         turns = cases["turns"][:count]
         client = AsyncOpenAI(base_url=url, api_key=KEY, max_retries=RETRIES)
         found = evaluate(
@@ -124,7 +124,7 @@ def deepeval(url: str, cases: Cases) -> Call:
                 for number, turn in enumerate(turns)
             ],
             [Verdict(client)],
-            async_config=AsyncConfig(max_concurrent=WORKERS),
+            async_config=AsyncConfig(max_concurrent=workers),
             display_config=DisplayConfig(show_indicator=False, print_results=False, inspect_after_run=False),
             cache_config=CacheConfig(write_cache=False),
         )
@@ -152,9 +152,9 @@ def main(engine: str, url: str, file: str) -> None:
             return
         print(json.dumps({"versions": versions}), file=answers)
         for line in sys.stdin:
-            count, folder = json.loads(line)
+            count, folder, workers = json.loads(line)
             begin, cpu_begin = time.perf_counter(), time.process_time()
-            verdicts = call(count, Path(folder))
+            verdicts = call(count, Path(folder), workers)
             taken = {"seconds": time.perf_counter() - begin, "cpu_seconds": time.process_time() - cpu_begin}
             print(json.dumps({**taken, "verdicts": verdicts}), file=answers)
 
