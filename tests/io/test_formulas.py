@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,7 @@ HARMLESS = [
     "-Nx7kQ_2", "-a1b2c3", "-1a", "--aZ9_", "-0f8fad5b-d9cb-469f-a165-70867728950e", "+a1b2/c3", "-5kg", "-x_1",
     "'=1", "q=1", "- año 2024", " - uno", "-  uno", "—Hola (dijo)", "* uno", "• uno", "1. uno",
 ]  # fmt: skip
+_SHAPELESS = ("Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me", "Mc")
 UNSEEN = ["\ufeff", "\u200b", "\u200d", "\u2060", "\u00a0", "\u3000", "\x00", "\x1f", "\u00ad", "\u202e", "\n", "\x0b"]
 
 
@@ -44,6 +47,14 @@ def test_characters_that_nobody_sees_hide_no_formula(unseen: str) -> None:
         assert guarded(unseen + " " + unseen + text).startswith("'")
     assert guarded(f'- HYPERLINK{unseen}("http://x")').startswith("'")
     assert guarded(f"{unseen}- uno") == f"{unseen}- uno"
+
+
+def test_no_character_without_a_shape_hides_a_formula() -> None:
+    """All controls, formats, spaces and marks that this Python knows, and fillers that count as letters."""
+    shapeless = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in _SHAPELESS]
+    assert len(shapeless) > 2000
+    for unseen in [*shapeless, *"\u115f\u1160\u3164\uffa0\u2800\ufffe\uffff", "\ufeff\u200b \u0301\ufeff"]:
+        assert guarded(f"{unseen}=HYPERLINK(1)") == f"'{unseen}=HYPERLINK(1)", ascii(unseen)
 
 
 @given(st.text(alphabet=" \t\n-+=@|!(#'$.,:/AZaz059_\ufeff\u200b－＋（"))

@@ -21,6 +21,8 @@ _INVISIBLE = regex.compile(rf"[{_UNSEEN}--\p{{Z}}--\s]+", regex.VERSION1)
 _FORMULA = regex.compile(rf"[\s{_UNSEEN}]*[=+\-@\t\r|%＝＋－＠﹦﹢﹣﹫−]")
 #: Marks that begin no formula, and that are seen. The empty text is among them.
 _PLAIN = "!\"#$&'()*,./:;<>?[\\]^_`{}~"
+#: Letters that fonts don't show.
+_FILLERS = "\u115f\u1160\u3164\uffa0"
 _NUMBER = re.compile(r"[+-](?:\d+(?:[.,]\d+)*\.?|[.,]\d+)(?:[eE][+-]?\d+)?\s?%?")
 #: A call, a pipe, a reference to another sheet or file.
 _REACHES_OUT = re.compile(r"""\|| \w\s*\( | !\s*[\w$'"\[(] | ['"]\s*\#""", re.VERBOSE)
@@ -34,7 +36,8 @@ _ID = re.compile(r"[-+]+(?=.*[^\W\d_])(?=.*[\d_])[\w.:/~+-]*")  # letters, and a
 
 def guarded(text: str) -> str:
     """The text, with a quote in front if a spreadsheet might run it."""
-    if text[:1].isalnum() or text[:1] in _PLAIN:
+    first = text[:1]
+    if first in _PLAIN or (first.isalnum() and first not in _FILLERS):
         return text
     start = _FORMULA.match(text)
     return text if start is None or _runs_nothing(text, start.end() - 1) else f"'{text}"
