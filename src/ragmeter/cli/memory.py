@@ -26,5 +26,5 @@ def keep_freed_memory() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:  # another C library
         return
-    if all([mallopt(parameter, value) for parameter, value in _SETTINGS.items()]):
+    if all(mallopt(parameter, value) for parameter, value in _SETTINGS.items()):
         os.environ.setdefault(_POOL, "system")

@@ -37,9 +37,7 @@ def _kind(code: int) -> int:
 
 _KINDS = bytes(map(_kind, range(256)))
 #: What `normalize.fold` does to ASCII.
-_FOLDED = bytes(
-    ord("'") if code == ord("`") else ord(chr(code).lower()) if code < 0x80 else code for code in range(256)
-)
+_FOLDED = bytes.maketrans(b"`ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"'abcdefghijklmnopqrstuvwxyz")
 _SPACES = "\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 #: Which code points below U+4000 are white space of two or three bytes.
 _IS_WIDE_SPACE = np.zeros(0x4000, bool)
@@ -115,7 +113,7 @@ def _running_total(counts: Ids) -> Ids:
 
 
 def _joining(kinds: _Bytes) -> Ids:
-    """Apostrophes inside a word (don't), points and commas inside a number (3.5). The first and last byte are spaces."""
+    """Apostrophes inside a word (don't), points and commas inside a number (3.5). Spaces come first and last."""
     apostrophes, separators = np.flatnonzero(kinds == _APOSTROPHE), np.flatnonzero(kinds == _SEPARATOR)
     before = kinds[apostrophes - 1]
     in_word = ((before == _LETTER) | (before == _UNDERSCORE)) & (kinds[apostrophes + 1] == _LETTER)
@@ -146,12 +144,8 @@ def _wide_spaces(data: bytes) -> Ids:
     raw = np.frombuffer(data, np.uint8)
     two, three = np.flatnonzero(raw == 0xC2), np.flatnonzero(raw - np.uint8(0xE1) < 3)
     two = two[_IS_WIDE_SPACE[raw[two + 1]]]
-    code_points = (
-        (raw[three].astype(np.int64) & 0xF) << 12
-        | (raw[three + 1].astype(np.int64) & 0x3F) << 6
-        | raw[three + 2] & 0x3F
-    )
-    three = three[_IS_WIDE_SPACE[code_points]]
+    first, second, third = (raw[three + step].astype(np.int64) for step in range(3))
+    three = three[_IS_WIDE_SPACE[(first & 0x0F) << 12 | (second & 0x3F) << 6 | third & 0x3F]]
     return np.concatenate([two, two + 1, three, three + 1, three + 2])
 
 

@@ -1,8 +1,8 @@
 """The columns that text metrics share: tokens, stems, and the bags of both sides of a pair.
 
-Texts become integers once. A block's texts are split into words as bytes (`splitting.py`); only its *distinct* words are
-handled in Python, where a known word is a look-up. From there on everything is arithmetic over arrays: the tokens of all
-references, then those of all answers, in one array of ids, with an array of each text's offset.
+Texts become integers once. A block's texts are split into words as bytes (`splitting.py`); only its *distinct* words
+are handled in Python, where a known word is a look-up. From there on everything is arithmetic over arrays: the tokens
+of all references, then those of all answers, in one array of ids, with an array of each text's offset.
 """
 
 from __future__ import annotations
