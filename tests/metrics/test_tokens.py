@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from ragmeter import get_metric
 from ragmeter.errors import MissingExtraError
+from ragmeter.metrics import splitting
 from ragmeter.metrics import tokens as tokens_module
 from ragmeter.metrics.bags import Sides, bags
-from ragmeter.metrics.normalize import fold, words
+from ragmeter.metrics.normalize import fold, known_languages, stemmer, strip_accents, words
 from ragmeter.metrics.splitting import split
 from ragmeter.metrics.tokens import Lexicon, tokens
 from ragmeter.table import Block
@@ -35,6 +36,30 @@ def test_tokens_of_columns_are_the_words_of_the_texts(texts: list[str]) -> None:
         assert [known[i] for i in ids] == words(fold(text))
 
 
+def test_figures_are_their_own_stems() -> None:
+    """The short cut of stems, for every language."""
+    figures = [str(7 * number) for number in range(300)] + ["0001", "123456789012345678901234567890"]
+    for code in known_languages():
+        algorithm = stemmer(code)
+        assert algorithm is None or algorithm.stemWords(figures) == figures
+        stem_of_word = Lexicon().stems(code)
+        assert len(stem_of_word) == 0
+
+
+def test_stems_are_those_of_the_stemmer() -> None:
+    texts = ["cats 12 running", "٣٤٥ gatos 12 7 niñas", "12 cat run"]
+    for code in ("en", "es", "ar", "zh"):
+        both = tokens.function(texts, texts)
+        known, stem_of_word, algorithm = both.lexicon.words(), both.lexicon.stems(code), stemmer(code)
+        ids = sorted(set(both.sides.ids.tolist()))
+        stems = {known[i]: algorithm.stemWord(known[i]) if algorithm else known[i] for i in ids}
+        assert len({stem_of_word[i] for i in ids}) == len(set(stems.values()))
+        for first in ids:
+            for second in ids:
+                is_same = stems[known[first]] == stems[known[second]]
+                assert (stem_of_word[first] == stem_of_word[second]) == is_same
+
+
 def test_a_full_lexicon_starts_afresh_and_scores_stay_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = (["the black cats sat", "¿cómo estás?"], ["a black cat sits", "como estas"])
     before = get_metric("meteor_score[language=en]")(*columns)
@@ -44,6 +69,34 @@ def test_a_full_lexicon_starts_afresh_and_scores_stay_the_same(monkeypatch: pyte
         np.testing.assert_array_equal(get_metric("meteor_score[language=en]")(*columns), before)
         held.append(tokens_module._lexicon)
     assert len(set(map(id, held))) == 3
+
+
+@given(texts, texts)
+def test_identical_texts_are_those_with_the_same_plain_chunks(first: list[str], second: list[str]) -> None:
+    """The oracle of exact match; among others each text with itself in capitals and without accents."""
+    texts = [text.encode("utf-8", "replace").decode() for text in first + second]
+    others = [text.encode("utf-8", "replace").decode() for text in second + first]
+    pairs = [*zip(texts, others, strict=True), *((text, text.upper()) for text in texts)]
+    pairs += [(text, f" {strip_accents(fold(text))}\n") for text in texts]
+    expected = [[_plain(chunk) for chunk in a.split()] == [_plain(chunk) for chunk in b.split()] for a, b in pairs]
+    if pairs:
+        assert get_metric("exact_match")(*map(list, zip(*pairs, strict=True))).tolist() == expected
+
+
+def _plain(chunk: str) -> str:
+    return strip_accents(fold(chunk))
+
+
+@pytest.mark.parametrize("size", [1, 30, 1000])
+def test_texts_are_split_the_same_in_slices_of_any_size(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    texts = ["", "a b's 3.5 1,", "¿Qué\u00a0tal? it's’", "中文", "\u0301 x", "e\u0301\u2003a", "'", "end"] * 3
+    whole = split(texts)
+    monkeypatch.setattr(splitting, "_AT_ONCE", size)
+    parts = split(texts)
+    assert parts.distinct.equals(whole.distinct)
+    np.testing.assert_array_equal(parts.items, whole.items)
+    np.testing.assert_array_equal(parts.starts, whole.starts)
+    np.testing.assert_array_equal(parts.has_marks, whole.has_marks)
 
 
 def test_a_block_too_large_for_one_number_is_sorted_the_long_way() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -188,7 +187,6 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.io.names import plain_name, run_name
     from ragmeter.io.source import stem
 
-    _keep_freed_memory()
     folder = chosen.output_dir or RUNS
     name = run_name(chosen.run or f"{plain_name(stem(Path(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}", folder)
     replaced = (folder / name).exists()
@@ -282,17 +280,3 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     executor = chosen.executor or "threads"
     evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
     return _show(chosen, evaluation, gate)
-
-
-def _keep_freed_memory() -> None:
-    """Make the allocator keep freed memory: returning pages to the system after each batch costs a tenth of the time.
-
-    It applies to the whole process, so only the command line sets it, and only with glibc.
-    """
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):
-        return
-    trim_threshold, mmap_threshold, arena_max = -1, -3, -8
-    for parameter, value in ((trim_threshold, 1 << 30), (mmap_threshold, 1 << 30), (arena_max, 1)):
-        mallopt(parameter, value)

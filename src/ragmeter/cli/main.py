@@ -14,6 +14,7 @@ from typing import Any
 
 import ragmeter
 from ragmeter.cli.avoid_pandas import avoid_pandas
+from ragmeter.cli.memory import keep_freed_memory
 from ragmeter.effects.signals import exit_code, raising_terminated
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
 
@@ -108,6 +109,7 @@ def _drop_output() -> None:
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in _COMMANDS:
         if not {"-h", "--help"}.intersection(arguments):  # help needs no heavy import
+            keep_freed_memory()
             avoid_pandas()
         code: int = import_module(f"ragmeter.cli.{arguments[0]}").run(arguments[1:])
         return code

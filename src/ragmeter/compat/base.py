@@ -6,24 +6,19 @@ metrics, with the columns and the file formats of the tools that they replace.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any, ClassVar, Protocol
 
 from ragmeter.compat.objects import EvaluationResult, QAPair, RAGResult
+from ragmeter.compat.scoring import Number, fixed_columns, only_name, score_table
 from ragmeter.definition import Metric
-from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import column_option
 from ragmeter.io.cells import as_list
 from ragmeter.io.data import Data
 from ragmeter.registry import get
-from ragmeter.table import SCORED
-
-Number = int | float
 
 _FIELDS = (
     "qid", "question", "answer", "contexts", "retrieved", "reference", "relevant", "latency_ms", "system_name", "error",
@@ -47,9 +42,18 @@ class MetricEvaluator(ABC):
     def metrics(self) -> dict[str, Metric]:
         """The metric behind each score column, in the order of the columns."""
 
+    def columns(self, columns: Mapping[str, Sequence[Any]], rows: int) -> dict[str, Sequence[Any]]:
+        """The columns of the row file before the scores, for so many rows."""
+        return fixed_columns(self, columns, rows)
+
     def row(self, columns: Mapping[str, Any], scores: dict[str, Number | None]) -> dict[str, Any]:
-        """One row of the row file."""
-        return {"qid": columns["qid"], "evaluator_name": type(self).__name__, "is_aggregated": False, **scores}
+        """One row of the row file. A class that overrides this is given every row, which takes longer."""
+        of_one_row = self.columns({name: [value] for name, value in columns.items()}, 1)
+        return {**{name: column[0] for name, column in of_one_row.items()}, **scores}
+
+    def makes_rows(self) -> bool:
+        """Whether the class makes its rows one by one."""
+        return type(self).row is not MetricEvaluator.row
 
     @abstractmethod
     def aggregate(self, scores: Mapping[str, Sequence[Number]]) -> dict[str, Number | None]:
@@ -60,33 +64,11 @@ class MetricEvaluator(ABC):
 
         Several results may have the same qid: each is scored against the reference with that qid.
         """
-        started = time.perf_counter()
         data = Data.open(*_as_rows(rag_results, references), repeated=True)
-        metrics = self.metrics()
-        rows: list[dict[str, Any]] = []
-        scores_by_column: dict[str, list[Number]] = {column: [] for column in metrics}
-        not_scored: Counter[str] = Counter()
-        for scored in score_batches(data.batches(list(metrics.values())), list(metrics.values())):
-            names = list(scored.batch.columns)
-            lists = [
-                [_number(value, column in self.whole) for value in scored.scores[metric.name][0].tolist()]
-                for column, metric in metrics.items()
-            ]
-            for values, *scores in zip(zip(*scored.batch.columns.values(), strict=True), *lists, strict=True):
-                rows.append(self.row(dict(zip(names, values, strict=True)), dict(zip(metrics, scores, strict=True))))
-            for column, values_of_column in zip(metrics, lists, strict=True):
-                scores_by_column[column].extend(value for value in values_of_column if value is not None)
-            outcomes = scored.scores[next(iter(metrics.values())).name][1]
-            not_scored.update(outcome for outcome in outcomes if outcome != SCORED)
-        elapsed = (time.perf_counter() - started) * 1000
-        return EvaluationResult(
-            evaluator_name=type(self).__name__,
-            metrics={**self.aggregate(scores_by_column), "processing_time_ms": elapsed},
-            rows=rows,
-            sample_count=len(rows) - not_scored.total(),
-            system_name=_system_name(rag_results),
-            not_scored=dict(not_scored),
-        )
+        (result,) = score_table([self], data.batches(list(self.metrics().values())))
+        result.rows = list(result.rows)
+        result.system_name = only_name(getattr(item, "system_name", None) for item in rag_results)
+        return result
 
 
 def read_objects(
@@ -151,17 +133,6 @@ def metric(name: str, **settings: Any) -> Metric:
     """A metric with the settings that are not None."""
     given_settings = {key: value for key, value in settings.items() if value is not None}
     return get(name).with_settings(**given_settings) if given_settings else get(name)
-
-
-def _number(value: float, whole: bool) -> Number | None:
-    if value != value:
-        return None
-    return int(value) if whole else value
-
-
-def _system_name(results: Sequence[RAGResult]) -> str:
-    names = {getattr(result, "system_name", None) for result in results} - {None, ""}
-    return names.pop() if len(names) == 1 else ""  # type: ignore[return-value]
 
 
 def _as_rows(

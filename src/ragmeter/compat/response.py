@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragmeter.compat.base import MetricEvaluator, Number, average, metric
+from ragmeter.compat.scoring import first_or_all
 from ragmeter.definition import Metric
 
 _STEMMED = ("cosine_similarity", "rouge_l_score", "meteor_score", "average_score")
@@ -26,14 +27,13 @@ class ResponseEvaluator(MetricEvaluator):
         """The five scores and their average."""
         return {name: metric(name, language=self.language) if name in _STEMMED else metric(name) for name in _COLUMNS}
 
-    def row(self, columns: Mapping[str, Any], scores: dict[str, Number | None]) -> dict[str, Any]:
-        """Question, reference and answer, then the scores."""
-        references = columns.get("reference") or []
+    def columns(self, columns: Mapping[str, Sequence[Any]], rows: int) -> dict[str, Sequence[Any]]:
+        """Question, reference and answer, before the scores."""
+        missing = [None] * rows
         return {
-            "query": columns.get("question"),
-            "ground_truth": references[0] if len(references) == 1 else list(references) or None,
-            "actual_response": columns.get("answer"),
-            **scores,
+            "query": columns.get("question", missing),
+            "ground_truth": first_or_all(columns.get("reference", missing)),
+            "actual_response": columns.get("answer", missing),
         }
 
     def aggregate(self, scores: Mapping[str, Sequence[Number]]) -> dict[str, Number | None]:

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -22,6 +22,7 @@ RUNS = Path("runs")
 EVALUATION_RESULTS = Path("data/evaluation_results")
 
 _DELIMITERS = {"tsv": "\t", "csv": ","}
+_NUMBERS = {int, float, bool, type(None)}
 
 
 @contextmanager
@@ -65,10 +66,8 @@ def write_rows(
 ) -> None:
     """Rows in one of the formats. Numbers are written in full; a missing cell is empty, or null where that exists."""
     if file_format in _DELIMITERS:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(_Lines(file), delimiter=_DELIMITERS[file_format], lineterminator="\r\n")
-            writer.writerow([_cell(title, guard) for title in columns])
-            writer.writerows([_cell(value, guard) for value in row] for row in rows)
+        cells = ([_cell(value, guard) for value in row] for row in rows)
+        _write_cells(path, [_cell(title, guard) for title in columns], cells, file_format)
     elif file_format == "jsonl":
         with path.open("w", encoding="utf-8", newline="\n") as file:
             for row in rows:
@@ -81,6 +80,32 @@ def write_rows(
         table = pa.table({title: _array(cells) for title, cells in zip(columns, by_column, strict=True)})
         with path.open("wb") as file:
             pq.write_table(table, file)
+
+
+def write_columns(path: Path, columns: Mapping[str, Sequence[Any]], file_format: str, *, guard: bool = True) -> None:
+    """The same, by columns, which is faster."""
+    if file_format not in _DELIMITERS:
+        write_rows(path, list(columns), zip(*columns.values(), strict=True), file_format, guard=guard)
+        return
+    cells = [_cells(column, guard) for column in columns.values()]
+    _write_cells(path, [_cell(title, guard) for title in columns], zip(*cells, strict=True), file_format)
+
+
+def _write_cells(path: Path, titles: Sequence[str], rows: Iterable[Sequence[Any]], file_format: str) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(_Lines(file), delimiter=_DELIMITERS[file_format], lineterminator="\r\n")
+        writer.writerow(titles)
+        writer.writerows(rows)
+
+
+def _cells(column: Sequence[Any], guard: bool) -> Sequence[Any]:
+    """The cells of a column as they are written. Most texts begin with a letter or a digit, which no formula does."""
+    if set(map(type, column)) <= _NUMBERS:
+        return column
+    return [
+        value if type(value) is str and value[:1].isalnum() and value[:1].isascii() else _cell(value, guard)
+        for value in column
+    ]
 
 
 class _Lines:

@@ -22,7 +22,6 @@ _Flags = npt.NDArray[np.bool_]
 _AT_ONCE = 1 << 18  # bytes: their arrays stay in the processor's cache
 #: The kinds of bytes. Those of a word come first, so that one comparison finds them.
 _DIGIT, _LETTER, _UNDERSCORE, _APOSTROPHE, _SEPARATOR, _SPACE, _OTHER, _FOREIGN = range(8)
-_SPACES = "\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 
 
 def _kind(code: int) -> int:
@@ -38,14 +37,11 @@ def _kind(code: int) -> int:
 
 _KINDS = bytes(map(_kind, range(256)))
 #: What `normalize.fold` does to ASCII.
-_FOLDED = bytes(
-    ord("'") if code == ord("`") else ord(chr(code).lower()) if code < 0x80 else code for code in range(256)
-)
-#: White space of two bytes, and of three, as numbers.
-_WIDE = {
-    width: np.array([int.from_bytes(space.encode()) for space in _SPACES if len(space.encode()) == width])
-    for width in (2, 3)
-}
+_FOLDED = bytes.maketrans(b"`ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"'abcdefghijklmnopqrstuvwxyz")
+_SPACES = "\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+#: Which code points below U+4000 are white space of two or three bytes.
+_IS_WIDE_SPACE = np.zeros(0x4000, bool)
+_IS_WIDE_SPACE[[ord(space) for space in _SPACES]] = True
 
 
 @dataclass(frozen=True)
@@ -80,21 +76,25 @@ def split(texts: Sequence[str]) -> Split:
 
 def _words(texts: list[bytes], sizes: Ids) -> tuple[_Bytes, Ids, Ids, _Flags]:
     """The letters of all words, the length of each, how many words each text has, and which texts have marks."""
-    data = b"\n".join([b"", *texts, b""]).translate(_FOLDED)
+    data = _joined(texts).translate(_FOLDED)
     breaks = _running_total(sizes + 1)
-    has_marks = np.zeros(len(texts), bool)
-    if not data.isascii():
-        data = _with_plain_spaces(data)
-        has_marks[_with_marks(data, breaks)] = True
     kinds = np.frombuffer(data.translate(_KINDS), np.uint8)
     in_word = kinds <= _UNDERSCORE
     in_word[_joining(kinds)] = True
+    has_marks = np.zeros(len(texts), bool)
     if not data.isascii():
-        in_word[_foreign_chunks(kinds)] = True
+        begins, lengths, marked = _foreign(texts, breaks)
+        in_word[ranges(begins, lengths)] = True
+        has_marks[marked] = True
     edges = np.flatnonzero(in_word[1:] != in_word[:-1])  # before the first byte of a word, and at its last one
     begins = edges[0::2]
-    letters = np.frombuffer(data, np.uint8)[in_word]
+    letters = np.compress(in_word, np.frombuffer(data, np.uint8))
     return letters, edges[1::2] - begins, np.diff(np.searchsorted(begins, breaks)), has_marks
+
+
+def _joined(texts: list[bytes]) -> bytes:
+    """The texts with a line break before each and after the last."""
+    return b"\n".join([b"", *texts, b""])
 
 
 def text_array(texts: Sequence[str]) -> Any:
@@ -112,18 +112,41 @@ def _running_total(counts: Ids) -> Ids:
     return totals
 
 
-def _with_plain_spaces(data: bytes) -> bytes:
-    """The same bytes with a plain space for each byte of other white space."""
-    raw = np.frombuffer(data, np.uint8).copy()
-    for width, first in ((2, raw == 0xC2), (3, (raw >= 0xE1) & (raw <= 0xE3))):
-        at = np.flatnonzero(first)
-        codes = raw[at].astype(np.int64)
-        for step in range(1, width):
-            codes = codes << 8 | raw[at + step]
-        at = at[np.isin(codes, _WIDE[width])]
-        for step in range(width):
-            raw[at + step] = ord(" ")
-    return raw.tobytes()
+def _joining(kinds: _Bytes) -> Ids:
+    """Apostrophes inside a word (don't), points and commas inside a number (3.5). Spaces come first and last."""
+    apostrophes, separators = np.flatnonzero(kinds == _APOSTROPHE), np.flatnonzero(kinds == _SEPARATOR)
+    before = kinds[apostrophes - 1]
+    in_word = ((before == _LETTER) | (before == _UNDERSCORE)) & (kinds[apostrophes + 1] == _LETTER)
+    in_number = (kinds[separators - 1] == _DIGIT) & (kinds[separators + 1] == _DIGIT)
+    return np.concatenate([apostrophes[in_word], separators[in_number]])
+
+
+def _foreign(texts: list[bytes], breaks: Ids) -> tuple[Ids, Ids, Ids]:
+    """Where chunks with other characters than ASCII begin in all texts joined, their lengths, and texts with marks."""
+    numbers = np.flatnonzero([not text.isascii() for text in texts])
+    own = [texts[number] for number in numbers.tolist()]
+    data = _joined(own)
+    own_breaks = _running_total(np.fromiter(map(len, own), np.int64, len(own)) + 1)
+    kinds = np.frombuffer(data.translate(_KINDS), np.uint8).copy()
+    kinds[_wide_spaces(data)] = _SPACE
+    is_foreign = kinds == _FOREIGN
+    runs = np.flatnonzero(is_foreign[1:] & ~is_foreign[:-1])
+    spaces = np.flatnonzero(kinds == _SPACE)
+    after = np.searchsorted(spaces, runs, side="right")
+    after = after[np.diff(after, prepend=0) > 0]  # each chunk once
+    begins = spaces[after - 1] + 1
+    shifts = (breaks[numbers] - own_breaks[:-1])[np.searchsorted(own_breaks, begins) - 1]
+    return begins + shifts, spaces[after] - begins, numbers[_with_marks(data, own_breaks)]
+
+
+def _wide_spaces(data: bytes) -> Ids:
+    """The places of all bytes of white space of two or three bytes."""
+    raw = np.frombuffer(data, np.uint8)
+    two, three = np.flatnonzero(raw == 0xC2), np.flatnonzero(raw - np.uint8(0xE1) < 3)
+    two = two[_IS_WIDE_SPACE[raw[two + 1]]]
+    first, second, third = (raw[three + step].astype(np.int64) for step in range(3))
+    three = three[_IS_WIDE_SPACE[(first & 0x0F) << 12 | (second & 0x3F) << 6 | third & 0x3F]]
+    return np.concatenate([two, two + 1, three, three + 1, three + 2])
 
 
 def _with_marks(data: bytes, breaks: Ids) -> Ids:
@@ -132,23 +155,3 @@ def _with_marks(data: bytes, breaks: Ids) -> Ids:
         return breaks[:0]
     raw = np.frombuffer(data, np.uint8)
     return np.searchsorted(breaks, np.flatnonzero((raw == 0xCC) | (raw == 0xCD))) - 1
-
-
-def _joining(kinds: _Bytes) -> Ids:
-    """Apostrophes in a word (don't), points and commas in a number (3.5). The first and the last byte are spaces."""
-    apostrophes, separators = np.flatnonzero(kinds == _APOSTROPHE), np.flatnonzero(kinds == _SEPARATOR)
-    before = kinds[apostrophes - 1]
-    in_word = ((before == _LETTER) | (before == _UNDERSCORE)) & (kinds[apostrophes + 1] == _LETTER)
-    in_number = (kinds[separators - 1] == _DIGIT) & (kinds[separators + 1] == _DIGIT)
-    return np.concatenate([apostrophes[in_word], separators[in_number]])
-
-
-def _foreign_chunks(kinds: _Bytes) -> Ids:
-    """The places of all bytes of chunks that have other characters than ASCII."""
-    is_foreign = kinds == _FOREIGN
-    runs = np.flatnonzero(is_foreign[1:] & ~is_foreign[:-1])
-    spaces = np.flatnonzero(kinds == _SPACE)
-    after = np.searchsorted(spaces, runs, side="right")
-    after = after[np.diff(after, prepend=0) > 0]  # each chunk once
-    begins = spaces[after - 1] + 1
-    return ranges(begins, spaces[after] - begins)

@@ -237,11 +237,12 @@ def cosine_similarity(stem_bags: Bags, *, language: Language | None = None) -> S
     """
     reference, answer = stem_bags.reference_counts, stem_bags.answer_counts
     dot = reference * answer
-    squares = [
-        stem_bags.per_pair(np.where(dot > 0, side**2, 0)) + _RARE**2 * stem_bags.per_pair(np.where(dot > 0, 0, side**2))
-        for side in (reference, answer)
-    ]
-    return np.minimum(share(stem_bags.per_pair(dot), np.sqrt(squares[0] * squares[1])), 1.0)
+    in_both = dot > 0
+    norms = []
+    for squares in (reference * reference, answer * answer):
+        of_both = stem_bags.per_pair(squares * in_both)
+        norms.append(of_both + _RARE**2 * (stem_bags.per_pair(squares) - of_both))
+    return np.minimum(share(stem_bags.per_pair(dot), np.sqrt(norms[0] * norms[1])), 1.0)
 
 
 @metric(direction="higher")

@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import count, islice
+from itertools import compress, count, islice
+from operator import not_
 from typing import Any
 
 import numpy as np
@@ -168,9 +169,16 @@ class _Stems:
     def of(self, words: dict[str, int]) -> Ids:
         new = list(islice(reversed(words), len(words) - len(self._stem_of_word.view)))[::-1]
         if new:
-            stems = self._stemmer.stemWords(new) if self._stemmer else new
-            self._stem_of_word.append(_ids_of(self._stem_ids, stems))
+            self._stem_of_word.append(_ids_of(self._stem_ids, self._stemmed(new)))
         return self._stem_of_word.view
+
+    def _stemmed(self, words: list[str]) -> list[str]:
+        """The stems of words. A number is its own stem, and texts have many; Arabic changes Arabic figures."""
+        if self._stemmer is None:
+            return words
+        is_number = [word.isdecimal() and word.isascii() for word in words]
+        stems = iter(self._stemmer.stemWords(list(compress(words, map(not_, is_number)))))
+        return [word if number else next(stems) for word, number in zip(words, is_number, strict=True)]
 
 
 _lexicon = Lexicon()

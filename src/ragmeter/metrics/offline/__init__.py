@@ -12,16 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmeter.definition import column, metric
 from ragmeter.metrics.normalize import AUTO, Language
-from ragmeter.metrics.offline.curves import read_curve
-from ragmeter.metrics.offline.features import features
-from ragmeter.metrics.offline.trees import trees
-from ragmeter.metrics.offline.vocabulary import Floats
 from ragmeter.table import Scores
 
 RIGHT = 0.5
+Floats = npt.NDArray[np.float64]
 
 
 @column
@@ -29,6 +27,8 @@ def offline_evidence(
     question: Sequence[str], reference: Sequence[str], answer: Sequence[str], *, language: str | None
 ) -> Floats:
     """The features of each pair."""
+    from ragmeter.metrics.offline.features import features  # here, so that other metrics don't wait for its import
+
     return features(question, reference, answer, None if language == AUTO else language)
 
 
@@ -53,6 +53,9 @@ def offline_correct_probability(
     with a gold answer. `ragmeter explain` explains a verdict. **Not** for long free answers, or where a right answer
     shares no word with the gold one.
     """
+    from ragmeter.metrics.offline.curves import read_curve
+    from ragmeter.metrics.offline.trees import trees
+
     chances = trees().probabilities(offline_evidence)
     return chances if calibration is None else read_curve(calibration)(chances)
 

@@ -1,0 +1,37 @@
+"""The rows of an evaluation, by columns: a row is made when somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, overload
+
+
+class Rows(Sequence[dict[str, Any]]):
+    """A list of dicts, all with the same keys, that takes the memory of its columns. Equal to a list of equal dicts."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    @overload
+    def __getitem__(self, place: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, place: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(place, slice):
+            return list(Rows({name: column[place] for name, column in self.columns.items()}))
+        return {name: column[place] for name, column in self.columns.items()}
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        names = list(self.columns)
+        return (dict(zip(names, row, strict=True)) for row in zip(*self.columns.values(), strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(dict.__eq__, self, other))
+
+    __hash__ = None  # type: ignore[assignment] - as of a list
+
+    def __repr__(self) -> str:
+        return repr(list(self))
