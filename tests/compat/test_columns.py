@@ -112,5 +112,5 @@ def test_rows_by_columns_are_a_list_of_dicts() -> None:
     assert rows != as_list[:2]
     assert len(rows) == 3
     assert repr(rows) == repr(as_list)
-    result = EvaluationResult("X", {}, rows)  # type: ignore[arg-type]
+    result = EvaluationResult("X", {}, rows)
     assert EvaluationResult.from_dict(result.to_dict()).rows == as_list

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragmeter.compat.base import MetricEvaluator, Number, average, metric
+from ragmeter.compat.base import MetricEvaluator, average, metric
+from ragmeter.compat.scoring import Number
 from ragmeter.definition import Metric
 
 _COUNTS = ("retrieved_docs_count", "gold_docs_count", "correct_docs_count")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragmeter.compat.base import MetricEvaluator, Number, four_figures, metric
+from ragmeter.compat.base import MetricEvaluator, four_figures, metric
+from ragmeter.compat.scoring import Number
 from ragmeter.definition import Metric
 
 

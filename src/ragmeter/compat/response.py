@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.compat.base import MetricEvaluator, Number, average, metric
-from ragmeter.compat.scoring import first_or_all
+from ragmeter.compat.base import MetricEvaluator, average, metric
+from ragmeter.compat.scoring import Number, first_or_all
 from ragmeter.definition import Metric
 
 _STEMMED = ("cosine_similarity", "rouge_l_score", "meteor_score", "average_score")

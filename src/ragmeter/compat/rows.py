@@ -31,7 +31,7 @@ class Rows(Sequence[dict[str, Any]]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(dict.__eq__, self, other))
 
-    __hash__ = None  # type: ignore[assignment] - as of a list
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return repr(list(self))
