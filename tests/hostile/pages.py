@@ -12,6 +12,7 @@ from dataclasses import dataclass
 ANSWERED = "Answer to bad: it is so."
 _REPLY = 'const reply = (q) => { add("user", q); const d = add("bot", "Answer to " + q + ": it is so."); d.classList.add("done"); return d; };'
 _FOR_EVER = "const forEver = (work, pause = 0) => { work(); setInterval(work, pause); };"
+_FILL = "const fill = (count, place) => { for (let i = 0; i < count; i++) { const e = document.createElement('div'); e.textContent = i; place.before(e); } };"
 _FIELDS = ["parentElement", "parentNode", "childNodes", "children", "tagName", "nodeType", "getAttribute", "textContent", "querySelectorAll", "classList", "id"]  # fmt: skip
 
 
@@ -32,7 +33,7 @@ class Hostile:
 
     def script(self) -> str:
         """What comes before its listener."""
-        return f"{_REPLY} {_FOR_EVER} {self.setup}"
+        return f"{_REPLY} {_FOR_EVER} {_FILL} {self.setup}"
 
     def action(self) -> str:
         """What it does with a question `q`."""
@@ -85,9 +86,9 @@ PAGES = {
     "nests_its_answer": Hostile('let d = reply(q); for (let i = 0; i < 20000; i++) { const inner = document.createElement("div"); d.append(inner); d = inner; }', row=("Answer to", LATE, "page_crashed: ")),
     "has_400_frames": Hostile(setup='for (let i = 0; i < 400; i++) document.body.append(document.createElement("iframe"));', slow=True),
     "has_a_frame_that_blocks": Hostile(setup="""const other = document.createElement("iframe"); other.src = location.href.replace("127.0.0.1", "localhost").replace(/has_.*/, "blocks_when_opened"); document.body.append(other);"""),
-    "lists_300_000_items": Hostile(setup='const list = document.createElement("ol"); for (let i = 0; i < 3e5; i++) { const item = document.createElement("li"); item.textContent = "item " + i; list.append(item); } chat.before(list);', slow=True),
-    "answers_with_300_000_items": Hostile('const d = reply(q); const list = document.createElement("ol"); for (let i = 0; i < 3e5; i++) { const item = document.createElement("li"); item.textContent = "item " + i; list.append(item); } d.append(list);', slow=True),
+    "has_300_000_elements": Hostile(setup="fill(3e5, chat);", row=(ANSWERED, LATE), slow=True),
+    "answers_with_300_000_elements": Hostile('fill(3e5, reply(q).firstChild);', row=(LATE, "0\n\n1\n\n2", "0\n1\n2"), slow=True),
     "has_1_million_elements": Hostile('reply(q); const all = document.createElement("div"); for (let i = 0; i < 1.1e6; i++) all.append(document.createElement("i")); chat.before(all);', row=("target_error: the page has more elements and texts than 1,000,000",), slow=True),
     "says_50_million_characters": Hostile('reply(q).textContent = "word ".repeat(1e7);', row=("target_error: the answer has more characters than 10,000,000",), slow=True),
-    "has_50_million_characters": Hostile(setup='add("old", "word ".repeat(1e7));', slow=True),
+    "has_50_million_characters": Hostile(setup='add("old", "word ".repeat(1e7));', row=(ANSWERED, LATE), slow=True),
 }  # fmt: skip
