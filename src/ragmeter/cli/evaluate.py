@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
@@ -13,6 +12,7 @@ from ragmeter.cli import options
 from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import given_option, judge_options, print_judge, read_cascade, read_judge, read_settings
 from ragmeter.errors import UsageError, errors_of
+from ragmeter.io.locations import location, on_disk
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
 if TYPE_CHECKING:
@@ -87,12 +87,17 @@ def _parser(*, add_help: bool) -> options.Parser:
         help="who computes; processes are for metrics of yours in Python code; default: threads",
     )
     options.input_options(parser)
+    options.keep_option(parser)
     options.statistics_options(parser)
     judge_options(parser)
     options.unscored_option(parser, "rows that the judge gave no verdict on")
     output = parser.add_argument_group("output")
     output.add_argument(
-        "--output-dir", metavar="DIR", type=Path, help=f"default: {EVALUATION_RESULTS}/, or {RUNS}/ for --metrics"
+        "--output-dir",
+        metavar="DIR",
+        type=location,
+        help=f"for --metrics also an address such as s3://bucket/runs; default: {EVALUATION_RESULTS}/, or {RUNS}/ for "
+        "--metrics",
     )
     output.add_argument(
         "--run", metavar="NAME", help="the run's name, for --metrics; default: the file's name and the time"
@@ -114,7 +119,7 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
     names = ["output_prefix", "output_format"]
     if not chosen.metrics:
         embedding = ("embedding_model", "embedding_base_url", "embedding_prefix")
-        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace")
+        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace", "keep_columns")
         names = [name for name in of_metrics if name not in evaluator_options]
     for name in names:
         if getattr(chosen, name) not in (None, False):
@@ -153,7 +158,7 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         chosen.results,
         chosen.reference,
         **options.read_input(chosen),
-        output_dir=chosen.output_dir or EVALUATION_RESULTS,
+        output_dir=on_disk(chosen.output_dir or EVALUATION_RESULTS, "an evaluator"),
         output_prefix=chosen.output_prefix,
         output_format=chosen.output_format or "tsv",
         guard=chosen.guard,
@@ -188,7 +193,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.io.source import stem
 
     folder = chosen.output_dir or RUNS
-    name = run_name(chosen.run or f"{plain_name(stem(Path(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}", folder)
+    usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"
+    name = run_name(chosen.run or usual, folder)
     replaced = (folder / name).exists()
     metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     gate = read_gate(chosen, folder, metrics, folder / name)
@@ -207,6 +213,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         executor=chosen.executor or "threads",
         run=name,
         replace=chosen.replace,
+        keep_columns=chosen.keep_columns or (),
         progress=True,
     )
     return _show(chosen, evaluation, gate, replaced=replaced)
@@ -221,7 +228,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
         embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
-        print(dumps({**summary, **embeddings, "folder": str(folder.path), **gate_json(verdict)}, indent=2))
+        print(dumps({**summary, **embeddings, "folder": str(folder.place), **gate_json(verdict)}, indent=2))
         return print_verdict(verdict, json=True) or _judge_code(chosen, summary)
     out = terminal.console()
     out.print(terminal.summary_table(summary["metrics"]))
@@ -235,7 +242,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
         out.print(line, style="red", soft_wrap=True)
     print_judge(evaluation.summary, evaluation.manifest)
     instead = ", in place of an earlier run" if replaced else ""
-    out.print(f"rows: {summary['n_rows']:,}, in {folder.path}/{instead}", soft_wrap=True)
+    out.print(f"rows: {summary['n_rows']:,}, in {folder.place}/{instead}", soft_wrap=True)
     return print_verdict(verdict, json=False) or _judge_code(chosen, summary)
 
 

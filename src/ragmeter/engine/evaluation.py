@@ -21,12 +21,13 @@ from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import default_model
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
-from ragmeter.engine.filling import Asking, Filled
+from ragmeter.engine.filling import Asking, Filled, journals_of
 from ragmeter.engine.scoring import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
+from ragmeter.io.locations import Location, location, on_disk
 from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import RUNS, check_writable
@@ -37,8 +38,9 @@ from ragmeter.runs.layout import ROWS
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.run import Run
+from ragmeter.runs.stored import new_run
 from ragmeter.runs.temporary import TemporaryRun
-from ragmeter.runs.writer import NewRun, RowsWriter
+from ragmeter.runs.writer import RowsWriter
 from ragmeter.show.numbers import scored
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.sentences.metrics import bracketed
@@ -153,15 +155,18 @@ def evaluate(
     judge: Judge | None = None,
     retry_failed: bool = False,
     run: str | None = None,
-    output_dir: str | Path = RUNS,
+    output_dir: str | Location = RUNS,
     replace: bool = False,
+    keep_columns: str | Iterable[str] = (),
     executor: ExecutorLike = "threads",
     progress: Progress = None,
 ) -> Evaluation:
     """Score results against references and summarise the scores.
 
-    `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of them
-    alone may hold both the answers and the references. `columns` maps the table's names to yours: `{"answer":
+    `results` and `reference` are paths or addresses (`s3://`, `gs://`, `https://`), lists of dicts, or pandas, polars
+    or Arrow frames, joined by `qid`; one of them alone may hold both the answers and the references. A path may be a
+    folder's, or a pattern: of such a data set, and of what is in a store, the columns that the metrics need are read,
+    and those in `keep_columns`, "all" of them if it says so. `columns` maps the table's names to yours: `{"answer":
     "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB. `embedding_model`,
     `embedding_base_url` and `embedding_prefix` are for metrics of meaning, see `semantic_similarity`. `interval` is
     "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap" or "bca"; `cluster` names the column
@@ -187,18 +192,36 @@ def evaluate(
             prefix=embedding_prefix,
         )
     )
-    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter, max_field))
-    asking = Asking(judge, Path(output_dir), retry_failed, progress)
+    reading = Reading(encoding, quotes, delimiter, max_field)
+    keep = None if judge is not None else columns_to_keep(keep_columns, confidence)
+    data = Data.open(results, reference, columns=columns, reading=reading, keep=keep)
+    folder = location(output_dir)
+    asking = Asking(judge, journals_of(folder), retry_failed, progress)
     if run is None:
         return _evaluate(data, chosen, asking, None, confidence, workers)
-    path = Path(output_dir) / run_name(run, Path(output_dir))
-    check_writable(Path(output_dir))
+    path = folder / run_name(run, folder)
+    if isinstance(folder, Path):
+        check_writable(folder)
     with hold_for_new_run(path, "evaluates results", asks=judge is not None, judged=judge is not None, replace=replace):
         return _evaluate(data, chosen, asking, path, confidence, workers)
 
 
+def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> frozenset[str] | None:
+    """The columns of a data set that are read whatever the metrics need; None for all of them."""
+    given = names.split(",") if isinstance(names, str) else list(names)
+    if given == ["all"]:
+        return None
+    cluster = confidence.cluster if confidence.cluster != AUTO else None
+    return frozenset(name.strip() for name in (*given, cluster or "") if name.strip())
+
+
 def _evaluate(
-    data: Data, metrics: Sequence[Metric], asking: Asking, path: Path | None, confidence: Confidence, executor: Executor
+    data: Data,
+    metrics: Sequence[Metric],
+    asking: Asking,
+    path: Location | None,
+    confidence: Confidence,
+    executor: Executor,
 ) -> Evaluation:
     """Judge and score what was read, into a run's folder or into memory."""
     batches = partial(data.batches, metrics, asking.needs(metrics))
@@ -280,7 +303,10 @@ def add_metrics(
     is_kept = not isinstance(folder, TemporaryRun)
     if not is_kept:
         folder = TemporaryRun.copy(folder)
-    with hold(folder.path, "adds metrics", asks=judge is not None), Embedders() as embedders:
+    with (
+        hold(on_disk(folder.place, "adding metrics"), "adds metrics", asks=judge is not None),
+        Embedders() as embedders,
+    ):
         asking = Asking(judge, journal_folder(folder, output_dir), retry_failed, progress)
         extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
@@ -311,7 +337,7 @@ Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
 
 
 def keep_run(
-    path: Path,
+    path: Location,
     batches: Iterable[Batch],
     metrics: Sequence[Metric],
     *,
@@ -321,7 +347,7 @@ def keep_run(
     executor: Executor | None = None,
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
-    with NewRun(path) as new:
+    with new_run(path) as new:
         with Embedders() as embedders:
             scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
         more = [dict(details() if callable(details) else details) for details in (manifest, summary)]

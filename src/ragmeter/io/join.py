@@ -111,7 +111,7 @@ class _Reference:
                 raise _no_qid(batch, typed)
             for place, (qid, line) in enumerate(zip(batch.columns[QID], batch.lines, strict=True), before):
                 if self.rows.setdefault(qid, place) != place:
-                    raise _duplicate(qid, typed, line)
+                    raise _duplicate(qid, typed.name_of(batch), line)
             for name, column in batch.columns.items():  # a column may appear late
                 self.columns.setdefault(name, [None] * before).extend(column)
 
@@ -155,18 +155,19 @@ class _Seen:
         for batch in self._typed.batches():
             for qid, line in zip(batch.columns[QID], batch.lines, strict=True):
                 if qid in seen:
-                    raise _duplicate(qid, self._typed, line)
+                    raise _duplicate(qid, self._typed.name_of(batch), line)
                 seen.add(qid)
 
 
 def _no_qid(batch: Batch, typed: Typed) -> InputError:
-    return InputError("the qid is missing", file=typed.source.name, line=batch.lines[batch.columns[QID].index(None)])
+    line = batch.lines[batch.columns[QID].index(None)]
+    return InputError("the qid is missing", file=typed.name_of(batch), line=line)
 
 
-def _duplicate(qid: str, typed: Typed, line: int) -> InputError:
+def _duplicate(qid: str, file: str, line: int) -> InputError:
     return InputError(
         f"the qid {qid!r} appears here for the second time",
-        file=typed.source.name,
+        file=file,
         line=line,
         hint="each row needs its own qid; if another column is unique, add " + column_option("qid", "ITS_NAME"),
     )
