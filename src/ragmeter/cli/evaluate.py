@@ -51,6 +51,7 @@ def run(argv: Sequence[str]) -> int:
         )
     if kinds and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
+    _refuse_idle_engine(chosen)
     if chosen.results is None:
         if chosen.replace:
             raise UsageError("--replace has no effect without --results: metrics are added", hint="leave it out")
@@ -86,6 +87,17 @@ def _parser(*, add_help: bool) -> options.Parser:
         choices=("threads", "processes"),
         help="who computes; processes are for metrics of yours in Python code; default: threads",
     )
+    group.add_argument(
+        "--engine",
+        metavar="ENGINE",
+        help="score in parts, by threads, by three processes (local:3) or by a Dask cluster (tcp://HOST:8786); the "
+        "same command goes on after a crash",
+    )
+    group.add_argument(
+        "--skip-bad-parts",
+        action="store_true",
+        help="with --engine: leave out files, or parts of them, that can't be read, and name them",
+    )
     options.input_options(parser)
     options.keep_option(parser)
     options.statistics_options(parser)
@@ -119,7 +131,8 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
     names = ["output_prefix", "output_format"]
     if not chosen.metrics:
         embedding = ("embedding_model", "embedding_base_url", "embedding_prefix")
-        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace", "keep_columns")
+        parts = ("keep_columns", "engine", "skip_bad_parts")
+        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace", *parts)
         names = [name for name in of_metrics if name not in evaluator_options]
     for name in names:
         if getattr(chosen, name) not in (None, False):
@@ -129,6 +142,17 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
     if not chosen.metrics and (option := next(filter(None, judging), None)) is not None:
         raise UsageError(f"{option} has no effect with --evaluator", hint="leave it out")
     _refuse_idle_retry(chosen)
+
+
+def _refuse_idle_engine(chosen: argparse.Namespace) -> None:
+    if chosen.skip_bad_parts and chosen.engine is None:
+        raise UsageError("--skip-bad-parts has no effect without --engine", hint="leave it out")
+    for name in ("engine", "keep_columns") if chosen.results is None else ():
+        if getattr(chosen, name) is not None:
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} has no effect without --results: metrics are added", hint="leave it out")
+    if chosen.engine is not None and chosen.executor is not None:
+        raise UsageError("--engine and --executor don't go together", hint="leave one of them out")
 
 
 def _refuse_idle_retry(chosen: argparse.Namespace) -> None:
@@ -211,6 +235,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         **options.read_statistics(chosen),
         **judging,
         executor=chosen.executor or "threads",
+        engine=chosen.engine,
+        skip_bad_parts=chosen.skip_bad_parts,
         run=name,
         replace=chosen.replace,
         keep_columns=chosen.keep_columns or (),
@@ -237,7 +263,8 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
         for line in terminal.percentiles(summary["numbers"]):
             out.print(line, soft_wrap=True)
         late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary["columns_left_out"]]
-        problems = [*terminal.unmatched(summary["join"]), *problems, *late]
+        skipped = [f"part skipped: {reason}" for reason in summary.get("parts_skipped", ())]
+        problems = [*terminal.unmatched(summary["join"]), *problems, *late, *map(terminal.printable, skipped)]
     for line in problems:
         out.print(line, style="red", soft_wrap=True)
     print_judge(evaluation.summary, evaluation.manifest)

@@ -22,6 +22,16 @@ from ragmeter.embedders.port import default_model
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled, journals_of
+from ragmeter.engine.parts import (
+    Counted,
+    Plan,
+    check_engine,
+    join_summary,
+    keep_parts,
+    score_in_parts,
+    skipped_summary,
+)
+from ragmeter.engine.pools import pool_of
 from ragmeter.engine.scoring import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
@@ -29,12 +39,13 @@ from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location, on_disk
 from ragmeter.io.names import run_name
-from ragmeter.io.source import Reading, stem
+from ragmeter.io.source import Reading, checked, stem
 from ragmeter.io.write import RUNS, check_writable
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
-from ragmeter.runs.layout import ROWS
+from ragmeter.runs.layout import PARTS, ROWS
+from ragmeter.runs.part_summaries import PartSummaries
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.run import Run
@@ -159,6 +170,8 @@ def evaluate(
     replace: bool = False,
     keep_columns: str | Iterable[str] = (),
     executor: ExecutorLike = "threads",
+    engine: Any = None,
+    skip_bad_parts: bool = False,
     progress: Progress = None,
 ) -> Evaluation:
     """Score results against references and summarise the scores.
@@ -177,11 +190,16 @@ def evaluate(
     as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. An older run of that name
     is replaced; one with a judge's replies that would be lost only if `replace` is true, and its journal stays.
     `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), or an object with
-    `submit()` as those of concurrent.futures; the numbers are the same. `progress=True` shows a bar in a notebook or a
-    terminal; a function is called with each number of rows read.
+    `submit()` as those of concurrent.futures; the numbers are the same. `engine` has the results scored in parts, by
+    "threads", by processes of this machine ("local:3"), by a Dask cluster ("tcp://host:8786") or by a Dask client;
+    the numbers are the same, and the same call goes on after a crash. `skip_bad_parts` leaves out those that can't be
+    read, and the summary names them. `progress=True` shows a bar in a notebook or a terminal; a function is called
+    with each number of rows read.
     """
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
+    if engine is not None:
+        check_engine(judge, run)
     chosen = with_models(
         choose_metrics(
             metrics,
@@ -203,6 +221,11 @@ def evaluate(
     if isinstance(folder, Path):
         check_writable(folder)
     with hold_for_new_run(path, "evaluates results", asks=judge is not None, judged=judge is not None, replace=replace):
+        if engine is not None:
+            plan = Plan.of(data, chosen, checked(reading), path)
+            with pool_of(engine) as pool:
+                counted = score_in_parts(plan, pool, progress, skip_bad_parts=skip_bad_parts)
+            return _keep_parts(data, plan, counted, path, confidence)
         return _evaluate(data, chosen, asking, path, confidence, workers)
 
 
@@ -240,6 +263,17 @@ def _evaluate(
             confidence=confidence,
             executor=executor,
         )
+
+
+def _keep_parts(data: Data, plan: Plan, counted: Counted, path: Location, confidence: Confidence) -> Evaluation:
+    """Summarise what workers have scored, and make it a run."""
+    metrics = plan.job.metrics
+    summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
+    how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
+    results = _results(how, scores, numbers, counted.left_out())
+    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
+    summary = {"run": path.name, **results, "join": join_summary(plan, counted), **skipped_summary(counted)}
+    return Evaluation(keep_parts(plan, counted, path, _manifest(metrics, path.name, more), summary))
 
 
 def _score_in_memory(
@@ -370,15 +404,23 @@ def _score(
     with RowsWriter(path, metrics) as writer, rare_collections():
         for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
             writer.write(scored)
-    how, summaries = writer.summaries(confidence)
-    rows = next(iter(summaries.values())).n_total
+    return _results(*writer.summaries(confidence), writer.numbers(), writer.left_out)
+
+
+def _results(
+    how: Confidence,
+    summaries: Mapping[str, MetricSummary],
+    numbers: Mapping[str, Mapping[str, float]],
+    left_out: Mapping[str, int],
+) -> dict[str, Any]:
+    """What a summary says of the scores."""
     return {
         "ragmeter": ragmeter.__version__,
-        "n_rows": rows,
+        "n_rows": next(iter(summaries.values())).n_total,
         "statistics": how.as_dict(),
         "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
-        "numbers": writer.numbers(),
-        "columns_left_out": writer.left_out,
+        "numbers": dict(numbers),
+        "columns_left_out": dict(left_out),
     }
 
 

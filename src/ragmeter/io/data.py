@@ -14,7 +14,7 @@ from ragmeter.errors import ColumnError, RagmeterWarning, did_you_mean
 from ragmeter.hints import column_option
 from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.datasets import listing_signature
-from ragmeter.io.join import JoinCounts, joined, rows_of
+from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
 from ragmeter.io.locations import StorePath, on_disk, same_place
 from ragmeter.io.source import Reading, Source, open_source
 from ragmeter.table import NUMBER_COLUMNS, QID, Batch, outcome_column
@@ -101,6 +101,20 @@ class Data:
                 self._check(batch, metrics, more or {})
                 first = False
             yield batch
+
+    def first_columns(self, metrics: Sequence[Metric]) -> list[str]:
+        """The columns of the joined table, as its first rows have them; raises if one is missing."""
+        wanted = self.wanted(metrics)
+        results = Typed(self.results, "both" if self.reference is None else "results", self.mapping, wanted)
+        columns = dict(next(results.batches()).columns)
+        if self.reference is not None:
+            reference = Typed(self.reference, "reference", self.mapping, wanted)
+            gold = next(reference.batches())
+            require_qid(Batch(columns), results, reference)
+            require_qid(gold, reference, results)
+            columns |= {name: column for name, column in gold.columns.items() if name not in columns}
+        self._check(Batch(columns), metrics, {})
+        return list(columns)
 
     def wanted(self, metrics: Sequence[Metric]) -> frozenset[str] | None:
         """The columns to be read of a data set: what the metrics need, what every run has, and what is to be kept."""

@@ -152,6 +152,11 @@ def format_of(path: Location) -> str:
     return next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
 
 
+def is_compressed(path: Location) -> bool:
+    """Whether the name says that a file is compressed."""
+    return path.suffix.lower() in _COMPRESSED
+
+
 def open_file(
     path: Location,
     reading: Reading,

@@ -42,7 +42,8 @@ class Scored:
 class RowsWriter:
     """Writes each batch as a row group, and counts what was not scored."""
 
-    def __init__(self, path: Path, metrics: Sequence[Metric | Measure]) -> None:
+    def __init__(self, path: Path, metrics: Sequence[Metric | Measure], columns: Sequence[str] | None = None) -> None:
+        """`columns` are the table's; without them, the first batch says which there are."""
         self._path = path
         self._metrics = metrics
         self._score_columns = {name for metric in metrics for name in (metric.name, outcome_column(metric.name))}
@@ -51,6 +52,26 @@ class RowsWriter:
         self._schema: Any = None
         self.left_out: dict[str, int] = {}
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
+        if columns is not None:
+            kinds = [(self._input_name(name), _array(name, [], NUMBER_COLUMNS).type) for name in columns]
+            scores = [((metric.name, pa.float64()), (outcome_column(metric.name), _OUTCOME)) for metric in metrics]
+            self._begin(pa.schema([*kinds, *(kind for pair in scores for kind in pair)]))
+
+    def _begin(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._writer = pq.ParquetWriter(
+            self._file,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=[outcome_column(metric.name) for metric in self._metrics],
+            write_statistics=[metric.name for metric in self._metrics],  # nobody needs a text's minimum
+        )
+
+    def note(self, about: Mapping[str, str]) -> None:
+        """Write texts into the file's footer."""
+        assert self._writer is not None  # noqa: S101 - only where the columns are given
+        self._writer.add_key_value_metadata(dict(about))
 
     def write(self, scored: Scored, carried: Mapping[str, Any] | None = None) -> None:
         """Add a batch. The first one fixes the columns; a column that appears later is counted and left out.
@@ -71,15 +92,8 @@ class RowsWriter:
             if causes.count(SCORED) < len(causes):
                 self.not_scored[name].update(cause for cause in causes if cause != SCORED)
         if self._writer is None:
-            self._schema = pa.schema([(name, array.type) for name, array in arrays.items()])
-            self._writer = pq.ParquetWriter(
-                self._file,
-                self._schema,
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=[outcome_column(metric.name) for metric in self._metrics],
-                write_statistics=[metric.name for metric in self._metrics],  # nobody needs a text's minimum
-            )
+            self._begin(pa.schema([(name, array.type) for name, array in arrays.items()]))
+        assert self._writer is not None  # noqa: S101 - it was opened above
         rows = len(scored.batch)
         names = self._schema.names  # a new list at every access
         for name in arrays.keys() - set(names):
@@ -181,6 +195,8 @@ class NewRun:
             (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
             (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
             for file in self.folder.iterdir():
+                if file.is_dir():  # parts, each of which was synced when it was put there
+                    continue
                 _sync(file)
                 file.chmod(self._mode_of(file.name))
             put(self.folder, self.path, beside=self._inside)
