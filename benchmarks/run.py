@@ -27,6 +27,7 @@ _HOMES = {
     "scale": "bench_text",
     "semantic": "bench_semantic",
     "start": "bench_start",
+    "cluster": "bench_cluster",
 }
 SECTIONS = tuple(_HOMES)
 DEFAULT = ("text", "ranking", "compare", "offline", "judge", "start")
@@ -72,7 +73,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"offline", "judge", "report", "semantic", "start", "web"}:
+    if wanted - {"offline", "judge", "report", "semantic", "start", "web", "cluster"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 

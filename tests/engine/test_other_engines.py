@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -36,7 +37,9 @@ def test_an_engine_writes_the_same_scores(engine: str, tmp_path: Path) -> None:
     (tmp_path / "answers").mkdir()
     for place, begin in enumerate(range(0, len(rows), 100)):
         pq.write_table(pa.Table.from_pylist(rows[begin : begin + 100]), tmp_path / "answers" / f"{place}.parquet")
-    done = subprocess.run([sys.executable, "-c", block_of(engine)], cwd=tmp_path, capture_output=True, text=True)
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}  # as in an activated environment
+    command = [sys.executable, "-c", block_of(engine)]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-5000:]
     written = [path for path in tmp_path.rglob("*.parquet") if "scored-by" in str(path)]
     scored = pa.concat_tables([pq.read_table(path).cast(_schema(written[0])) for path in written]).sort_by("qid")

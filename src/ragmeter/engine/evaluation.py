@@ -33,7 +33,7 @@ from ragmeter.engine.parts import (
 )
 from ragmeter.engine.pools import pool_of
 from ragmeter.engine.scoring import score_batches, watched
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import Interrupted, UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
@@ -223,8 +223,11 @@ def evaluate(
     with hold_for_new_run(path, "evaluates results", asks=judge is not None, judged=judge is not None, replace=replace):
         if engine is not None:
             plan = Plan.of(data, chosen, checked(reading), path)
-            with pool_of(engine) as pool:
-                counted = score_in_parts(plan, pool, progress, skip_bad_parts=skip_bad_parts)
+            try:
+                with pool_of(engine) as pool:
+                    counted = score_in_parts(plan, pool, progress, skip_bad_parts=skip_bad_parts)
+            except KeyboardInterrupt:
+                raise Interrupted(kept="parts that are done are kept") from None
             return _keep_parts(data, plan, counted, path, confidence)
         return _evaluate(data, chosen, asking, path, confidence, workers)
 

@@ -14,14 +14,15 @@ from typing import Any, Protocol
 
 import ragmeter
 from ragmeter.effects.cores import available_cores
+from ragmeter.engine.processes import without_interrupts
 from ragmeter.errors import MissingExtraError, RagmeterError, UsageError, WorkerError
 from ragmeter.hints import by_caller, parameter
 
 _log = logging.getLogger("ragmeter")
 #: So often a part may end its worker before it is blamed for it.
 _DEATHS = 10
-#: Seconds to wait for a scheduler.
-_PATIENCE = 20
+#: Seconds to wait for a scheduler, and for its first worker.
+_PATIENCE, _WORKERS = 20, 120
 _AGAIN = by_caller("run the same command again", "make the same call again") + ": parts that are done are kept"
 Outcome = tuple[int, Any]
 
@@ -69,19 +70,26 @@ class DaskPool:
 
     def check(self, job: bytes) -> None:
         """Refuse workers without this package, with another version of it, or that can't import a metric."""
-        replies = self._client.run(_try, job, on_error="return")
-        if not replies:
-            raise WorkerError("the cluster has no workers", hint="start some, and run the same command again")
+        replies = self._client.run(_try, job, on_error="return") or self._first_worker(job)
         for worker, reply in sorted(replies.items()):
             if isinstance(reply, WorkerError):
                 raise WorkerError(f"{worker}: {reply.message}", hint=reply.hint)
             if isinstance(reply, RagmeterError):
                 raise _sent(reply)
-            if isinstance(reply, BaseException):
+            if isinstance(reply, BaseException) and not isinstance(reply, OSError):  # it may end right now
                 raise WorkerError(
                     f"the worker {worker} can't do the work: {type(reply).__name__}: {reply}",
-                    hint=f"install ragmeter=={ragmeter.__version__} there, or see that it can be reached",
+                    hint=f"install ragmeter=={ragmeter.__version__} there",
                 )
+
+    def _first_worker(self, job: bytes) -> dict[str, Any]:
+        """Wait for a worker: a cluster that adapts starts some when there is work."""
+        future = self._client.submit(_try, job, pure=False)
+        try:
+            return {"the first worker": future.exception(timeout=_WORKERS)}
+        except TimeoutError:
+            hint = "start some, and " + by_caller("run the same command again", "make the same call again")
+            raise WorkerError(f"the cluster has no workers, and none came in {_WORKERS} seconds", hint=hint) from None
 
     def run(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Iterator[Outcome]:
         """As they come. A worker that ends is no error: its parts are given to others."""
@@ -95,14 +103,18 @@ class DaskPool:
             places[future.key] = place
             return future
 
-        waiting = distributed.as_completed([submit(place) for place in range(len(arguments))])
+        started = [submit(place) for place in range(len(arguments))]
+        waiting = distributed.as_completed(started, loop=self._client.loop)
         futures = waiting.futures
         try:
             for future in waiting:
                 place = places[future.key]
-                error = future.exception() if future.status == "error" else None
-                if future.status in ("cancelled", "lost"):
+                if future.status in ("lost", "pending"):  # the worker has ended that had the result: it is done again
+                    waiting.add(future)
+                    continue
+                if future.status == "cancelled":
                     raise WorkerError("the connection to the cluster's scheduler is lost", hint=_AGAIN)
+                error = future.exception() if future.status == "error" else None
                 if isinstance(error, distributed.KilledWorker):
                     deaths[place] += 1
                     if deaths[place] >= _DEATHS:
@@ -186,19 +198,18 @@ def _local(workers: int) -> Iterator[Pool]:
     import dask
 
     settings = {"distributed.scheduler.allowed-failures": _DEATHS, "distributed.worker.daemon": True}
-    with (
-        dask.config.set(settings),
-        _quiet(),
-        distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0" if _has_bokeh() else None,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield DaskPool(client)
+    with dask.config.set(settings), _quiet():
+        with without_interrupts():  # the thread that starts workers, now and later, inherits this
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=":0" if _has_bokeh() else None,
+                silence_logs=logging.CRITICAL,
+            )
+        with cluster, distributed.Client(cluster, set_as_default=False) as client:
+            cluster.adapt(minimum=workers, maximum=workers, interval="1s")  # also one that ends while it starts
+            yield DaskPool(client)
 
 
 @contextmanager
@@ -208,20 +219,22 @@ def _remote(address: str) -> Iterator[Pool]:
         client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
     except OSError as error:
         raise WorkerError(f"there is no Dask scheduler at {address}: {error}") from error
-    with client, _quiet():
+    with _quiet(), client:
         yield DaskPool(client)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Dask's own log speaks of workers that end and connections that close: all of it is told in our words."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _has_bokeh() -> bool:
