@@ -51,10 +51,11 @@ docs: $(VENV)/.dev
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
 
-# The offline judge, from the data in training/ to its file in the package and its card in docs/.
+# The offline judges, from the data in training/ to their files in the package and their cards in docs/.
 train: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group train
 	$(BIN)/python training/train_offline_judge.py
+	$(BIN)/python training/train_offline_quality.py
 
 lock: $(VENV)/.venv
 	$(BIN)/python -m pip install --quiet uv

@@ -43,6 +43,7 @@ class Properties(TypedDict, total=False):
     binary: bool
     bounds: tuple[float, float]
     optional: Iterable[str]
+    may_lack: Iterable[str]
     failed_score: float | None
 
 
@@ -85,6 +86,7 @@ class Metric:
         binary: bool = False,
         bounds: tuple[float, float] = (0.0, 1.0),
         optional: Iterable[str] = (),
+        may_lack: Iterable[str] = (),
         failed_score: float | None = None,
         settings: Mapping[str, Any] | None = None,
         source: str = "",
@@ -96,7 +98,8 @@ class Metric:
         self.direction = direction
         self.binary = binary
         self.bounds = bounds
-        self.optional = frozenset(optional)
+        self.may_lack = frozenset(may_lack)
+        self.optional = frozenset(optional) | self.may_lack
         self.failed_score = failed_score
         self.source = source
         self.inputs, self.defaults = _signature(function)
@@ -133,6 +136,11 @@ class Metric:
         if unknown := self.optional.difference(names):
             raise UsageError(f"{self.base} has no column {', '.join(sorted(unknown))} that could be optional")
         return names
+
+    @cached_property
+    def must_have(self) -> tuple[str, ...]:
+        """The columns that it needs and that the table must have, or a judge must fill."""
+        return tuple(name for name in self.needs if name not in self.may_lack)
 
     @cached_property
     def asks(self) -> tuple[AskedColumn, ...]:
@@ -266,8 +274,9 @@ def metric(
     """Declare a metric, named after its function or `name`. `binary`: its scores are 0 or 1, so its mean is a rate.
 
     `optional` columns may be empty in a row, and the function gets None there; a row in which another needed column is
-    empty is not scored. `failed_score` is the score of a row that the system was asked and failed to answer, for
-    metrics over all questions; without it, such a row is not scored.
+    empty is not scored. Columns that the table `may_lack` altogether are optional too. `failed_score` is the score of a
+    row that the system was asked and failed to answer, for metrics over all questions; without it, such a row is not
+    scored.
     """
     direction = properties.get("direction", "higher")
     if direction not in get_args(Direction):

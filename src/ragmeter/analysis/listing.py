@@ -122,7 +122,7 @@ def list_metrics(
     text = search.casefold()
     needed = set(several(needs))
     available = None if columns is None else set(several(columns))
-    metrics = [metric for metric in registry.known() if available is None or set(metric.needs) <= available]
+    metrics = [metric for metric in registry.known() if available is None or set(metric.must_have) <= available]
     return MetricList(
         metric
         for metric in map(MetricInfo.of, metrics)

@@ -194,7 +194,7 @@ def _check_needs(batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str
     `more` are the columns that a judge is shown, each with the metric that it judges for.
     """
     asked = {column.name for metric in metrics for column in metric.asks}
-    needs = [(needed, metric.name) for metric in metrics for needed in metric.needs if needed not in asked]
+    needs = [(needed, metric.name) for metric in metrics for needed in metric.must_have if needed not in asked]
     for needed, wanted_by in [*needs, *more.items()]:
         if needed not in _ANSWERED and needed not in batch.columns:
             raise missing_column(needed, wanted_by, list(batch.columns), source.name)

@@ -353,6 +353,7 @@ def _score(
         "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
         "numbers": writer.numbers(),
         "columns_left_out": writer.left_out,
+        **writer.cautions(),
     }
 
 

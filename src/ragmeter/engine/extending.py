@@ -87,7 +87,8 @@ def extend(
                 **more,
             },
             {**summary, "metrics": {**summary["metrics"], **computed}, **({"judges": judges} if judges else {})}
-            | filled.summary,
+            | filled.summary
+            | writer.cautions(),
         )
 
 
@@ -194,7 +195,7 @@ def _causes(outcomes: Sequence[Any], answers: Sequence[str | None]) -> Sequence[
 def _check(columns: dict[str, Any], missing: Sequence[Metric], run: Run) -> None:
     for metric in missing:
         asked = {column.name for column in metric.asks}
-        for needed in metric.needs:
+        for needed in metric.must_have:
             if needed not in columns and needed not in asked:
                 raise UsageError(
                     f"{metric.name} needs the column {needed!r}, and the run {run.name} has none",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import regex
 
 #: Words that end in a full stop which ends no sentence: short forms and single capitals.
@@ -17,6 +19,9 @@ _END = regex.compile(
 #: The number of an item of a list.
 _NUMBER = regex.compile(r"\s*\d{1,3}\.")
 _BULLET = regex.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")
+#: A shorter text counts as short, however many sentences it has; of a longer one only the beginning is looked at.
+_SHORT = 100
+_LOOKED_AT = 2_000
 
 
 def sentences(text: str) -> list[str]:
@@ -32,3 +37,13 @@ def sentences(text: str) -> list[str]:
     parts.append(text[begin:])
     bare = (" ".join(_BULLET.sub("", part).split()) for part in parts)
     return [part for part in bare if any(character.isalnum() for character in part)]
+
+
+def is_long(text: str) -> bool:
+    """Whether a reference is longer than a sentence: more than a name, a date or a phrase."""
+    return len(text) >= _SHORT and len(sentences(text[:_LOOKED_AT])) > 1
+
+
+def count_long(references: Iterable[Sequence[str] | None]) -> int:
+    """How many rows have no short reference among theirs."""
+    return sum(bool(row) and all(map(is_long, row)) for row in references if row is not None)

@@ -105,6 +105,7 @@ _SUMMARY = record(
         "statistics": maybe(_STATISTICS),
         "numbers": maybe(mapped(_PERCENTILES)),
         "columns_left_out": mapped(count),
+        "long_references": count,
         "causes": maybe(mapped(count)),
         "usage": maybe(mapping),
         "judges": maybe(mapped(_JUDGE)),

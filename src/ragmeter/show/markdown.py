@@ -70,11 +70,18 @@ def metric_page(metric: Metric) -> str:
     bounds = "0 or 1" if metric.binary else f"{low} to {high}"
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
     judged = ", and a judge" if metric.asks else ""
-    facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.reads)}{judged}."
+    facts = f"**Range.** {bounds}; {better}. **Needs** {_needed(metric)}{judged}."
     if metric.settings:
         facts += f" **Settings** {', '.join(metric.settings)}."
     first, _, description = (metric.__doc__ or "").partition("\n")
     return f"{first}\n\n{facts}\n\n{description.strip()}"
+
+
+def _needed(metric: Metric) -> str:
+    """The columns that it needs, and those that it uses where they are there."""
+    needed = ", ".join(name for name in metric.reads if name not in metric.may_lack)
+    used = ", ".join(name for name in metric.reads if name in metric.may_lack)
+    return f"{needed}, and uses {used} where it is there" if used else needed
 
 
 def _mark(passed: bool) -> str:
