@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter import evaluate, get_metric
+from ragmeter import evaluate, get_metric, list_metrics
 from ragmeter.errors import UsageError
 from ragmeter.metrics.offline import Aspect
 from ragmeter.metrics.offline.quality import weighed, weights
 from ragmeter.metrics.offline.shares import SHARES, shares
 from ragmeter.metrics.sentences import sentences
+from ragmeter.show.markdown import metric_page
 from ragmeter.table import Scores
 from tests.metrics.test_properties import texts
 
@@ -160,6 +161,42 @@ def test_questions_are_not_needed() -> None:
         [{"reference": BUILT, "answer": BUILT}, {"reference": BUILT, "answer": "x"}], metrics="offline_quality"
     )
     assert result["offline_quality"].mean == pytest.approx((1 + result.rows["offline_quality"].to_pylist()[1]) / 2)
+
+
+def test_it_is_listed_for_tables_without_a_question() -> None:
+    assert "offline_quality" in list_metrics(columns=["reference", "answer"])
+    assert "offline_correct" not in list_metrics(columns=["reference", "answer"])
+    assert "**Needs** reference, answer, and uses question where it is there" in metric_page(
+        get_metric("offline_quality")
+    )
+
+
+#: A question, its reference, an answer that has part of it in other words, and one about something else.
+LANGUAGES = {
+    "es": ("¿Dónde está la torre?", "La torre está en París. La construyó Gustave Eiffel en 1889.",
+           "Gustave Eiffel la construyó en París.", "El palacio de Madrid tiene muchas salas y un jardín."),
+    "de": ("Wo steht der Turm?", "Der Turm steht in Paris. Gustave Eiffel baute ihn im Jahr 1889.",
+           "In Paris, von Gustave Eiffel erbaut.", "Das Schloss in Madrid hat viele Zimmer und einen Garten."),
+    "ru": ("Где стоит башня?", "Башня стоит в Париже. Её построил Гюстав Эйфель в 1889 году.",
+           "Гюстав Эйфель построил её в Париже.", "Во дворце в Мадриде много комнат и есть сад."),
+    "ar": ("أين يقع البرج؟", "يقع البرج في باريس. بناه غوستاف إيفل عام 1889.",
+           "بناه غوستاف إيفل في باريس.", "القصر الملكي في مدريد فيه غرف كثيرة وحديقة."),
+    "zh": ("铁塔在哪里？", "铁塔在巴黎。古斯塔夫·埃菲尔于1889年建造了它。",
+           "古斯塔夫·埃菲尔在巴黎建造。", "马德里的王宫有很多房间和花园。"),
+    "hi": ("मीनार कहाँ है?", "मीनार पेरिस में है। गुस्ताव एफिल ने इसे 1889 में बनाया।",
+           "गुस्ताव एफिल ने इसे पेरिस में बनाया।", "मैड्रिड के महल में कई कमरे और एक बगीचा हैं।"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("setting", ["", "language"])
+def test_other_languages(language: str, setting: str) -> None:
+    question, reference, partly, other = LANGUAGES[language]
+    quality = get_metric(f"offline_quality[language={language}]" if setting else "offline_quality")
+    whole, part, unrelated = quality([question] * 3, [reference] * 3, [reference, partly, other])
+    assert whole == 1
+    assert 0.4 < part < 1
+    assert unrelated < part - 0.2
 
 
 def test_an_unknown_aspect_is_an_error_that_lists_them() -> None:
