@@ -1,7 +1,7 @@
 """What a long answer and a long reference have in common, as shares between 0 and 1.
 
-Every share is 1 for the reference itself and 0 for an empty answer, and a better answer never has a lower one, so that
-a weighted mean of them is a score (`quality.py`).
+Every share is 1 for the reference itself and 0 for an empty answer, so that a weighted mean of them is a score
+(`quality.py`).
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ SHARES = {
 #: Marks of citations and of lists, which are not words of the text.
 _MARKS = re.compile(r"\[\d{1,3}(?:[,;–-]\s?\d{1,3})*\]|^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
 _SIGNS = frozenset("[.)")
+#: So many names or numbers more are taken to be covered as all new words are.
 _PRIOR = 2
 
 
@@ -123,7 +124,7 @@ class _Pairs:
     def _covered(self, kind: Bools, all_new: Floats) -> Floats:
         """The share of the reference's distinct new items of this kind that the answer has.
 
-        A reference with few of them says little, so that `_PRIOR` more count as those of all new words.
+        A reference with few of them says little, so that the share of all new words has a part in it.
         """
         wanted = kind & ~self.gold_asked
         distinct, places = np.unique(self.gold_keys[wanted], return_index=True)
