@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 SUPPORTED, CONTRADICTED, NOT_MENTIONED = "supported", "contradicted", "not mentioned"
+NO_CONTEXTS = "no_contexts"
+#: Who says what a text claims and what supports it: a language model, or the offline support model.
+Judged = Literal["llm", "offline"]
 #: What other tools call a claim that a text supports.
 _SUPPORTED = frozenset({SUPPORTED, "entailment", "yes", "true"})
 
@@ -19,8 +22,9 @@ def claim_texts(claims: Sequence[Any]) -> list[str]:
 
 
 def as_passages(contexts: Any) -> list[str]:
-    """The texts of passages, where a single one may stand without a list."""
-    return [contexts] if isinstance(contexts, str) else list(contexts or ())
+    """The texts of passages, where a single one may stand without a list. Where all are blank there are none."""
+    passages = [contexts] if isinstance(contexts, str) else list(contexts or ())
+    return passages if any(passage.strip() for passage in passages) else []
 
 
 def is_supported(labels: Sequence[Any]) -> npt.NDArray[np.bool_]:

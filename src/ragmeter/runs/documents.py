@@ -132,6 +132,7 @@ _MANIFEST = record(
         "statistics": _STATISTICS,
         "embeddings": listed(mapping),
         "asked": maybe(mapped(record({}, {"columns": _columns}))),
+        "offline": maybe(mapped(record({}, {"columns": _columns}))),
         "judging": _EFFORT,
         "judge": maybe(mapping),
         "effort": lambda value, place: "" if value in ({}, None) else _EFFORT(value, place),
