@@ -162,8 +162,9 @@ class Metric:
 
     def _from_table(self, filled: Iterable[AskedColumn]) -> tuple[str, ...]:
         read = [*self.needs, *(column.input_name(name) for column in filled for name in column.asked.required)]
-        names = {column.name for column in self._filled}
-        return tuple(dict.fromkeys(name for name in read if name not in names))
+        # a column of the user's own that may be empty may be missing
+        others = {column.name for column in self._filled} | (self.optional - set(NAMED_COLUMNS))
+        return tuple(dict.fromkeys(name for name in read if name not in others))
 
     def with_settings(self, **settings: Any) -> Metric:
         """The same metric with other settings, given as values or as text."""

@@ -353,6 +353,7 @@ def _score(
         "statistics": how.as_dict(),
         "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
         "numbers": writer.numbers(),
+        **({"abstained": abstained} if (abstained := writer.abstentions()) else {}),
         "columns_left_out": writer.left_out,
     }
 

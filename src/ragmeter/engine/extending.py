@@ -81,6 +81,7 @@ def extend(
         more |= {"asked": asked, **filled.manifest} if asked else {}
         offline = {**manifest.get("offline", {}), **offline_described(missing)}
         more |= {"offline": offline} if offline else {}
+        abstained = writer.abstentions()
         judges = {**summary.get("judges", {}), **filled.summary.pop("judges", {})}
         run.close()  # some systems move no folder with an open file in it
         return new.finish(
@@ -89,8 +90,13 @@ def extend(
                 "metrics": [entries[name] for name in entries if name in computed or name in unchanged],
                 **more,
             },
-            {**summary, "metrics": {**summary["metrics"], **computed}, **({"judges": judges} if judges else {})}
-            | filled.summary,
+            {
+                **summary,
+                "metrics": {**summary["metrics"], **computed},
+                **({"abstained": abstained} if abstained else {}),
+                **({"judges": judges} if judges else {}),
+                **filled.summary,
+            },
         )
 
 

@@ -106,6 +106,7 @@ _SUMMARY = record(
         "numbers": maybe(mapped(_PERCENTILES)),
         "columns_left_out": mapped(count),
         "causes": maybe(mapped(count)),
+        "abstained": maybe(record({"n": count, "right": count, "wrong": count})),
         "usage": maybe(mapping),
         "judges": maybe(mapped(_JUDGE)),
         "judge_usage": maybe(_USAGE),
