@@ -14,6 +14,7 @@ NO_CONTEXTS = "no_contexts"
 Judged = Literal["llm", "offline"]
 #: What other tools call a claim that a text supports.
 _SUPPORTED = frozenset({SUPPORTED, "entailment", "yes", "true"})
+_CONTRADICTED = frozenset({CONTRADICTED, "contradiction"})
 
 
 def claim_texts(claims: Sequence[Any]) -> list[str]:
@@ -27,8 +28,14 @@ def as_passages(contexts: Any) -> list[str]:
     return passages if any(passage.strip() for passage in passages) else []
 
 
+def as_label(label: Any) -> str:
+    """A label as it is called here: supported, contradicted or not mentioned."""
+    text = str(label).strip().casefold()
+    return SUPPORTED if text in _SUPPORTED else CONTRADICTED if text in _CONTRADICTED else NOT_MENTIONED
+
+
 def is_supported(labels: Sequence[Any]) -> npt.NDArray[np.bool_]:
     """Which labels say that a claim is supported: one for each claim, or for each claim and passage."""
     if labels and not isinstance(labels[0], str):
         return np.array([is_supported(row) for row in labels], dtype=np.bool_).reshape(len(labels), -1)
-    return np.array([str(label).strip().casefold() in _SUPPORTED for label in labels], dtype=np.bool_)
+    return np.array([as_label(label) == SUPPORTED for label in labels], dtype=np.bool_)
