@@ -7,6 +7,7 @@ from typing import Any
 
 from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.show.numbers import interval, money, number, whole
+from ragmeter.show.sentences.causes import abstained_sentence
 
 _MOST_CAUSES = 5
 #: The kinds of lines: a warning, an important line, a cause of missing verdicts, any other.
@@ -17,6 +18,8 @@ Line = tuple[str, str]
 
 def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[Line]:
     """Everything about the columns that a judge has filled and their cost, from a run's summary and manifest."""
+    if abstained := abstained_sentence(summary.get("abstained")):
+        yield abstained, PLAIN
     judges = _judges(summary)
     if not judges:
         return
