@@ -56,6 +56,7 @@ train: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group train
 	$(BIN)/python training/train_offline_judge.py
 	$(BIN)/python training/train_offline_quality.py
+	$(BIN)/python training/train_support.py
 
 lock: $(VENV)/.venv
 	$(BIN)/python -m pip install --quiet uv

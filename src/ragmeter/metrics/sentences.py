@@ -1,4 +1,4 @@
-"""Sentences of a text, in any language: by full stops and line breaks, with care for abbreviations and numbers."""
+"""Sentences and clauses of a text, in any language: by punctuation, with care for abbreviations and numbers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ _SHORT_FORM = regex.compile(
 _END = regex.compile(
     r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|[؟۔।]+(?=\s)|\n\s*\n|\n(?=\s*(?:[-*•–]|\d{1,3}[.)])\s)"
 )
+#: Where a sentence may be split: a semicolon or a dash, or a comma and a word that joins clauses.
+_JOINT = regex.compile(
+    r";\s+|\s+[–—]\s+|,\s+(?=(?:and|but|while|whereas|although|though|y|pero|mientras|aunque|und|aber|während|obwohl|et|mais"
+    r"|tandis|e|ma|mentre|mas|enquanto|embora)\s)",
+    regex.IGNORECASE,
+)
+#: A clause with fewer words than this stays with its neighbour.
+_FEWEST_WORDS = 4
 #: The number of an item of a list.
 _NUMBER = regex.compile(r"\s*\d{1,3}\.")
 _BULLET = regex.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")
@@ -47,3 +55,15 @@ def is_long(text: str) -> bool:
 def count_long(references: Iterable[Sequence[str] | None]) -> int:
     """How many rows have no short reference among theirs."""
     return sum(bool(row) and all(map(is_long, row)) for row in references if row is not None)
+
+
+def clauses(sentence: str) -> list[str]:
+    """The clauses of a sentence, as far as punctuation and joining words show them; short ones are not split off."""
+    parts = [part for part in _JOINT.split(sentence) if part.strip()]
+    whole = [parts[0]] if parts else []
+    for part in parts[1:]:
+        if min(len(part.split()), len(whole[-1].split())) < _FEWEST_WORDS:
+            whole[-1] = f"{whole[-1]}, {part}"
+        else:
+            whole.append(part)
+    return whole

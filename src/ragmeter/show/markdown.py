@@ -79,8 +79,7 @@ def metric_page(metric: Metric) -> str:
 
 def _needed(metric: Metric) -> str:
     """The columns that it needs, and those that it uses where they are there."""
-    needed = ", ".join(name for name in metric.reads if name not in metric.may_lack)
-    used = ", ".join(name for name in metric.reads if name in metric.may_lack)
+    needed, used = ", ".join(metric.reads), ", ".join(sorted(metric.may_lack))
     return f"{needed}, and uses {used} where it is there" if used else needed
 
 

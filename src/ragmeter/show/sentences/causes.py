@@ -16,6 +16,7 @@ _MEANINGS = {
     table.TIMEOUT: "no reply in time",
     table.JUDGE_ERROR: "the judge could not be reached",
     table.SKIPPED_BUDGET: "not asked: the budget was spent",
+    table.ABSTAINED: "the answer declines to answer",
     table.UNDEFINED: "the metric has no value here",
 }
 _MOST = 5
@@ -26,6 +27,17 @@ def cause_meaning(cause: str) -> str:
     if cause.startswith("no_") and cause not in _MEANINGS:
         return f"the row has no {cause.removeprefix('no_').replace('_', ' ')}"
     return _MEANINGS.get(cause, "")
+
+
+def abstained_sentence(counts: Mapping[str, int] | None) -> str:
+    """How many answers decline, and how many of them rightly; an empty text without any."""
+    if not counts:
+        return ""
+    right, wrong = counts["right"], counts["wrong"]
+    unmarked = counts["n"] - right - wrong
+    parts = [f"right: {right:,} (the question is marked unanswerable)", f"wrong: {wrong:,}"] if right + wrong else []
+    parts += [f"not marked: {unmarked:,}"] if parts and unmarked else []
+    return f"answers that decline: {counts['n']:,}" + (f"; {', '.join(parts)}" if parts else "")
 
 
 def counted_causes(causes: Mapping[str, int]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.show.numbers import interval, money, number, whole
+from ragmeter.show.sentences.causes import abstained_sentence
 
 _MOST_CAUSES = 5
 _FEW_LONG = 0.05  # a smaller share of long references is not worth a warning
@@ -20,6 +21,8 @@ Line = tuple[str, str]
 def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[Line]:
     """Everything about the columns that a judge has filled and their cost, from a run's summary and manifest."""
     yield from long_reference_lines(summary)
+    if abstained := abstained_sentence(summary.get("abstained")):
+        yield abstained, PLAIN
     judges = _judges(summary)
     if not judges:
         return
