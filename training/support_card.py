@@ -35,6 +35,8 @@ class Figures:
     answers: Sequence[Claimed]
     answer_odds: Floats
     words_covered: Floats  # of each answer: the share of its words that the passages have
+    cited: Sequence[Claimed]  # claims that are calibrated with the answers, as answers of one claim
+    cited_odds: Floats
     controlled_odds: Floats
     n_trees: int
 
@@ -124,14 +126,15 @@ def _calibration(figures: Figures) -> str:
 
 
 def answer_log_odds(figures: Figures) -> Floats:
-    """The calibrated log-odds of each answer, calibrated on the other conversations' folds."""
-    wrong = ~_flags(figures.answers)
+    """The log-odds of each answer, calibrated on the claims and on the other folds' conversations."""
     folds = np.array([row.fold for row in figures.answers])
     odds = np.zeros(len(folds))
     for number in np.unique(folds).tolist():
         others = folds != number
-        chosen = [row for row, is_other in zip(figures.answers, others.tolist(), strict=True) if is_other]
-        slope, intercept = calibration(figures.answer_odds[others], wrong[others], weights(chosen))
+        rows = [row for row, is_other in zip(figures.answers, others.tolist(), strict=True) if is_other]
+        rows += figures.cited
+        seen = np.concatenate([figures.answer_odds[others], figures.cited_odds])
+        slope, intercept = calibration(seen, ~_flags(rows), weights(rows))
         odds[~others] = slope * figures.answer_odds[~others] + intercept
     return odds
 

@@ -52,16 +52,18 @@ def main() -> None:
     trees = Trees.read(model, NAMES)
     marked = answers()
     odds, covered = answer_odds(trees, marked)
-    model["answer"] = calibration(odds, ~np.array([row.supported for row in marked]), weights(marked))
+    cited, cited_odds = one_claim_answers(real, lines[is_real], trees.slope * scores + trees.intercept)
+    both = [*marked, *cited]
+    wrong = ~np.array([row.supported for row in both])
+    model["answer"] = calibration(np.concatenate([odds, cited_odds]), wrong, weights(both))
     chosen.model.write_bytes(gzip.compress(json.dumps(model, separators=(",", ":")).encode(), 9, mtime=0))
     print(f"{chosen.model}: {len(model['feature'])} trees, {chosen.model.stat().st_size:,} bytes", flush=True)
     if not chosen.no_card:
         print("leave one data set out ...", flush=True)
         unseen = without(rows, lines, [KINDS[row.source] for row in rows])[is_real]
-        slope, intercept = model["calibration"]
         figures = Figures(
-            real, lines[is_real], slope * scores + intercept, unseen, marked, odds, covered,
-            log_odds(lines_of(controlled()), trees), len(model["feature"]),
+            real, lines[is_real], trees.slope * scores + trees.intercept, unseen, marked, odds, covered,
+            cited, cited_odds, log_odds(lines_of(controlled()), trees), len(model["feature"]),
         )  # fmt: skip
         CARD.write_text(write_card(figures), encoding="utf-8")
         print(f"{CARD}", flush=True)
@@ -98,6 +100,15 @@ def answer_odds(trees: Trees, marked: list[Claimed]) -> tuple[Floats, Floats]:
     parts = list(zip(*(split_into(column, counts) for column in columns), strict=True))
     odds = np.array([unsupported(of_claims, words) for of_claims, words, _ in parts])
     return odds, np.array([np.average(covered, weights=words) for _, words, covered in parts])
+
+
+def one_claim_answers(rows: list[Claimed], lines: Floats, odds: Floats) -> tuple[list[Claimed], Floats]:
+    """The claims of WiCE as answers of one claim: the rows, and the odds that they are not supported."""
+    places = [place for place, row in enumerate(rows) if row.source == "wice_claims"]
+    words = words_of(lines)
+    return [rows[place] for place in places], np.array(
+        [unsupported(odds[place : place + 1], words[place : place + 1]) for place in places]
+    )
 
 
 if __name__ == "__main__":
