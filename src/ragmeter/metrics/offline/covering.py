@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges
-from ragmeter.metrics.offline.matching import look_up
+from ragmeter.metrics.offline.matching import look_up, sorted_keys
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts, Words, counted
 
@@ -53,25 +53,22 @@ class Roots:
         n_roots = 1 + max((int(side.root.max()) for side in (claims, passages) if len(side.root)), default=0)
         n_kin = 1 + max((int(side.kin.max()) for side in (claims, passages) if len(side.kin)), default=0)
         both = [np.where(side.kin > 0, n_roots + side.kin, side.root) for side in (claims, passages)]
-        if not any(_is_cjk(side).any() for side in (claims, passages)):
+        twos = [_twos(side, roots, n_roots + n_kin) for side, roots in zip((claims, passages), both, strict=True)]
+        if not any(len(places) for places, _ in twos):
             return cls(both[0], both[1], n_roots + n_kin)
-        twos = [_in_twos(side, roots, n_roots + n_kin) for side, roots in zip((claims, passages), both, strict=True)]
-        distinct, numbers = np.unique(np.concatenate(twos), return_inverse=True)
-        return cls(numbers[: len(twos[0])], numbers[len(twos[0]) :], len(distinct))
+        distinct, numbers = np.unique(np.concatenate([pairs for _, pairs in twos]), return_inverse=True)
+        both[0][twos[0][0]] = n_roots + n_kin + numbers[: len(twos[0][0])]
+        both[1][twos[1][0]] = n_roots + n_kin + numbers[len(twos[0][0]) :]
+        return cls(both[0], both[1], n_roots + n_kin + len(distinct))
 
 
-def _is_cjk(side: Texts) -> Bools:
-    return np.asarray((side.length == 1) & (side.letter >= _CJK[0]) & (side.letter <= _CJK[1]))
-
-
-def _in_twos(side: Texts, roots: Ids, n_roots: int) -> Ids:
-    """Each CJK character with the next one, where one follows."""
-    is_cjk = _is_cjk(side)
-    followed = np.zeros(len(roots), bool)
-    followed[:-1] = is_cjk[:-1] & is_cjk[1:] & (side.text[:-1] == side.text[1:])
-    followed &= ~side.has(Mark.CLAUSE | Mark.SENTENCE)
-    followed[:-1] &= ~side.has(Mark.FUNCTION)[1:]
-    return np.where(followed, (roots + 1) * n_roots + np.roll(roots, -1), roots)
+def _twos(side: Texts, roots: Ids, n_roots: int) -> tuple[Ids, Ids]:
+    """The CJK characters that another one follows, and a number for both."""
+    is_cjk = (side.length == 1) & (side.letter >= _CJK[0]) & (side.letter <= _CJK[1])
+    is_followed = is_cjk[:-1] & is_cjk[1:] & (side.text[:-1] == side.text[1:])
+    is_followed &= ~side.has(Mark.CLAUSE | Mark.SENTENCE)[:-1] & ~side.has(Mark.FUNCTION)[1:]
+    places = np.flatnonzero(is_followed)
+    return places, roots[places] * n_roots + roots[places + 1]
 
 
 def sizes(side: Texts) -> Floats:
@@ -173,8 +170,8 @@ def sought(claims: Texts, evidence: Evidence, pairs: Pairs, roots: Roots, words:
 
 def _occurrences(keys: Ids, places: Ids, sentences: Ids, looked_for: Ids) -> tuple[Ids, Ids, Bools]:
     """The places of each word that is looked for, one in each sentence, and which words occur at all."""
-    order = np.argsort(keys, kind="stable")
-    keys, places = keys[order], places[order]
+    keys, order = sorted_keys(keys)
+    places = places[order]
     sentence = sentences[places]
     is_first = np.ones(len(keys), bool)
     is_first[1:] = (keys[1:] != keys[:-1]) | (sentence[1:] != sentence[:-1])
@@ -193,12 +190,14 @@ def _other_forms(claims: Texts, items: Ids, evidence_of: Ids, evidence: Evidence
     if not number_of:
         return is_there
     is_long = np.flatnonzero(evidence.texts.length >= _PREFIX)
-    ids = np.unique(evidence.texts.ids[is_long])
+    is_used = np.zeros(len(words), bool)
+    is_used[evidence.texts.ids[is_long]] = True
+    ids = np.flatnonzero(is_used)
     numbers = np.zeros(len(words), np.int64)
     numbers[ids] = [number_of.get(word[:_PREFIX], 0) for word in words[ids].tolist()]
     number = numbers[evidence.texts.ids[is_long]]
     n_numbers = len(number_of) + 1
-    keys = np.unique((evidence.evidence[is_long] * n_numbers + number)[number > 0])
+    keys = np.sort((evidence.evidence[is_long] * n_numbers + number)[number > 0])
     own = np.fromiter(map(number_of.__getitem__, own_prefixes), np.int64, len(own_prefixes))
     is_there[fits] = look_up(keys, evidence_of[fits] * n_numbers + own)[0]
     return is_there
