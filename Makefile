@@ -55,6 +55,7 @@ bench: $(VENV)/.bench $(VENV)-plain/.core
 train: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group train
 	$(BIN)/python training/train_offline_judge.py
+	$(BIN)/python training/train_support.py
 
 lock: $(VENV)/.venv
 	$(BIN)/python -m pip install --quiet uv

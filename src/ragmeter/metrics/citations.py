@@ -18,7 +18,7 @@ from ragmeter.table import Failed
 NO_CITATIONS, NO_SENTENCES = "no_citations", "no_claims"
 
 _NUMBERS = r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*"
-_MARK = re.compile(
+CITATION = re.compile(
     rf"\[\^?({_NUMBERS})\](?!\()"
     rf"|【({_NUMBERS})(?:[†:][^】]*)?】"
     rf"|[(\[](?:docs?|documents?|documentos?|sources?|fuentes?|passages?|refs?|context)\.?\s*#?({_NUMBERS})[)\]]",
@@ -28,7 +28,7 @@ _LINK = re.compile(r"\[[^\]\n]{0,300}\]\((https?://[^\s)]{1,2000})\)")
 _FOOTNOTE = re.compile(r"^\[\^?(\d{1,3})\]:\s*(\S{1,2000}).*$", re.MULTILINE)
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
 #: A citation after the full stop belongs to the sentence before it.
-_AFTER_STOP = re.compile(rf"([.!?…。！？])(\s*(?:{_MARK.pattern}\s*)+)", re.IGNORECASE)
+_AFTER_STOP = re.compile(rf"([.!?…。！？])(\s*(?:{CITATION.pattern}\s*)+)", re.IGNORECASE)
 _SPACE_BEFORE_STOP = re.compile(r"[^\S\n]+([.,;:!?])")
 #: A range of more passages than this is a mistake, or a trap.
 _LONGEST_RANGE = 100
@@ -51,8 +51,8 @@ def cited_sentences(answer: str, contexts: Sequence[str]) -> list[Cited]:
     text = _LINK.sub(lambda match: f"{match[0].partition(']')[0][1:]} 【{_by_address(match[1], passages)}】", text)
     cited = []
     for sentence in sentences(text):
-        numbers = [number for match in _MARK.finditer(sentence) for number in _numbers(match, footnotes)]
-        plain = " ".join(_MARK.sub("", sentence).split())
+        numbers = [number for match in CITATION.finditer(sentence) for number in _numbers(match, footnotes)]
+        plain = " ".join(CITATION.sub("", sentence).split())
         if any(character.isalnum() for character in plain):
             cited.append(Cited(_SPACE_BEFORE_STOP.sub(r"\1", plain), tuple(dict.fromkeys(numbers))))
     return cited
@@ -61,7 +61,7 @@ def cited_sentences(answer: str, contexts: Sequence[str]) -> list[Cited]:
 def without_citations(text: str) -> str:
     """A text without its citations and footnotes; of a link, its words stay."""
     text = _LINK.sub(lambda match: match[0].partition("]")[0][1:], _FOOTNOTE.sub("", text))
-    return _SPACE_BEFORE_STOP.sub(r"\1", _MARK.sub("", text))
+    return _SPACE_BEFORE_STOP.sub(r"\1", CITATION.sub("", text))
 
 
 def _numbers(match: re.Match[str], footnotes: dict[str, int]) -> list[int]:

@@ -5,18 +5,27 @@
 by the context (`scope.py`) of the `mentions.py` of the gold answer, by its `parts.py`, or because the answer has
 `another.py` in place of a part. `evidence.py` explains a verdict in words. `training/` in the repository trains the
 trees, docs/offline-judge.md says how good they are.
+
+The support model, whether passages support a claim or an answer, is in `support.py` and `answers.py`; it has trees and
+features of its own, and shares the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ragmeter.definition import column, metric
+from ragmeter.metrics.claims import NO_CLAIMS, NO_CONTEXTS
 from ragmeter.metrics.normalize import AUTO, Language
-from ragmeter.table import Scores
+from ragmeter.metrics.support import as_passages
+from ragmeter.table import ABSTAINED, Failed, Scores
+
+if TYPE_CHECKING:
+    from ragmeter.metrics.offline.answers import Sentences
 
 RIGHT = 0.5
 Floats = npt.NDArray[np.float64]
@@ -74,3 +83,61 @@ def offline_correct(
     **Not** for long free answers: docs/offline-judge.md says where it is good and where it is not.
     """
     return (offline_correct_probability >= RIGHT).astype(np.float64)
+
+
+@column
+def answer_sentences(answer: Sequence[str], contexts: Sequence[Any]) -> list[Sentences | Failed]:
+    """The sentences of each answer with their support, or why there is none."""
+    from ragmeter.metrics.offline.answers import sentences_of
+
+    passages = [as_passages(row) for row in contexts]
+    sentences = sentences_of(answer, passages)
+    return [_unscorable(row, texts) or row for row, texts in zip(sentences, passages, strict=True)]
+
+
+def _unscorable(sentences: Sentences, passages: Sequence[str]) -> Failed | None:
+    if not any(passage.strip() for passage in passages):
+        return Failed(NO_CONTEXTS)
+    if not sentences.texts:
+        return Failed(NO_CLAIMS)
+    return None if sentences.claims else Failed(ABSTAINED)
+
+
+@metric(direction="higher")
+def offline_supported(answer_sentences: Sequence[Sentences | Failed]) -> list[float | Failed]:
+    """The probability that the passages in `contexts` support the answer, judged offline from the texts alone.
+
+    **Formula.** The words, numbers and names of each sentence of the answer are looked up in the passages, in any form
+    and language: which are missing, which stand in one sentence or in two, in which order, and what is negated. Trees
+    trained on people's labels make log-odds of it, with a fixed direction for each piece of evidence. The mean of the
+    sentences' log-odds, weighed by their words, becomes the probability. It is made for equal numbers of supported and
+    unsupported answers: 0.5 is the threshold.
+
+    **Edge cases.** An answer that declines is `abstained`, one without words `no_claims`, a row without passages
+    `no_contexts`: none is scored. Sentences that decline don't count, nor do citations. Of a passage the first two
+    million characters are read.
+
+    **Use it** to find answers that go beyond what was retrieved, at no cost. `ragmeter explain` shows the words that no
+    passage has. **Not** to find what is wrong though its words are all there: the right name in a wrong role.
+    """
+    return [row if isinstance(row, Failed) else row.supported() for row in answer_sentences]
+
+
+@metric(direction="lower")
+def offline_hallucination(answer_sentences: Sequence[Sentences | Failed]) -> list[float | Failed]:
+    """The probability that some claim of the answer is not supported by the passages in `contexts`, judged offline.
+
+    **Formula.** The odds that a sentence is not supported (see `offline_supported`) are averaged over the answer's
+    sentences, weighed by their words, so that the least supported sentences decide; people's marks of whole answers
+    make a probability of it. It is made for equal numbers of answers with and without a hallucination: 0.5 is the
+    threshold.
+
+    **Edge cases.** Those of `offline_supported`.
+
+    **Use it** to sort answers, the most doubtful ones first, or with the threshold 0.5. **Not** as the share of
+    unsupported claims: that is 1 minus `faithfulness`.
+    """
+    from ragmeter.metrics.offline.answers import answer_calibration
+
+    calibration = answer_calibration()
+    return [row if isinstance(row, Failed) else row.hallucinated(*calibration) for row in answer_sentences]
