@@ -6,10 +6,7 @@ where a sentence of the passage has almost the same words, and a negation or ano
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Sequence
 
 from ragmeter.metrics.citations import without_citations
 from ragmeter.metrics.markup import without_thoughts
@@ -19,12 +16,9 @@ from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED
 
 #: From this probability on a fact has partial support.
 PARTLY = 0.25
-#: The model reads the beginning of a text, up to so many characters.
-_LONGEST = 20_000
 #: A sentence that ends so claims nothing: a question, or the line before a list.
 _NO_CLAIM = ("?", "？", "؟", ":", "：")
 
-Floats = npt.NDArray[np.float64]
 Texts = Sequence[Sequence[str]]
 
 
@@ -38,10 +32,10 @@ def labels_by_passage(claims: Texts, passages: Texts) -> list[list[list[str]]]:
     """For each row, each of its claims and each of its passages a label."""
     from ragmeter.metrics.offline.contradicting import contradicted  # here, so that other metrics don't wait for it
     from ragmeter.metrics.offline.support import SUPPORTED as LEAST
-    from ragmeter.metrics.offline.support import support
+    from ragmeter.metrics.offline.support import support_of_rows
 
     labels = []
-    is_supported = [_by_passage(support, own, texts) >= LEAST for own, texts in zip(claims, passages, strict=True)]
+    is_supported = [probabilities >= LEAST for probabilities in support_of_rows(claims, passages)]
     for flags, against in zip(is_supported, contradicted(claims, passages, is_supported), strict=True):
         labels.append(
             [
@@ -50,24 +44,6 @@ def labels_by_passage(claims: Texts, passages: Texts) -> list[list[list[str]]]:
             ]
         )
     return labels
-
-
-def _by_passage(support: Callable[..., Floats], claims: Sequence[str], passages: Sequence[str]) -> Floats:
-    """The probabilities by passage; a passage that is too long for the model is read in pieces, and the best counts."""
-    pieces = [_pieces(passage) for passage in passages]
-    probabilities = support(claims, [piece for own in pieces for piece in own])
-    if not claims or not passages:
-        return probabilities
-    return np.maximum.reduceat(probabilities, np.cumsum([0, *map(len, pieces[:-1])]), axis=1)
-
-
-def _pieces(passage: str) -> list[str]:
-    pieces = []
-    while len(passage) > _LONGEST:
-        cut = max(passage.rfind(". ", 0, _LONGEST) + 1, passage.rfind("\n", 0, _LONGEST)) or _LONGEST
-        pieces.append(passage[:cut])
-        passage = passage[cut:]
-    return [*pieces, passage]
 
 
 def labels_by_text(claims: Texts, texts: Texts) -> list[list[str]]:
@@ -82,12 +58,9 @@ def labels_by_text(claims: Texts, texts: Texts) -> list[list[str]]:
 def nugget_labels(facts: Texts, answers: Sequence[str]) -> list[list[str]]:
     """For each row and each of its facts: whether the answer supports it, partly, or not."""
     from ragmeter.metrics.offline.support import SUPPORTED as LEAST
-    from ragmeter.metrics.offline.support import supported
+    from ragmeter.metrics.offline.support import supported_of_rows
 
     return [
-        [
-            SUPPORT if probability >= LEAST else PARTIAL if probability >= PARTLY else NONE
-            for probability in supported(own, [answer]).tolist()
-        ]
-        for own, answer in zip(facts, answers, strict=True)
+        [SUPPORT if chance >= LEAST else PARTIAL if chance >= PARTLY else NONE for chance in chances.tolist()]
+        for chances in supported_of_rows(facts, [[answer] for answer in answers])
     ]
