@@ -33,6 +33,7 @@ def test_claims_of_every_kind(tmp_path: Path) -> None:
     run = kept(tmp_path, ROW)
     claims, nuggets, citations = claim_sets(run, [0])[0]
     assert claims.title == "claims of the answer"
+    assert claims.by == "from the data"
     assert claims.claims == (
         LabelledClaim("It is red.", "supported", "supported", ((1, "supported"),)),
         LabelledClaim("It is old", "contradicted", "not mentioned", ((2, "contradicted"),)),
@@ -51,7 +52,7 @@ def test_words_that_no_passage_supports_are_those_of_offline_claims(tmp_path: Pa
     run = kept(tmp_path, row, "faithfulness[judge=offline]")
     [[[claims]]] = [claim_sets(run, [0], unsupported_words=lambda claim, passages: [(0, 7)])]
     assert [claim.unsupported for claim in claims.claims] == [(), ((0, 7),)]
-    assert claims.is_offline
+    assert claims.by == "offline"
 
 
 def test_a_run_without_claims(tmp_path: Path) -> None:

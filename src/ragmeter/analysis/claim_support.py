@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ _TITLES = {
     "nugget_support": "nuggets",
     "citation_support": "citations",
 }
+BY_MODEL, BY_OFFLINE, BY_DATA = "by a model", "offline", "from the data"
 #: The columns of a row that are read beside those of its claims.
 _TEXTS = ("answer", "contexts")
 
@@ -53,17 +54,16 @@ class LabelledClaim:
 
 @dataclass(frozen=True)
 class ClaimSet:
-    """The claims of one column in one row. `source` is the other text that they are compared with."""
+    """The claims of one column in one row. `source` is the other text that they are compared with.
+
+    `by` says who labelled them: a model, offline, or the data.
+    """
 
     column: str
     title: str
     source: str
+    by: str
     claims: tuple[LabelledClaim, ...]
-
-    @property
-    def is_offline(self) -> bool:
-        """Whether no model was asked."""
-        return naming.parse(self.column).settings.get("judge") == OFFLINE
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -79,9 +79,10 @@ class _Columns:
     texts: str
     by_passages: str
     by_text: str
+    by: str
 
     @classmethod
-    def of(cls, name: str, present: Sequence[str]) -> _Columns | None:
+    def of(cls, name: str, present: Sequence[str], asked: Collection[str]) -> _Columns | None:
         try:
             parsed = naming.parse(name)
         except UsageError:  # a column of the user's
@@ -91,8 +92,11 @@ class _Columns:
         labels = [naming.render(column, parsed.settings) if column else "" for column in _LABELLED[parsed.base][:2]]
         by_passages, by_text = (column if column in present else "" for column in labels)
         texts = "nuggets" if parsed.base == "nugget_support" else name
-        is_labelled = bool(by_passages or by_text or not any(labels))
-        return cls(name, parsed.base, texts, by_passages, by_text) if is_labelled else None
+        if any(labels) and not (by_passages or by_text):
+            return None
+        by = BY_MODEL if {name, by_passages, by_text} & set(asked) else BY_DATA
+        by = BY_OFFLINE if parsed.settings.get("judge") == OFFLINE else by
+        return cls(name, parsed.base, texts, by_passages, by_text, by)
 
     @property
     def names(self) -> list[str]:
@@ -129,15 +133,16 @@ def explain_claims(run: RunLike, qid: str, *, output_dir: str | Path = RUNS) -> 
 
 
 def _sets(run: Run) -> list[_Columns]:
-    found = (_Columns.of(name, run.columns) for name in run.columns)
+    asked = run.manifest().get("asked") or {}
+    found = (_Columns.of(name, run.columns, asked) for name in run.columns)
     return [columns for columns in found if columns is not None]
 
 
 def _set(columns: _Columns, row: Mapping[str, Any], unsupported_words: Callable[..., Any] | None) -> ClaimSet:
     claims = tuple(_citations(row, columns) if columns.base == "citation_support" else _claims(row, columns))
     passages = as_passages(row.get("contexts"))
-    found = ClaimSet(columns.name, _TITLES[columns.base], _LABELLED[columns.base][2], claims)
-    if columns.base != "claims" or not columns.by_passages or unsupported_words is None or not found.is_offline:
+    found = ClaimSet(columns.name, _TITLES[columns.base], _LABELLED[columns.base][2], columns.by, claims)
+    if columns.base != "claims" or not columns.by_passages or unsupported_words is None or columns.by != BY_OFFLINE:
         return found
     marked = (
         claim

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.definition import column, metric
-from ragmeter.metrics.claims import NO_CLAIMS, NO_CONTEXTS
+from ragmeter.metrics.claims import NO_CLAIMS
 from ragmeter.metrics.normalize import AUTO, Language
-from ragmeter.metrics.support import as_passages
+from ragmeter.metrics.support import NO_CONTEXTS, as_passages
 from ragmeter.table import ABSTAINED, Failed, Scores
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ const toPassage = (rank) => make('button', { type: 'button', class: 'link', clic
 } }, `passage ${count(rank)}`);
 
 function claims(run, row) {
-  return ((run.claims && run.claims[row]) || []).map(([title, source, offline, held]) => {
+  return ((run.claims && run.claims[row]) || []).map(([title, source, by, held]) => {
     const byPassages = held.some(([, whole, , ranks]) => whole >= 0 || ranks.length);
     const byText = held.some(([, , other]) => other >= 0);
     const lines = held.map(([place, whole, other, ranks, spans]) => [
@@ -39,7 +39,7 @@ function claims(run, row) {
       ...(byText ? [other < 0 ? '' : label(text(other))] : []),
     ]);
     const titles = [{ nuggets: 'nugget', citations: 'sentence' }[text(title)] || 'claim', ...(byPassages ? ['by the passages'] : []), ...(byText ? [`by the ${text(source)}`] : [])];
-    const name = `${text(title)[0].toUpperCase()}${text(title).slice(1)}, ${offline ? 'offline' : 'by a model'}`;
+    const name = `${text(title)[0].toUpperCase()}${text(title).slice(1)}, ${text(by)}`;
     const marks = held.some(([, , , , spans]) => spans.length);
     return block(name, scrolling(name, table(name, titles, lines, { class: 'plain claims' })),
       marks ? make('p', { class: 'soft' }, make('mark', { class: 'unsupported' }, 'Underlined'), ': words that no passage supports, by the offline support model.') : null);
