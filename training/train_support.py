@@ -17,10 +17,10 @@ from claimed import Bools, Claimed, Floats, answers, claims, made_up, weights
 from learning import SETTINGS, calibration, grown
 
 from ragmeter.metrics.offline.answers import unsupported, words_of
+from ragmeter.metrics.offline.claims import claims_of
 from ragmeter.metrics.offline.support import log_odds, split_into, support_lines
 from ragmeter.metrics.offline.support_features import FEATURES, NAMES
 from ragmeter.metrics.offline.trees import Trees
-from ragmeter.metrics.sentences import sentences
 
 ROOT = Path(__file__).parent.parent
 MODEL = ROOT / "src" / "ragmeter" / "metrics" / "offline" / "support.json.gz"
@@ -76,8 +76,8 @@ def cross_validated(rows: list[Claimed], lines: Floats) -> Floats:
 
 
 def answer_odds(trees: Trees, marked: list[Claimed]) -> Floats:
-    """For each answer the logarithm of the mean odds that its sentences are not supported."""
-    split = [sentences(row.text) for row in marked]
+    """For each answer the logarithm of the mean odds that its claims are not supported."""
+    split = [claims_of(row.text) for row in marked]
     lines = support_lines([(texts, row.passages) for texts, row in zip(split, marked, strict=True)])
     odds = log_odds(lines, trees)
     counts = [len(texts) for texts in split]

@@ -55,6 +55,24 @@ def test_words_that_no_passage_supports_are_those_of_offline_claims(tmp_path: Pa
     assert claims.by == "offline"
 
 
+def test_claims_that_the_run_does_not_keep_are_made_where_they_are_shown(tmp_path: Path) -> None:
+    rows = [
+        {"qid": "1", "answer": "It is red. Bananas grow.", "contexts": ["It is red.", "It is new."]},
+        {"qid": "2", "answer": "I don't know.", "contexts": ["It is red."]},
+        {"qid": "3", "answer": "It is red.", "contexts": []},
+    ]
+    run = evaluate(rows, metrics="offline_hallucination", run="a", output_dir=tmp_path).folder
+    assert run is not None
+    [[claims]] = explain_claims(run, "1")
+    assert [(claim.text, claim.by_passages) for claim in claims.claims] == [
+        ("It is red.", "supported"),
+        ("Bananas grow.", "not mentioned"),
+    ]
+    assert claims.claims[1].unsupported == ((0, 7), (8, 12))
+    assert explain_claims(run, "2") == explain_claims(run, "3") == [[]]
+    assert claim_sets(run, [0, 1, 2], most_made=0) == [[], [], []]
+
+
 def test_a_run_without_claims(tmp_path: Path) -> None:
     run = kept(tmp_path, {"qid": "1", "answer": "a", "reference": "a"}, "token_f1")
     assert claim_columns(run) == []

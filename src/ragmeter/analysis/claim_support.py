@@ -14,6 +14,7 @@ from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.citations import cited_sentences
 from ragmeter.metrics.nuggets import as_nuggets
+from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_label, as_passages, claim_texts
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
@@ -35,6 +36,8 @@ _TITLES = {
 BY_MODEL, BY_OFFLINE, BY_DATA = "by a model", "offline", "from the data"
 #: The columns of a row that are read beside those of its claims.
 _TEXTS = ("answer", "contexts")
+#: Metrics over claims that the run does not keep: they are made again where they are shown.
+_UNKEPT = ("offline_supported", "offline_hallucination")
 
 
 @dataclass(frozen=True)
@@ -103,18 +106,33 @@ class _Columns:
         return [name for name in (self.texts, self.by_passages, self.by_text) if name]
 
 
+_CLAIMS, _BY_PASSAGES = "claims[judge=offline]", "support_by_passages[judge=offline]"
+_MADE = _Columns(_CLAIMS, "claims", _CLAIMS, _BY_PASSAGES, "", BY_OFFLINE)
+
+
 def claim_columns(run: Run) -> list[str]:
     """The run's columns that are shown as claims."""
     return [name for columns in _sets(run) for name in columns.names]
 
 
 def claim_sets(
-    run: Run, places: Sequence[int], *, unsupported_words: Callable[[str, Sequence[str]], Any] | None = None
+    run: Run,
+    places: Sequence[int],
+    *,
+    unsupported_words: Callable[[str, Sequence[str]], Any] | None = None,
+    most_made: int | None = None,
 ) -> list[list[ClaimSet]]:
-    """The claims of the rows at these places. `unsupported_words` finds those of a claim, for offline columns."""
+    """The claims of the rows at these places. `unsupported_words` finds those of a claim, for offline columns.
+
+    Claims that the run does not keep are made for the first `most_made` rows.
+    """
     sets = _sets(run)
     names = list(dict.fromkeys([*(name for columns in sets for name in columns.names), *_TEXTS]))
-    rows = run.records(places, names) if sets else [{} for _ in places]
+    is_made = _MADE.name not in run.columns and any(name.partition("[")[0] in _UNKEPT for name in run.columns)
+    rows = run.records(places, names) if sets or is_made else [{} for _ in places]
+    if is_made:
+        sets = [*sets, _MADE]
+        _make(rows[:most_made])
     return [[found for columns in sets if (found := _set(columns, row, unsupported_words)).claims] for row in rows]
 
 
@@ -130,6 +148,21 @@ def explain_claims(run: RunLike, qid: str, *, output_dir: str | Path = RUNS) -> 
     if not places:
         raise UnknownNameError(f"qid in the run {run.name}", qid, [text for text in qids if text is not None])
     return claim_sets(run, places, unsupported_words=unsupported_words)
+
+
+def _make(rows: Sequence[dict[str, Any]]) -> None:
+    """Fill the columns of these rows' claims as the offline metrics do."""
+    from ragmeter.metrics.offline.claims import claims_of, labels_by_passage  # they take a while to load
+
+    passages = [as_passages(row.get("contexts")) for row in rows]
+    answers = [row.get("answer") or "" for row in rows]
+    claims = [
+        claims_of(answer) if texts and not is_miss(answer) else []
+        for answer, texts in zip(answers, passages, strict=True)
+    ]
+    labels = labels_by_passage(claims, passages)
+    for row, own, by_passages in zip(rows, claims, labels, strict=True):
+        row.update({_MADE.texts: own, _MADE.by_passages: by_passages})
 
 
 def _sets(run: Run) -> list[_Columns]:

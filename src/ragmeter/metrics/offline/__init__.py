@@ -25,7 +25,7 @@ from ragmeter.metrics.support import NO_CONTEXTS, as_passages
 from ragmeter.table import ABSTAINED, Failed, Scores
 
 if TYPE_CHECKING:
-    from ragmeter.metrics.offline.answers import Sentences
+    from ragmeter.metrics.offline.answers import Claims
 
 RIGHT = 0.5
 Floats = npt.NDArray[np.float64]
@@ -86,50 +86,50 @@ def offline_correct(
 
 
 @column
-def answer_sentences(answer: Sequence[str], contexts: Sequence[Any]) -> list[Sentences | Failed]:
-    """The sentences of each answer with their support, or why there is none."""
-    from ragmeter.metrics.offline.answers import sentences_of
+def answer_claims(answer: Sequence[str], contexts: Sequence[Any]) -> list[Claims | Failed]:
+    """The claims of each answer with their support, or why there are none."""
+    from ragmeter.metrics.offline.answers import claims_of_answers
 
     passages = [as_passages(row) for row in contexts]
-    sentences = sentences_of(answer, passages)
-    return [_unscorable(row, texts) or row for row, texts in zip(sentences, passages, strict=True)]
+    claims = claims_of_answers(answer, passages)
+    return [_unscorable(row, texts) or row for row, texts in zip(claims, passages, strict=True)]
 
 
-def _unscorable(sentences: Sentences, passages: Sequence[str]) -> Failed | None:
-    if not any(passage.strip() for passage in passages):
+def _unscorable(claims: Claims, passages: Sequence[str]) -> Failed | None:
+    if not passages:
         return Failed(NO_CONTEXTS)
-    if not sentences.texts:
+    if not claims.texts:
         return Failed(NO_CLAIMS)
-    return None if sentences.claims else Failed(ABSTAINED)
+    return None if claims.made else Failed(ABSTAINED)
 
 
 @metric(direction="higher")
-def offline_supported(answer_sentences: Sequence[Sentences | Failed]) -> list[float | Failed]:
+def offline_supported(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
     """The probability that the passages in `contexts` support the answer, judged offline from the texts alone.
 
-    **Formula.** The words, numbers and names of each sentence of the answer are looked up in the passages, in any form
-    and language: which are missing, which stand in one sentence or in two, in which order, and what is negated. Trees
-    trained on people's labels make log-odds of it, with a fixed direction for each piece of evidence. The mean of the
-    sentences' log-odds, weighed by their words, becomes the probability. It is made for equal numbers of supported and
-    unsupported answers: 0.5 is the threshold.
+    **Formula.** The words, numbers and names of each claim of the answer (its sentences and clauses) are looked up in
+    the passages, in any form and language: which are missing, which stand in one sentence or in two, in which order,
+    and what is negated. Trees trained on people's labels make log-odds of it, with a fixed direction for each piece of
+    evidence. The mean of the claims' log-odds, weighed by their words, becomes the probability. It is made for equal
+    numbers of supported and unsupported answers: 0.5 is the threshold.
 
     **Edge cases.** An answer that declines is `abstained`, one without words `no_claims`, a row without passages
-    `no_contexts`: none is scored. Sentences that decline don't count, nor do citations. Of a passage the first two
+    `no_contexts`: none is scored. Claims that decline don't count, nor do citations. Of a passage the first two
     million characters are read.
 
     **Use it** to find answers that go beyond what was retrieved, at no cost. `ragmeter explain` shows the words that no
     passage has. **Not** to find what is wrong though its words are all there: the right name in a wrong role.
     """
-    return [row if isinstance(row, Failed) else row.supported() for row in answer_sentences]
+    return [row if isinstance(row, Failed) else row.supported() for row in answer_claims]
 
 
 @metric(direction="lower")
-def offline_hallucination(answer_sentences: Sequence[Sentences | Failed]) -> list[float | Failed]:
+def offline_hallucination(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
     """The probability that some claim of the answer is not supported by the passages in `contexts`, judged offline.
 
-    **Formula.** The odds that a sentence is not supported (see `offline_supported`) are averaged over the answer's
-    sentences, weighed by their words, so that the least supported sentences decide; people's marks of whole answers
-    make a probability of it. It is made for equal numbers of answers with and without a hallucination: 0.5 is the
+    **Formula.** The odds that a claim is not supported (see `offline_supported`) are averaged over the answer's
+    claims, weighed by their words, so that the least supported claims decide; people's marks of whole answers make a
+    probability of it. It is made for equal numbers of answers with and without a hallucination: 0.5 is the
     threshold.
 
     **Edge cases.** Those of `offline_supported`.
@@ -140,4 +140,4 @@ def offline_hallucination(answer_sentences: Sequence[Sentences | Failed]) -> lis
     from ragmeter.metrics.offline.answers import answer_calibration
 
     calibration = answer_calibration()
-    return [row if isinstance(row, Failed) else row.hallucinated(*calibration) for row in answer_sentences]
+    return [row if isinstance(row, Failed) else row.hallucinated(*calibration) for row in answer_claims]

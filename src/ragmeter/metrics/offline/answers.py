@@ -1,4 +1,4 @@
-"""The support of whole answers, from that of their sentences."""
+"""The support of whole answers, from that of their claims: sentences and clauses."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragmeter.metrics.bags import ranges
+from ragmeter.metrics.offline.claims import claims_of
 from ragmeter.metrics.offline.support import MODEL, Row, compare, log_odds, support_trees
 from ragmeter.metrics.offline.support_features import NAMES, support_features
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.trees import read_model
 from ragmeter.metrics.offline.vocabulary import DEFAULT, Bools, Floats
 from ragmeter.metrics.refusals import is_miss
-from ragmeter.metrics.sentences import sentences
 
 #: From this probability on an answer counts as one with a hallucination.
 HALLUCINATED = 0.5
@@ -23,8 +23,8 @@ _CLAIM_WORDS = NAMES.index("claim_words")
 
 
 @dataclass(frozen=True)
-class Sentences:
-    """The sentences of an answer, the log-odds that the passages support each, and which of them decline to answer."""
+class Claims:
+    """The claims of an answer, the log-odds that the passages support each, and which of them decline to answer."""
 
     texts: list[str]
     log_odds: Floats
@@ -32,19 +32,19 @@ class Sentences:
     declines: Bools
 
     @property
-    def claims(self) -> list[str]:
-        """The sentences that claim something."""
+    def made(self) -> list[str]:
+        """Those that don't decline."""
         return [text for text, declines in zip(self.texts, self.declines.tolist(), strict=True) if not declines]
 
     def supported(self) -> float:
         """The probability that the passages support the answer: the mean of its claims, weighed by their words."""
-        claims = ~self.declines
-        return _chance(float(np.average(self.log_odds[claims], weights=self.words[claims])))
+        made = ~self.declines
+        return _chance(float(np.average(self.log_odds[made], weights=self.words[made])))
 
     def hallucinated(self, slope: float, intercept: float) -> float:
         """The probability that some claim is not supported: from the mean odds of its claims that they are not."""
-        claims = ~self.declines
-        return _chance(slope * unsupported(self.log_odds[claims], self.words[claims]) + intercept)
+        made = ~self.declines
+        return _chance(slope * unsupported(self.log_odds[made], self.words[made]) + intercept)
 
 
 def unsupported(log_odds: Floats, words: Floats) -> float:
@@ -61,9 +61,9 @@ def words_of(lines: Floats) -> Floats:
     return np.maximum(np.expm1(lines[:, _CLAIM_WORDS]), _LEAST)
 
 
-def sentences_of(answers: Sequence[str], passages: Sequence[Sequence[str]]) -> list[Sentences]:
-    """The sentences of each answer with their support by the passages of its row."""
-    rows: list[Row] = [(sentences(answer), row) for answer, row in zip(answers, passages, strict=True)]
+def claims_of_answers(answers: Sequence[str], passages: Sequence[Sequence[str]]) -> list[Claims]:
+    """The claims of each answer with their support by the passages of its row."""
+    rows: list[Row] = [(claims_of(answer), row) for answer, row in zip(answers, passages, strict=True)]
     starts = np.concatenate([[0], np.cumsum([len(claims) for claims, _ in rows])]).astype(np.int64)
     lines, declines = np.zeros((int(starts[-1]), len(NAMES))), np.zeros(int(starts[-1]), bool)
     for block in compare(rows):
@@ -78,11 +78,11 @@ def sentences_of(answers: Sequence[str], passages: Sequence[Sequence[str]]) -> l
     parts = [slice(begin, end) for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
     words = words_of(lines)
     return [
-        Sentences(list(row[0]), odds[part], words[part], declines[part]) for row, part in zip(rows, parts, strict=True)
+        Claims(list(row[0]), odds[part], words[part], declines[part]) for row, part in zip(rows, parts, strict=True)
     ]
 
 
 def answer_calibration() -> tuple[float, float]:
-    """Slope and intercept of the packaged model, from the odds of sentences to those of an answer."""
+    """Slope and intercept of the packaged model, from the odds of claims to those of an answer."""
     slope, intercept = read_model(MODEL)["answer"]
     return slope, intercept

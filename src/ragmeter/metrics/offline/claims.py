@@ -61,6 +61,9 @@ def nugget_labels(facts: Texts, answers: Sequence[str]) -> list[list[str]]:
     from ragmeter.metrics.offline.support import supported_of_rows
 
     return [
-        [SUPPORT if chance >= LEAST else PARTIAL if chance >= PARTLY else NONE for chance in chances.tolist()]
-        for chances in supported_of_rows(facts, [[answer] for answer in answers])
+        [
+            SUPPORT if probability >= LEAST else PARTIAL if probability >= PARTLY else NONE
+            for probability in row.tolist()
+        ]
+        for row in supported_of_rows(facts, [[answer] for answer in answers])
     ]

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges
-from ragmeter.metrics.offline.matching import look_up
+from ragmeter.metrics.offline.matching import look_up, sorted_keys
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts, Words, counted
 
@@ -173,8 +173,8 @@ def sought(claims: Texts, evidence: Evidence, pairs: Pairs, roots: Roots, words:
 
 def _occurrences(keys: Ids, places: Ids, sentences: Ids, looked_for: Ids) -> tuple[Ids, Ids, Bools]:
     """The places of each word that is looked for, one in each sentence, and which words occur at all."""
-    order = np.argsort(keys, kind="stable")
-    keys, places = keys[order], places[order]
+    keys, order = sorted_keys(keys)
+    places = places[order]
     sentence = sentences[places]
     is_first = np.ones(len(keys), bool)
     is_first[1:] = (keys[1:] != keys[:-1]) | (sentence[1:] != sentence[:-1])
@@ -193,12 +193,14 @@ def _other_forms(claims: Texts, items: Ids, evidence_of: Ids, evidence: Evidence
     if not number_of:
         return is_there
     is_long = np.flatnonzero(evidence.texts.length >= _PREFIX)
-    ids = np.unique(evidence.texts.ids[is_long])
+    is_used = np.zeros(len(words), bool)
+    is_used[evidence.texts.ids[is_long]] = True
+    ids = np.flatnonzero(is_used)
     numbers = np.zeros(len(words), np.int64)
     numbers[ids] = [number_of.get(word[:_PREFIX], 0) for word in words[ids].tolist()]
     number = numbers[evidence.texts.ids[is_long]]
     n_numbers = len(number_of) + 1
-    keys = np.unique((evidence.evidence[is_long] * n_numbers + number)[number > 0])
+    keys = np.sort((evidence.evidence[is_long] * n_numbers + number)[number > 0])
     own = np.fromiter(map(number_of.__getitem__, own_prefixes), np.int64, len(own_prefixes))
     is_there[fits] = look_up(keys, evidence_of[fits] * n_numbers + own)[0]
     return is_there

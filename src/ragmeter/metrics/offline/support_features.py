@@ -225,7 +225,7 @@ def _are_neighbours(compared: Compared, left: Ids) -> Bools:
         low, high = np.minimum(one, other), np.maximum(one, other)
         return np.asarray((evidence_of * roots.number + low) * roots.number + high)
 
-    there = np.unique(keys(evidence.evidence[first], roots.passages[first], roots.passages[second]))
+    there = np.sort(keys(evidence.evidence[first], roots.passages[first], roots.passages[second]))
     own, following = roots.claims[words.item[left]], roots.claims[words.item[left + 1]]
     return look_up(there, keys(compared.pairs.evidence[words.pair[left]], own, following))[0]
 

@@ -10,6 +10,8 @@ from ragmeter.show.report.page_texts import Texts
 
 #: The most claims whose unsupported words are looked for, and the longest such claim, in characters.
 MOST_CLAIMS, _LONGEST = 2_000, 1_000
+#: The most rows whose claims are made for the page, where the run does not keep them.
+MOST_ROWS = 500
 
 
 def claims(run: Run, rows: Any, texts: Texts) -> list[list[Any]]:
@@ -23,7 +25,7 @@ def claims(run: Run, rows: Any, texts: Texts) -> list[list[Any]]:
         left -= 1
         return unsupported_words(claim, passages) if left >= 0 and len(claim) <= _LONGEST else ()
 
-    sets = claim_sets(run, [int(row) for row in rows], unsupported_words=words)
+    sets = claim_sets(run, [int(row) for row in rows], unsupported_words=words, most_made=MOST_ROWS)
     return [[_for_page(claim_set, texts) for claim_set in of_row] for of_row in sets]
 
 
