@@ -128,9 +128,9 @@ def offline_hallucination(answer_claims: Sequence[Claims | Failed]) -> list[floa
     """The probability that some claim of the answer is not supported by the passages in `contexts`, judged offline.
 
     **Formula.** The odds that a claim is not supported (see `offline_supported`) are averaged over the answer's
-    claims, weighed by their words, so that the least supported claims decide; people's marks of whole answers make a
-    probability of it. It is made for equal numbers of answers with and without a hallucination: 0.5 is the
-    threshold.
+    claims, weighed by their words, so that the least supported claims decide, and grow with the square root of the
+    answer's length beyond thirty content words; people's labels make a probability of it. It is made for equal numbers
+    of answers with and without a hallucination: 0.5 is the threshold.
 
     **Edge cases.** Those of `offline_supported`.
 

@@ -19,6 +19,7 @@ from ragmeter.metrics.refusals import is_miss
 #: From this probability on an answer counts as one with a hallucination.
 HALLUCINATED = 0.5
 _LEAST = 1e-6
+_SHORT = 30  # content words up to which the length of an answer says nothing
 _CLAIM_WORDS = NAMES.index("claim_words")
 
 
@@ -48,8 +49,12 @@ class Claims:
 
 
 def unsupported(log_odds: Floats, words: Floats) -> float:
-    """The logarithm of the mean odds that claims are not supported, weighed by words: the least supported decide."""
-    return float(np.log(np.average(np.exp(-log_odds), weights=words)))
+    """The log-odds that some claim is not supported: the mean odds, weighed by words, so that the worst decide.
+
+    A long answer has more to go wrong. Its claims stand and fall together, so the odds grow with the square root only.
+    """
+    length = np.log(max(float(words.sum()), _SHORT) / _SHORT) / 2
+    return float(np.log(np.average(np.exp(-log_odds), weights=words)) + length)
 
 
 def _chance(log_odds: float) -> float:
