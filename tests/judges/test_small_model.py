@@ -34,7 +34,7 @@ def rows(language: str, count: int) -> list[dict[str, Any]]:
         for line in map(json.loads, file):
             if line["language"] == language and line["kind"] in ("gold in its sentence", "another sentence"):
                 passages.setdefault(line["question"], {})[line["kind"]] = line["answer"].strip("\ufeff")
-    both = [found for found in passages.values() if len(found) == 2]
+    both = [pair for pair in passages.values() if len(pair) == 2]
     step = len(both) // count
     made = []
     for number in range(count):

@@ -133,7 +133,7 @@ def claim_sets(
     if is_made:
         sets = [*sets, _MADE]
         _make(rows[:most_made])
-    return [[found for columns in sets if (found := _set(columns, row, unsupported_words)).claims] for row in rows]
+    return [[own for columns in sets if (own := _set(columns, row, unsupported_words)).claims] for row in rows]
 
 
 def explain_claims(run: RunLike, qid: str, *, output_dir: str | Path = RUNS) -> list[list[ClaimSet]]:
@@ -167,23 +167,23 @@ def _make(rows: Sequence[dict[str, Any]]) -> None:
 
 def _sets(run: Run) -> list[_Columns]:
     asked = run.manifest().get("asked") or {}
-    found = (_Columns.of(name, run.columns, asked) for name in run.columns)
-    return [columns for columns in found if columns is not None]
+    sets = (_Columns.of(name, run.columns, asked) for name in run.columns)
+    return [columns for columns in sets if columns is not None]
 
 
 def _set(columns: _Columns, row: Mapping[str, Any], unsupported_words: Callable[..., Any] | None) -> ClaimSet:
     claims = tuple(_citations(row, columns) if columns.base == "citation_support" else _claims(row, columns))
     passages = as_passages(row.get("contexts"))
-    found = ClaimSet(columns.name, _TITLES[columns.base], _LABELLED[columns.base][2], columns.by, claims)
+    claim_set = ClaimSet(columns.name, _TITLES[columns.base], _LABELLED[columns.base][2], columns.by, claims)
     if columns.base != "claims" or not columns.by_passages or unsupported_words is None or columns.by != BY_OFFLINE:
-        return found
+        return claim_set
     marked = (
         claim
         if claim.by_passages == SUPPORTED
         else replace(claim, unsupported=tuple(unsupported_words(claim.text, passages)))
         for claim in claims
     )
-    return replace(found, claims=tuple(marked))
+    return replace(claim_set, claims=tuple(marked))
 
 
 def _claims(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:
