@@ -62,7 +62,8 @@ def clauses(sentence: str) -> list[str]:
     parts = [part for part in _JOINT.split(sentence) if part.strip()]
     whole = [parts[0]] if parts else []
     for part in parts[1:]:
-        if min(len(part.split()), len(whole[-1].split())) < _FEWEST_WORDS:
+        before = whole[-1].rpartition(",")[2]  # "such as Uganda, Sudan, and Egypt": a list, and no clause
+        if min(len(part.split()), len(before.split())) < _FEWEST_WORDS:
             whole[-1] = f"{whole[-1]}, {part}"
         else:
             whole.append(part)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
+from ragmeter.asked import OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
 from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
 from ragmeter.show.sentences.metrics import about_intervals, level, titled
@@ -70,6 +71,8 @@ def metric_page(metric: Metric) -> str:
     bounds = "0 or 1" if metric.binary else f"{low} to {high}"
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
     judged = ", and a judge" if metric.asks else ""
+    if judged and metric.accepts("judge", OFFLINE):
+        judged += " (or `judge=offline`)"
     facts = f"**Range.** {bounds}; {better}. **Needs** {_needed(metric)}{judged}."
     if metric.settings:
         facts += f" **Settings** {', '.join(metric.settings)}."
