@@ -50,7 +50,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         return await ask(visit, question)
 
     monkeypatch.setattr(Visit, "ask", hurry)
-    monkeypatch.setattr("ragmeter.targets.visit._APPEARS", 1.0)
+    monkeypatch.setattr("ragmeter.targets.growth._QUIET", 1.0)
 
 
 def rows(site: str, kind: str, **more: Any) -> list[str]:

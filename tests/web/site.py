@@ -144,9 +144,11 @@ async def show(request: Request) -> Response:
         form = f'<span><div style="display: contents">{form}</div></span>'
     action = {**KINDS, **hard.WHOLE, **hard.SHORT}.get(kind, KINDS["plain"])
     setup = hard.REACHES if kind == "reaches" else hard.SETUP.get(kind, "")
+    if kind in hard.RELUCTANT:
+        setup, action = hard.RELUCTANT[kind], ""
     if kind in HOSTILE:
         setup, action = HOSTILE[kind].script(), HOSTILE[kind].action()
-    start = "" if kind == "late" else "listen();"
+    start = "" if kind == "late" or kind in hard.RELUCTANT else "listen();"
     late = (
         f"setTimeout(() => {{ document.getElementById('late').innerHTML = `{FORM}`; wire(); }}, 800);"
         if kind == "late"

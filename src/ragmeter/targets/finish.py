@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 #: Seconds that a text must not have changed: once the ready selector is visible, once the stop button has gone, once
 #: all requests have ended, without any such signal, and while requests are still open.
@@ -21,6 +23,17 @@ _WAITING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _REQUESTS = frozenset({"fetch", "xhr", "eventsource", "document"})
+#: Characters of a question that tell it from other texts, and bytes of a message that are searched for it.
+_TELLING, _MOST_BYTES = 4, 1_000_000
+
+
+def _forms(question: str) -> tuple[bytes, ...]:
+    """How a question may be written in what a page sends: as it is, as JSON, in an address. None if it is too short."""
+    if len(question.strip()) < _TELLING:
+        return ()
+    escaped = (json.dumps(question, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
+    forms = {question, *escaped, quote(question), quote_plus(question)}
+    return tuple(form.encode("utf-8", "replace") for form in forms)
 
 
 def is_answer(text: str) -> bool:
@@ -36,9 +49,12 @@ class Traffic:
     lines: set[Any] = field(default_factory=set)
     requests: int = 0
     heard_at: float = 0.0
+    carried: bool = False  # something that the page sent has the question in it
+    _forms: tuple[bytes, ...] = ()
 
-    def question(self, now: float) -> None:
+    def question(self, now: float, text: str = "") -> None:
         """A question is about to be sent. An answer may also come over a connection that is already open."""
+        self.carried, self._forms = False, _forms(text)
         self.lines |= self.under_way
         self.under_way = set()
         self.requests, self.heard_at = 0, now
@@ -49,6 +65,12 @@ class Traffic:
             self.under_way.add(request)
             self.requests += 1
             self.heard_at = now
+
+    def sent(self, message: str | bytes | None) -> None:
+        """The page has sent this: the body or the address of a request, or a message on a web socket."""
+        if message and not self.carried:
+            content = message.encode("utf-8", "replace") if isinstance(message, str) else message
+            self.carried = any(form in content[:_MOST_BYTES] for form in self._forms)
 
     def end(self, request: Any, now: float) -> None:
         """A request has ended or failed."""

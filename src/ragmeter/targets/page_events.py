@@ -27,11 +27,17 @@ class Events:
         tab.on("pageerror", lambda problem: self.console.append(f"error: {str(problem)[:_LONGEST]}"))
         tab.on("dialog", self._answer)
         tab.on("crash", self._crash)
-        tab.on("request", lambda request: self.traffic.begin(request, time.perf_counter()))
+        tab.on("request", self._request)
         tab.on("requestfinished", lambda request: self.traffic.end(request, time.perf_counter()))
         tab.on("requestfailed", lambda request: self.traffic.end(request, time.perf_counter()))
         tab.on("websocket", self._socket)
         context.on("page", self._window)
+
+    def _request(self, request: Any) -> None:
+        self.traffic.begin(request, time.perf_counter())
+        self.traffic.sent(request.url)
+        with suppress(self._error):
+            self.traffic.sent(request.post_data_buffer)
 
     def last_error(self) -> str:
         """The last error on the console, on one line; nothing if there is none."""
@@ -55,6 +61,7 @@ class Events:
 
     def _socket(self, socket: Any) -> None:
         self.traffic.lines.add(socket)
+        socket.on("framesent", self.traffic.sent)
         socket.on("close", lambda closed: self.traffic.lines.discard(socket))
 
     def _window(self, window: Any) -> None:

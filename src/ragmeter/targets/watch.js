@@ -4,18 +4,18 @@
 const state = { mark: null, home: null };
 
 // -- what the page still has in mind: timers that will go off soon, and what was written since the question -----------
-const SOON = 5000; // milliseconds; a later timer is hardly one that writes an answer
+const SOON = 5000, LATER = 120000; // milliseconds; a later timer is hardly one that writes an answer, or that adds a box
 const timers = new Map();
 const remember = (start, stop, repeats, animation) => {
   const begin = window[start], end = window[stop];
   const name = (id) => (animation ? "frame" : "timer") + id;
   window[start] = function (work, delay, ...more) {
-    if (typeof work !== "function" || delay > SOON) return apply(begin, window, [work, delay, ...more]);
+    if (typeof work !== "function" || delay > LATER) return apply(begin, window, [work, delay, ...more]);
     const id = apply(begin, window, [function (...given) {
       if (!repeats) timers.delete(name(id));
       return apply(work, this, given);
     }, delay, ...more]);
-    timers.set(name(id), repeats);
+    timers.set(name(id), { repeats, soon: !(delay > SOON) });
     return id;
   };
   window[stop] = function (id) {
@@ -124,7 +124,7 @@ const mark = ({ question, answer, ready, sources }) => {
   const now = pieces(), answers = answer ? all(answer) : [];
   const texts = new Map();
   for (const { text } of now) texts.set(key(text), (texts.get(key(text)) || 0) + 1);
-  for (const [timer, repeats] of [...timers]) if (!repeats) timers.delete(timer);
+  for (const [timer, { repeats }] of [...timers]) if (!repeats) timers.delete(timer);
   const memory = {
     question, answer, ready, sources, home: state.home,
     answers: answers.length, last: answers.length ? key(squeezed(textContent(answers[answers.length - 1]))) : "",
@@ -272,7 +272,7 @@ const look = () => {
     selector: elements.length ? path(elements[0]) : null,
     sources: sources ? shownSources(sources, length) : null,
     busy: at.length > state.mark.working ? path(at[at.length - 1]) : null,
-    off: isOff(state.box), timers: timers.size > 0, ready: now > 0, newly: now > shown,
+    off: isOff(state.box), timers: [...timers.values()].some(({ soon }) => soon), ready: now > 0, newly: now > shown,
   };
 };
 // The answer was read: the same words in the same place may be the next one.
@@ -281,9 +281,26 @@ const done = (selector) => {
   return true;
 };
 
+// What became of the question: nothing to say once it is in the conversation, or another text is new; else whether it is
+// still in the box, or the box is empty and nothing else has happened.
+const EDITABLE = "textarea, input:not([type]), input[type=text], input[type=search], [contenteditable=true], [contenteditable='']";
+const typed = (box) => ("value" in box && typeof box.value === "string" ? box.value : textContent(box));
+const unsent = () => {
+  if (!state.mark || state.mark.reloaded) return "";
+  const wanted = squeezed(state.mark.question), isThere = (box) => box !== document.body && squeezed(typed(box)) === wanted;
+  const inBox = state.box && state.box.isConnected ? isThere(state.box) : all(EDITABLE).some((box) => seen(box) && isThere(box));
+  if (fresh(pieces()).length || working().length > state.mark.working) return "";
+  return inBox ? "text" : isOff(state.box) ? "" : "empty";
+};
+// Whether a page that was opened still grows: its boxes, its elements, and timers that may add to them.
+const signs = () => ({
+  boxes: all(EDITABLE).filter(seen).length, elements: query(document, "*").length,
+  timers: [...timers.values()].some(({ repeats }) => !repeats), repeats: [...timers.values()].some(({ repeats }) => repeats),
+});
+
 // For messages: what there is on the page, and where an answer seems to be.
 const label = (element) => squeezed((element.placeholder || textContent(element) || element.value || "").slice(0, 500)).slice(0, 40);
-const candidates = () => all("textarea, input:not([type]), input[type=text], input[type=search], [contenteditable=true], [contenteditable=''], button, [type=submit]")
+const candidates = () => all(EDITABLE + ", button, [type=submit]")
   .filter(seen).slice(0, 20).map((element) => path(element) + (label(element) ? "  " + quoted(label(element)) : ""));
 const guess = () => {
   const located = state.mark && !all(state.mark.answer).length ? locate(null) : [];
@@ -321,5 +338,5 @@ const safely = (work) => (argument) => {
   }
 };
 const api = { sender };
-for (const [name, work] of Object.entries({ mark, restore, look, done, candidates, guess, wrong, path })) api[name] = safely(work);
+for (const [name, work] of Object.entries({ mark, restore, look, done, candidates, guess, wrong, path, unsent, signs })) api[name] = safely(work);
 Object.defineProperty(window, "__ragmeter", { value: Object.freeze(api) });
