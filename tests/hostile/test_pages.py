@@ -165,8 +165,8 @@ def _work(page: Any, session: Any, code: str) -> float:
 
 
 LOOK = {
-    "text": "x", "selector": None, "sources": None, "busy": None, "off": False, "timers": False, "ready": True,
-    "newly": True,
+    "text": "x", "unsure": "", "ignored": "", "problem": "", "selector": None, "sources": None, "busy": None,
+    "signs": 0, "waiting": 0, "off": False, "timers": False, "ready": True, "newly": True,
 }  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from starlette.routing import Route
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.hostile.pages import PAGES as HOSTILE
-from tests.web import hard
+from tests.web import hard, likeness
 
 ASKED: list[str] = []
 #: What was pushed by /push, by the line that waits for it.
@@ -111,6 +111,8 @@ async def show(request: Request) -> Response:
         return page('<p>outside</p><iframe src="/plain" width=600 height=400></iframe>')
     if kind == "form":
         return page(hard.FORM_PAGE)
+    if kind in likeness.PAGES:
+        return page(likeness.PAGES[kind])
     if kind == "closed_root":
         return page(hard.CLOSED_PAGE)
     if kind == "login" and request.cookies.get("who") != "me":

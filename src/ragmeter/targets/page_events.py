@@ -12,6 +12,8 @@ from ragmeter.targets.finish import Traffic
 
 #: Characters of a message that are kept.
 _LONGEST = 1000
+#: The lowest status of HTTP that is a refusal.
+_REFUSED = 400
 
 
 class Events:
@@ -29,15 +31,27 @@ class Events:
         tab.on("crash", self._crash)
         tab.on("request", self._request)
         tab.on("requestfinished", lambda request: self.traffic.end(request, time.perf_counter()))
-        tab.on("requestfailed", lambda request: self.traffic.end(request, time.perf_counter()))
+        tab.on("requestfailed", self._failed)
+        tab.on("response", self._response)
         tab.on("websocket", self._socket)
         context.on("page", self._window)
 
     def _request(self, request: Any) -> None:
         self.traffic.begin(request, time.perf_counter())
-        self.traffic.sent(request.url)
+        self.traffic.sent(request.url, request)
         with suppress(self._error):
-            self.traffic.sent(request.post_data_buffer)
+            self.traffic.sent(request.post_data_buffer, request)
+
+    def _response(self, response: Any) -> None:
+        if response.status >= _REFUSED:
+            request = response.request
+            self.traffic.fail(request, f"{request.method} {public(request.url)} answered HTTP {response.status}")
+
+    def _failed(self, request: Any) -> None:
+        self.traffic.end(request, time.perf_counter())
+        failure = request.failure or "it failed"
+        if "ABORTED" not in failure:  # by the page itself
+            self.traffic.fail(request, f"{request.method} {public(request.url)}: {failure}")
 
     def last_error(self) -> str:
         """The last error on the console, on one line; nothing if there is none."""

@@ -15,6 +15,7 @@ from ragmeter.targets.looks import check_look, read_sources
 from ragmeter.targets.page import SELECTOR_NOT_FOUND, TAMPERED, Page
 from ragmeter.targets.port import Answer
 from ragmeter.targets.sending import SendingPage
+from ragmeter.targets.trouble import Trouble
 
 __all__ = ["Page", "Visit"]
 _POLL = 0.05
@@ -31,14 +32,14 @@ class Visit(SendingPage):
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
         """Look at the page until the answer is there and finished."""
-        finish = Finish(begun, named=self.how.ready_selector is not None)
+        finish, trouble = Finish(begun, named=self.how.ready_selector is not None), Trouble(begun)
         look: dict[str, Any] | None = None
         while (left := begun + self.how.timeout - (started := time.perf_counter())) > 0:
             self._check_alive()
             what = "the answer was not finished" if finish.text else "no answer"
             async with self._limited(max(left, self.grace), f"{what} within {self.how.timeout:g} s"):
                 look = await self._look(frame)
-            if look is not None and finish.see(look, self.events.traffic, time.perf_counter()):
+            if look is not None and self._ended(look, finish, trouble):
                 await self._done(look)
                 return Answer(
                     whole(finish.text),
@@ -50,6 +51,14 @@ class Visit(SendingPage):
         async with self._limited(self.grace, f"no answer within {self.how.timeout:g} s"):
             problem = await self._too_late(finish.text, look)
         raise problem
+
+    def _ended(self, look: dict[str, Any], finish: Finish, trouble: Trouble) -> bool:
+        """Whether the answer is finished; an error that the page shows in its place is one."""
+        now, traffic = time.perf_counter(), self.events.traffic
+        ended = finish.see(look, traffic, now)
+        if problem := trouble.see(look, finish, traffic, now, ended=ended):
+            raise GiveUp(TARGET_ERROR, whole(problem))
+        return ended
 
     async def _done(self, look: dict[str, Any]) -> None:
         """The answer has been read, also if the page responds no more."""
@@ -75,6 +84,7 @@ class Visit(SendingPage):
             if not check_look(look):
                 raise GiveUp(TARGET_ERROR, TAMPERED)
             first = first or {**look, "frame": candidate}
+            first["problem"] = first["problem"] or look["problem"]
             if look["text"]:
                 return {**first, "text": look["text"], "selector": look["selector"], "frame": candidate}
         return first

@@ -84,7 +84,7 @@ def silence(question: str) -> float:
 def plain(text: str) -> str:
     """A text without the marks of Markdown and with single spaces: how answers are compared."""
     text = re.sub(r"^\|?[-|: ]+\|?$", "", text, flags=re.MULTILINE)
-    text = re.sub(r"```\w*|\*\*|^[ ]*[-*•] |\|", " ", text, flags=re.MULTILINE)
+    text = re.sub(r"```\w*|^[ ]*[-*•] |\|", " ", text.replace("**", ""), flags=re.MULTILINE)
     return " ".join(text.split())
 
 
