@@ -1,7 +1,7 @@
 """Metrics and derived columns: how they are declared and computed.
 
     @column
-    def tokens(chunks: Chunks) -> Tokens: ...                       # shared by several metrics, computed once a block
+    def tokens(reference: Sequence[str], answer: Sequence[str]) -> Tokens: ...  # computed once for all metrics
 
     @metric(direction="higher")
     def token_f1(token_bags: Bags) -> Scores: ...                   # positional = the columns it needs

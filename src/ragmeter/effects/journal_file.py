@@ -68,6 +68,23 @@ def _checksum_of(table: str) -> str:
 CHECKSUMS = {table: _checksum_of(table) for table in _TABLES}
 
 
+def _is_sound(table: str) -> str:
+    """Whether a row of this table is what was written, in SQL: its checksum, and the type of every value.
+
+    The checksum alone doesn't see a text in place of a number in a file whose checksums were added later.
+    """
+    conditions = [f"checksum IS {CHECKSUMS[table]}"]
+    for line in _TABLES[table].splitlines()[1:-1]:
+        name, kind = line.strip(" ,").split()[:2]
+        required = "NOT NULL" in line or "PRIMARY KEY" in line
+        types = (kind.lower(),) if required else (kind.lower(), "null")
+        conditions.append(f"typeof({name}) IN ({', '.join(map(repr, types))})")
+    return " AND ".join(conditions)
+
+
+_SOUND = {table: _is_sound(table) for table in _TABLES}
+
+
 def checksum(*values: bytes | float | None) -> int:
     """A number that changes if any of the values does."""
     return zlib.crc32(b"\0".join([value if isinstance(value, bytes) else repr(value).encode() for value in values]))
@@ -146,14 +163,14 @@ def _is_json(body: bytes) -> bool:
 
 def _check(database: sqlite3.Connection, where: str) -> set[str]:
     """The keys of all replies, none of which is damaged."""
-    sound = f"SELECT CASE WHEN checksum IS {CHECKSUMS['replies']} THEN key END FROM replies"  # noqa: S608 - our own
+    sound = f"SELECT CASE WHEN {_SOUND['replies']} THEN key END FROM replies"  # noqa: S608 - our own
     keys = [key for (key,) in database.execute(sound)]
     damaged = keys.count(None)
     (problem,) = database.execute("PRAGMA integrity_check(1)").fetchone()
     if damaged and problem != "ok" and "PRIMARY KEY" in problem:  # a damaged key is not where it should be
         problem = "ok"
     for table in ("spending", "rounds"):
-        if database.execute(f"SELECT 1 FROM {table} WHERE checksum IS NOT {CHECKSUMS[table]}").fetchone():  # noqa: S608
+        if database.execute(f"SELECT 1 FROM {table} WHERE NOT ({_SOUND[table]})").fetchone():  # noqa: S608
             problem = f"a row of {table} is damaged"
     if problem != "ok":
         raise InputError(f"the journal can't be read: {problem}", file=where, hint=_START_AGAIN)
@@ -171,7 +188,7 @@ def _remove_damaged(database: sqlite3.Connection) -> None:
     """Copy the sound replies to a new table: in the old one, those with a damaged key can't be found by it."""
     database.execute("BEGIN IMMEDIATE")
     database.execute(f"CREATE TABLE sound {_TABLES['replies']}")
-    database.execute(f"INSERT INTO sound SELECT * FROM replies WHERE checksum IS {CHECKSUMS['replies']}")  # noqa: S608
+    database.execute(f"INSERT INTO sound SELECT * FROM replies WHERE {_SOUND['replies']}")  # noqa: S608
     database.execute("DROP TABLE replies")
     database.execute("ALTER TABLE sound RENAME TO replies")
     database.execute("COMMIT")
