@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragmeter import Evaluation, FakeProvider, Judge, add_metrics, evaluate, metric
+from ragmeter import Evaluation, FakeProvider, Judge, add_metrics, evaluate, metric, score_table
 from ragmeter.engine import part_work
 from ragmeter.errors import InputError, UsageError, WorkerError
 from ragmeter.io.locations import folders_in, location
@@ -302,3 +302,26 @@ def test_options_without_effect(ragmeter: Run) -> None:
         done = ragmeter("evaluate", "--metrics", "token_f1", *arguments)
         assert done.returncode == 2
         assert words in done.stderr
+
+
+def test_columns_that_are_filled_without_a_model(tmp_path: Path) -> None:
+    answers = ["Paris is the capital of France. It has many bridges.", "I don't know.", "Rome."]
+    given = [
+        {
+            "qid": str(n),
+            "question": "What is the capital of France?",
+            "answer": answers[n % 3],
+            "reference": ["Paris is the capital of France. " + "It lies on the Seine. " * 12],
+            "unanswerable": str(n % 2 == 0).lower(),
+        }
+        for n in range(12)
+    ]
+    data = write(tmp_path / "data", given)
+    metrics = "claim_f1[judge=offline],offline_correct"
+    plain = evaluate(data, metrics=metrics, run="plain", output_dir=tmp_path)
+    parts = evaluate(data, metrics=metrics, run="parts", output_dir=tmp_path, engine="threads")
+    assert content(plain) == content(parts)
+    assert plain.summary["long_references"] == 12
+    scored = score_table(pa.Table.from_pylist(given), metrics)
+    name = next(name for name in plain if name.startswith("claim_f1"))
+    assert scored[name].to_numpy().tobytes() == plain.rows[name].to_numpy().tobytes()

@@ -22,6 +22,7 @@ from ragmeter.embedders.port import default_model
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled, journals_of
+from ragmeter.engine.offline_filling import described as offline_described
 from ragmeter.engine.parts import (
     Counted,
     Plan,
@@ -41,6 +42,7 @@ from ragmeter.io.locations import Location, location, on_disk
 from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, checked, stem
 from ragmeter.io.write import RUNS, check_writable
+from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
@@ -238,7 +240,7 @@ def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> froze
     if given == ["all"]:
         return None
     cluster = confidence.cluster if confidence.cluster != AUTO else None
-    return frozenset(name.strip() for name in (*given, cluster or "") if name.strip())
+    return frozenset(name.strip() for name in (*given, *MARKS, cluster or "") if name.strip())
 
 
 def _evaluate(
@@ -273,7 +275,7 @@ def _keep_parts(data: Data, plan: Plan, counted: Counted, path: Location, confid
     metrics = plan.job.metrics
     summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
     how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
-    results = _results(how, scores, numbers, counted.left_out())
+    results = _results(how, scores, numbers, counted.left_out(), summaries.abstained, counted.cautions())
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
     summary = {"run": path.name, **results, "join": join_summary(plan, counted), **skipped_summary(counted)}
     return Evaluation(keep_parts(plan, counted, path, _manifest(metrics, path.name, more), summary))
@@ -407,7 +409,9 @@ def _score(
     with RowsWriter(path, metrics) as writer, rare_collections():
         for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
             writer.write(scored)
-    return _results(*writer.summaries(confidence), writer.numbers(), writer.left_out)
+    return _results(
+        *writer.summaries(confidence), writer.numbers(), writer.left_out, writer.abstentions(), writer.cautions()
+    )
 
 
 def _results(
@@ -415,6 +419,8 @@ def _results(
     summaries: Mapping[str, MetricSummary],
     numbers: Mapping[str, Mapping[str, float]],
     left_out: Mapping[str, int],
+    abstained: Mapping[str, int],
+    cautions: Mapping[str, int],
 ) -> dict[str, Any]:
     """What a summary says of the scores."""
     return {
@@ -423,7 +429,9 @@ def _results(
         "statistics": how.as_dict(),
         "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
         "numbers": dict(numbers),
+        **({"abstained": dict(abstained)} if abstained else {}),
         "columns_left_out": dict(left_out),
+        **cautions,
     }
 
 
@@ -447,6 +455,7 @@ def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> d
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "ragmeter": ragmeter.__version__,
         "metrics": _described(metrics),
+        **({"offline": offline} if (offline := offline_described(metrics)) else {}),
         **more,
         "versions": {
             "python": platform.python_version(),

@@ -27,7 +27,8 @@ import pyarrow.parquet as pq
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
-from ragmeter.engine.scoring import fill_embedded, score_batch
+from ragmeter.engine.executors import Threads
+from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import WorkerError
 from ragmeter.io.columns import Role, Typed
 from ragmeter.io.join import JoinCounts, Reference, no_qid, require_qid, with_reference
@@ -88,6 +89,7 @@ class PartDone:
     rows: int = 0
     not_scored: dict[str, dict[str, int]] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
+    cautions: dict[str, int] = field(default_factory=dict)
     join: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     worker: str = ""
@@ -177,16 +179,14 @@ def _write(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: Join
     hashes: list[Hashes] = []
     with _aside(job, number) as aside:
         with RowsWriter(aside.path, job.metrics, job.columns) as writer, Embedders() as embedders:
-            for batch in batches:
-                hashes.append(hashes_of(batch.columns[QID]))
-                if gold is not None:
-                    batch = with_reference(batch, gold, counts)
-                if any(metric.embedded for metric in job.metrics):
-                    batch = fill_embedded(batch, job.metrics, embedders)
-                writer.write(score_batch(batch, job.metrics))
-                done.rows += len(batch)
+            rows = _joined(batches, gold, counts)
+            for scored in score_batches(rows, job.metrics, embedders=embedders, executor=Threads(1)):
+                hashes.append(hashes_of(scored.batch.columns[QID]))
+                writer.write(scored)
+                done.rows += len(scored.batch)
             done.not_scored = {name: dict(sorted(causes.items())) for name, causes in writer.not_scored.items()}
             done.left_out = dict(sorted(writer.left_out.items()))
+            done.cautions = writer.cautions()
             done.join = {} if job.reference is None else asdict(counts)
             writer.note({_NOTES: json.dumps({name: getattr(done, name) for name in _KEPT})})
         put_bytes(job.folder / ASIDE / qids_file(number), indexed(np.concatenate(hashes or [_NONE])))
@@ -198,10 +198,15 @@ def _write(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: Join
     return done
 
 
+def _joined(batches: Iterable[Batch], gold: Reference | None, counts: JoinCounts) -> Iterator[Batch]:
+    for batch in batches:
+        yield batch if gold is None else with_reference(batch, gold, counts)
+
+
 _NONE: Hashes = np.empty(0, np.uint64)
 #: Equal hashes prove nothing: so many are looked at.
 _FEW = 10
-_KEPT = ("rows", "not_scored", "left_out", "join")
+_KEPT = ("rows", "not_scored", "left_out", "cautions", "join")
 
 
 def part_file(number: int) -> str:

@@ -24,6 +24,7 @@ import numpy as np
 
 import ragmeter
 from ragmeter.definition import Metric
+from ragmeter.engine.offline_filling import offline_columns
 from ragmeter.engine.part_work import (
     ASIDE,
     Job,
@@ -56,7 +57,7 @@ from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, parts_bar
-from ragmeter.table import QID
+from ragmeter.table import QID, outcome_column
 
 _log = logging.getLogger("ragmeter")
 #: The file that says who has done which part.
@@ -93,7 +94,7 @@ class Plan:
             mapping,
             wanted,
             reading,
-            tuple(columns if has_qid else [QID, *columns]),
+            (*(() if has_qid else (QID,)), *columns, *_filled_offline(metrics, columns)),
             _folder(path, fingerprint),
             is_data_set,
             reference,
@@ -156,6 +157,13 @@ class Counted:
         total: Counter[str] = Counter()
         for number in self.numbers:
             total.update(self.done[number].left_out)
+        return dict(total)
+
+    def cautions(self) -> dict[str, int]:
+        """What the summary warns of."""
+        total: Counter[str] = Counter()
+        for number in self.numbers:
+            total.update(self.done[number].cautions)
         return dict(total)
 
     def join(self) -> JoinCounts:
@@ -298,6 +306,12 @@ def _folder(path: Location, fingerprint: str) -> Location:
         is_complete = (path / MANIFEST).is_file() and Run(path).manifest().get(FILES_IN) == folder.name
         return path / f"{folder.name}-again" if is_complete else folder  # the older run stays until the new one is
     return path.absolute().with_name(f".{path.name}.parts-{fingerprint}")
+
+
+def _filled_offline(metrics: Sequence[Metric], columns: Sequence[str]) -> list[str]:
+    """The columns that are filled without a model, and their outcomes."""
+    missing = [column.name for column in offline_columns(metrics) if column.name not in columns]
+    return [name for column in missing for name in (column, outcome_column(column))]
 
 
 def _described(metrics: Sequence[Metric]) -> list[tuple[str, str, str]]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
+from ragmeter.engine.offline_filling import with_offline
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import UsageError
 from ragmeter.io.columns import Typed, check_mapping, missing_column
@@ -62,7 +63,8 @@ def _score(rows: pa.Table, metrics: Sequence[Metric], mapping: dict[str, str]) -
     with Embedders() as embedders:
         for batch in Typed(source, "both", mapping).batches():
             _check(batch, metrics, rows.schema.names)
-            blocks.append(score_batch(fill_embedded(batch, metrics, embedders), metrics).scores)
+            (filled,) = with_offline([batch], metrics)
+            blocks.append(score_batch(fill_embedded(filled, metrics, embedders), metrics).scores)
     return blocks if rows.num_rows else []
 
 
@@ -73,10 +75,12 @@ def _one_empty_row(schema: pa.Schema) -> pa.Table:
 def _check(batch: Batch, metrics: Sequence[Metric], titles: Sequence[str]) -> None:
     """Raise an error if a column is missing that a metric needs."""
     for metric in metrics:
-        missing = next((name for name in metric.needs if name not in batch.columns), None)
+        asked = {column.name for column in metric.asks}
+        needs = (*metric.needs_of_table, *asked)
+        missing = next((name for name in needs if name not in batch.columns), None)
         if missing is None:
             continue
-        if any(column.name == missing for column in metric.asks):
+        if missing in asked:
             raise UsageError(
                 f"{metric.name} needs the column {missing!r}, which only a judge can fill",
                 hint="have evaluate() fill it first, and score the rows of its run",

@@ -121,6 +121,8 @@ class Data:
         if self.keep is None:
             return None
         needs = {name for metric in metrics for name in (*metric.needs, *map(outcome_column, metric.needs))}
+        for column in (column for metric in metrics for column in metric.offline):
+            needs |= {column.name, outcome_column(column.name), *map(column.input_name, column.asked.needs)}
         return frozenset({*_OF_EVERY_RUN, *needs, *self.keep})
 
     def _check(self, batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str]) -> None:
@@ -135,8 +137,7 @@ class Data:
                         file=sources[0].name,
                         hint=f"the columns are {', '.join(titles)}",
                     )
-        asked = {column.name for metric in metrics for column in metric.asks}
-        needs = [(needed, metric.name) for metric in metrics for needed in metric.needs if needed not in asked]
+        needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
         for needed, wanted_by in [*needs, *more.items()]:
             if needed not in batch.columns:
                 gold = needed in ("reference", "relevant")

@@ -7,6 +7,7 @@ as the exact median takes. Only a bootstrap and clusters need a whole column in 
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -19,6 +20,7 @@ from ragmeter.io.locations import Location
 from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.rows import RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS
+from ragmeter.runs.writer import abstentions_of
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.streamed import can_be_streamed, percentiles_of_pieces, summarise_pieces
@@ -36,6 +38,7 @@ class PartSummaries:
         self._folder = folder
         self._parts = parts
         self._rows = sum(rows for _, rows in parts)
+        self.abstained: dict[str, int] = {}
         with closing(RowsFile(folder / parts[0][0])) as first:
             self._schema = first.schema
 
@@ -92,13 +95,16 @@ class PartSummaries:
             return rows.read([name])[name]
 
     def _copy(self, columns: Mapping[str, _Copied]) -> None:
-        """Each column's values, without those that are missing."""
-        for name, _ in self._parts if columns else ():
+        """Each column's values, without those that are missing; on the way, answers that decline are counted."""
+        abstained: Counter[str] = Counter()
+        for name, _ in self._parts:
             with closing(RowsFile(self._folder / name)) as part:
                 table = part.read(list(columns))
+                abstained.update(abstentions_of(part))
             for column, copied in columns.items():
                 values = np.asarray(table[column].drop_null().to_numpy(), np.float64)
                 copied.add(values[~np.isnan(values)])
+        self.abstained = dict(abstained)
 
 
 class _Copied:
