@@ -30,6 +30,7 @@ _COMMANDS = {
     "metrics": "list the metrics, or explain one",
     "power": "say how many questions a difference needs",
     "report": "show runs on one page, or as figures and tables for papers",
+    "runs": "list the runs, remove some, and delete what nobody needs",
     "summary": "show a run's figures again, by slices",
     "web": "ask a RAG that is only a web page, and score its answers",
 }
