@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -90,10 +91,8 @@ def label_page(run: Run, labelling: Labelling, query: Any) -> list[Content]:
 
 
 def _command(run: Run, sheet: Sheet, rater: str) -> str:
-    import shlex
-
-    name = f" --rater {shlex.quote(rater)}" if rater else ""
-    return f"ragmeter label {shlex.quote(run.name)}{name} --output {shlex.quote(str(sheet.path))}"
+    arguments = ["--rater", rater, "--output", str(sheet.path)] if rater else ["--output", str(sheet.path)]
+    return shlex.join(["ragmeter", "label", run.name, *arguments])
 
 
 def _place(sheet: Sheet, wanted: str | None) -> int | None:

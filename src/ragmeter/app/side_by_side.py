@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -64,7 +65,7 @@ def _comparison(runs: Sequence[Run], query: Any) -> Content:
     """The sentences of `ragmeter compare`; of large runs only where that is asked for."""
     names = [run.name for run in runs]
     command = element(
-        "p", wording.COMMAND, " ", element("code", f"ragmeter compare {' '.join(map(_shell, names))}"), class_="soft"
+        "p", wording.COMMAND, " ", element("code", shlex.join(["ragmeter", "compare", *names])), class_="soft"
     )
     if max(run.n_rows for run in runs) > _QUICK and query.get("compute", "") != "1":
         return joined(link(wording.COMPUTE, address("side-by-side", run=names, compute=1)), command)
@@ -76,12 +77,6 @@ def _comparison(runs: Sequence[Run], query: Any) -> Content:
         return joined(element("p", text(error), class_="note"), command)
     sentences = [element("p", text(pair.sentence), class_="verdict") for pair in comparison.pairs]
     return joined(sentences, command)
-
-
-def _shell(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)
 
 
 def _filter(names: Sequence[str], shared: Sequence[str], metric: str, change: str, wish: Wish) -> Markup:
