@@ -10,13 +10,13 @@ from threading import Lock
 from typing import Any
 
 from ragmeter.analysis.people.calibration import calibrate
-from ragmeter.analysis.people.label_matching import places_of
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet
 from ragmeter.analysis.people.sampling import choose_sample
 from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.app.layout import field, options, section
+from ragmeter.app.queries import places_of
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.runs.run import Run
 

@@ -110,7 +110,7 @@ def _parser() -> options.Parser:
     options.run_option(output, "from the dataset and the target")
     options.runs_option(output)
     options.json_option(output)
-    judge_options(parser, dry_run=False)
+    judge_options(parser, offline=True, dry_run=False)
     gate_options(parser)
     return parser
 

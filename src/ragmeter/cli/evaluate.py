@@ -88,7 +88,7 @@ def _parser(*, add_help: bool) -> options.Parser:
     )
     options.input_options(parser)
     options.statistics_options(parser)
-    judge_options(parser)
+    judge_options(parser, offline=True)
     options.unscored_option(parser, "rows that the judge gave no verdict on")
     output = parser.add_argument_group("output")
     output.add_argument(

@@ -17,6 +17,7 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run, with_models
 from ragmeter.engine.filling import Asking
+from ragmeter.engine.offline_filling import with_offline
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -141,7 +142,7 @@ def ask_and_score(
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
-        needed = {*shown, *(need for metric in chosen for need in metric.needs)}
+        needed = {*shown, *(need for metric in chosen for need in (*metric.needs, *metric.needs_of_table))}
         filled = asking.fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
         evaluation = keep_run(
             path,
@@ -193,8 +194,7 @@ def _check_needs(batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str
 
     `more` are the columns that a judge is shown, each with the metric that it judges for.
     """
-    asked = {column.name for metric in metrics for column in metric.asks}
-    needs = [(needed, metric.name) for metric in metrics for needed in metric.needs if needed not in asked]
+    needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
     for needed, wanted_by in [*needs, *more.items()]:
         if needed not in _ANSWERED and needed not in batch.columns:
             raise missing_column(needed, wanted_by, list(batch.columns), source.name)
@@ -223,7 +223,8 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
     answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
     batch = Batch({**row, **answered})
     pure = [metric for metric in metrics if not metric.asks]
-    score_batch(fill_embedded(batch, pure, None), pure)
+    [filled] = with_offline([batch], pure)
+    score_batch(fill_embedded(filled, pure, None), pure)
 
 
 def _answered(

@@ -22,6 +22,7 @@ from ragmeter.embedders.port import default_model
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled
+from ragmeter.engine.offline_filling import described as offline_described
 from ragmeter.engine.scoring import score_batches, watched
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
@@ -352,7 +353,9 @@ def _score(
         "statistics": how.as_dict(),
         "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
         "numbers": writer.numbers(),
+        **({"abstained": abstained} if (abstained := writer.abstentions()) else {}),
         "columns_left_out": writer.left_out,
+        **writer.cautions(),
     }
 
 
@@ -376,6 +379,7 @@ def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> d
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "ragmeter": ragmeter.__version__,
         "metrics": _described(metrics),
+        **({"offline": offline} if (offline := offline_described(metrics)) else {}),
         **more,
         "versions": {
             "python": platform.python_version(),

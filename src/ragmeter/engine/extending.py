@@ -17,6 +17,7 @@ from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
 from ragmeter.engine.filling import OWN_JOURNAL, Asking, Filled
+from ragmeter.engine.offline_filling import described as offline_described
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
@@ -78,6 +79,9 @@ def extend(
         more: dict[str, Any] = {"embeddings": models} if models else {}
         asked = {**asked_before, **filled.manifest.pop("asked", {})}
         more |= {"asked": asked, **filled.manifest} if asked else {}
+        offline = {**manifest.get("offline", {}), **offline_described(missing)}
+        more |= {"offline": offline} if offline else {}
+        abstained = writer.abstentions()
         judges = {**summary.get("judges", {}), **filled.summary.pop("judges", {})}
         run.close()  # some systems move no folder with an open file in it
         return new.finish(
@@ -86,8 +90,14 @@ def extend(
                 "metrics": [entries[name] for name in entries if name in computed or name in unchanged],
                 **more,
             },
-            {**summary, "metrics": {**summary["metrics"], **computed}, **({"judges": judges} if judges else {})}
-            | filled.summary,
+            {
+                **summary,
+                "metrics": {**summary["metrics"], **computed},
+                **({"abstained": abstained} if abstained else {}),
+                **({"judges": judges} if judges else {}),
+                **filled.summary,
+                **writer.cautions(),
+            },
         )
 
 
@@ -193,9 +203,8 @@ def _causes(outcomes: Sequence[Any], answers: Sequence[str | None]) -> Sequence[
 
 def _check(columns: dict[str, Any], missing: Sequence[Metric], run: Run) -> None:
     for metric in missing:
-        asked = {column.name for column in metric.asks}
-        for needed in metric.needs:
-            if needed not in columns and needed not in asked:
+        for needed in metric.needs_of_table:
+            if needed not in columns:
                 raise UsageError(
                     f"{metric.name} needs the column {needed!r}, and the run {run.name} has none",
                     hint=f"it has {', '.join(columns)}",

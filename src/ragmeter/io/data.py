@@ -103,8 +103,7 @@ class Data:
                         file=sources[0].name,
                         hint=f"the columns are {', '.join(titles)}",
                     )
-        asked = {column.name for metric in metrics for column in metric.asks}
-        needs = [(needed, metric.name) for metric in metrics for needed in metric.needs if needed not in asked]
+        needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
         for needed, wanted_by in [*needs, *more.items()]:
             if needed not in batch.columns:
                 gold = needed in ("reference", "relevant")

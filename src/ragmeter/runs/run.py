@@ -199,9 +199,9 @@ class Run:
     @property
     def judged_columns(self) -> dict[str, list[str]]:
         """The columns that a judge has filled, by the name of the value: it, the reason, who decided, how probable."""
-        filled = [
-            list(entry["columns"]) for entry in (self.manifest().get("asked") or {}).values() if "columns" in entry
-        ]
+        manifest = self.manifest()
+        entries = {**(manifest.get("asked") or {}), **(manifest.get("offline") or {})}
+        filled = [list(entry["columns"]) for entry in entries.values() if "columns" in entry]
         if not any("verdict" in columns for columns in filled):  # of conversations, or of the user's own table
             filled.append(list(JUDGE_COLUMNS))
         return {columns[0]: columns for columns in filled if set(columns) & set(self.columns)}
