@@ -136,7 +136,7 @@ def test_both_sides_of_the_same_mistakes(
 
 
 def test_no_message_below_the_command_line_names_a_flag_alone() -> None:
-    """Every text outside the commands and the app, which shows commands: flags are in `by_caller` or a whole command."""
+    """Every text outside the commands and the app, which shows them: flags are in `by_caller` or a whole command."""
     found = [
         f"{path.relative_to(PACKAGE)}:{line}: {text!r}"
         for path in sorted(PACKAGE.rglob("*.py"))

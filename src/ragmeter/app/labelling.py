@@ -12,11 +12,10 @@ from typing import Any
 from ragmeter.analysis.people.calibration import calibrate
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet
 from ragmeter.analysis.people.sampling import choose_sample
-from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.app.layout import field, options, section
-from ragmeter.app.queries import places_of
+from ragmeter.app.queries import Database
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.runs.run import Run
 
@@ -73,7 +72,7 @@ def _plain(name: str) -> str:
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
-def label_page(run: Run, labelling: Labelling, query: Any) -> list[Content]:
+def label_page(run: Run, labelling: Labelling, database: Database, query: Any) -> list[Content]:
     """The page's content: the form to begin, or the next row to label."""
     rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
     sheet = labelling.sheet(run, rater) if "rater" in query else None
@@ -87,7 +86,7 @@ def label_page(run: Run, labelling: Labelling, query: Any) -> list[Content]:
     file = None if blind else command
     if place is None:
         return [status, element("p", wording.ALL_LABELLED, class_="note good"), _calibration(run, sheet), file]
-    return [status, _row(run, sheet, place, rater, blind), _calibration(run, sheet), file]
+    return [status, _row(run, database, sheet, place, rater, blind), _calibration(run, sheet), file]
 
 
 def _command(run: Run, sheet: Sheet, rater: str) -> str:
@@ -117,9 +116,9 @@ def _begin(rater: str) -> Markup:
     )
 
 
-def _row(run: Run, sheet: Sheet, place: int, rater: str, blind: bool) -> Markup:
+def _row(run: Run, database: Database, sheet: Sheet, place: int, rater: str, blind: bool) -> Markup:
     row = sheet.rows[place]
-    index = places_of(read_columns(run, ["qid"])["qid"])[row["qid"]]
+    index = database.places_of(run, [row["qid"]])[row["qid"]]
     (record,) = run.records([index], ["question", "reference", "answer"])
     reference = record.get("reference") or []
     buttons = [

@@ -131,7 +131,7 @@ class App:
 
     def _label(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])
-        content = label_page(run, self._labelling, request.query_params)
+        content = label_page(run, self._labelling, self._database, request.query_params)
         blind = request.query_params.get("blind") == "1"
         title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
         return page(title, *content, csrf=self._keys.csrf, here=here)
