@@ -198,3 +198,21 @@ def test_a_run_that_is_replaced_is_shown_anew(tmp_path: Path) -> None:
 def test_no_runs(tmp_path: Path) -> None:
     with serving(tmp_path) as client:
         assert "There are no runs in this folder yet." in words(client.page("/"))
+
+
+def test_claims_of_a_row_with_what_supports_them(tmp_path: Path) -> None:
+    rows = [
+        {
+            "qid": "1",
+            "question": "Where is the museum?",
+            "answer": "The museum is in Lisbon. It opened in 1950.",
+            "contexts": ["The museum is in Lisbon, near the river."],
+        }
+    ]
+    ragmeter.evaluate(rows, metrics="faithfulness[judge=offline]", run="c", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        page = client.page("/run/c/row/0")
+    text = words(page)
+    assert re.search(r"The museum is in Lisbon\. ✓ supported 1", text)
+    assert "○ not mentioned" in text
+    assert '<mark class="unsupported">1950</mark>' in page
