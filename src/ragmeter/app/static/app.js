@@ -43,6 +43,15 @@ begin?.addEventListener('submit', async (event) => {
   } catch (error) { problem(error); }
 });
 
+const tags = document.getElementById('tags');
+tags?.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  try {
+    await post(`${location.pathname}/tags`, Object.fromEntries(new FormData(tags)));
+    location.reload();
+  } catch (error) { problem(error); }
+});
+
 const row = document.getElementById('label');
 let saving = false;
 async function label(value) {
