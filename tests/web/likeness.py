@@ -94,6 +94,13 @@ const user = (q) => { message("Ann Lee", q); };
 const bot = () => { const m = message("Helper", ""); return { write: (html) => { m.querySelector(".b5").innerHTML = html; }, end: () => {} }; };
 const fail = (text) => { message("Helper", `Something went wrong: ${text}`); };
 """
+#: The same without a name at the question: what the messages of two answers have in common is no part of them.
+_NAMELESS = """<div id=k1></div><div id=k2><textarea id=box></textarea></div><script>
+const user = (q) => { make(`<p class=q>${q}</p>`, document.querySelector("#k1")); };
+const bot = () => { const m = make(`<section class=b1><div class=b4>Mira</div><div class=b5></div></section>`, document.querySelector("#k1")); return { write: (html) => { m.querySelector(".b5").innerHTML = html; }, end: () => {} }; };
+const fail = () => {};
+"""
+NAMELESS = "like_nameless"
 PAGES = {
     f"like_{name}": f"{page}{_TALK}</script>"
     for name, page in {
@@ -101,3 +108,4 @@ PAGES = {
         "open_webui": _OPEN_WEBUI, "unknown": _UNKNOWN,
     }.items()
 }  # fmt: skip
+OTHERS = {NAMELESS: f"{_NAMELESS}{_TALK}</script>"}

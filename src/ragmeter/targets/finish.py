@@ -155,6 +155,11 @@ class Finish:
             return self._take_unsure(look, traffic, passed)
         return is_answer(text) and self._still >= self._patience(look, traffic, now)
 
+    def seems_complete(self, look: Mapping[str, Any], traffic: Traffic) -> bool:
+        """Whether the text has not changed for a second, and nothing shows that the page is at work."""
+        at_work = look["busy"] or look["off"] or look.get("signs") or traffic.under_way
+        return not at_work and is_answer(self.text) and self._still >= _SETTLED
+
     def _begins(self, text: str, now: float) -> None:
         if is_answer(text) and len(self._beginnings) < _FIRST:
             self._beginnings.append((now, _first_word(text)))
