@@ -55,15 +55,17 @@ docs: $(VENV)/.dev
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
 
-# The offline judge, from the data in training/ to its file in the package and its card in docs/.
+# The offline judges, from the data in training/ to their files in the package and their cards in docs/.
 train: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group train
 	$(BIN)/python training/train_offline_judge.py
+	$(BIN)/python training/train_offline_quality.py
+	$(BIN)/python training/train_support.py
 
 lock: $(VENV)/.venv
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --group dev \
-		--extra figures --extra http --extra web --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
+		--extra app --extra cluster --extra figures --extra http --extra web --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) $(VENV)-plain $(VENV)-chat-* demo-output build dist

@@ -21,15 +21,17 @@ _HOMES = {
     "ranking": "bench_ranking",
     "compare": "bench_compare",
     "offline": "bench_offline",
+    "support": "bench_support",
     "judge": "bench_judge",
     "web": "bench_web",
     "report": "bench_report",
     "scale": "bench_text",
     "semantic": "bench_semantic",
     "start": "bench_start",
+    "cluster": "bench_cluster",
 }
 SECTIONS = tuple(_HOMES)
-DEFAULT = ("text", "ranking", "compare", "offline", "judge", "start")
+DEFAULT = ("text", "ranking", "compare", "offline", "support", "judge", "start")
 PEERS = ("openai", "ragas", "deepeval")
 
 
@@ -72,7 +74,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"offline", "judge", "report", "semantic", "start", "web"}:
+    if wanted - {"offline", "support", "judge", "report", "semantic", "start", "web", "cluster"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 

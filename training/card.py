@@ -77,7 +77,7 @@ def write_card(figures: Figures) -> str:
         "coverage": _coverage(probability, figures.right),
         "cascade": _cascade(figures, probability),
         "adversarial": _adversarial(figures.rows),
-        "guards": _table(("at most", "where"), [[f"{each.cap:.2f}", each.because] for each in GUARDS.values()]),
+        "guards": as_table(("at most", "where"), [[f"{each.cap:.2f}", each.because] for each in GUARDS.values()]),
         "held": _held_out([row for row, each in zip(figures.rows, held, strict=True) if each]),
         "languages": _languages(),
     }
@@ -87,7 +87,8 @@ def write_card(figures: Figures) -> str:
     return text
 
 
-def _table(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+def as_table(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown; all columns but the first have figures."""
     rows = [titles, ["---", *["---:"] * (len(titles) - 1)], *lines]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
@@ -124,7 +125,7 @@ def _overall(figures: Figures, probability: Floats) -> str:
             [shown, f"{len(said):,}", f"{figures.right.mean():.3f}", f"{agreement(said, figures.right):.3f}",
              f"{kappa(said, figures.right):.3f}"]
         )  # fmt: skip
-    return _table(("judge", "answers", "right by people", "agreement", "kappa"), lines)
+    return as_table(("judge", "answers", "right by people", "agreement", "kappa"), lines)
 
 
 def _systems(figures: Figures, probability: Floats) -> str:
@@ -140,14 +141,14 @@ def _systems(figures: Figures, probability: Floats) -> str:
             [_SYSTEMS[name], *_of(probability[own], right), *again[2:], f"{calibration_error(unseen, right):.3f}"]
         )
     titles = ("system", "answers", "right", "agreement", "kappa", "agreement, unseen", "kappa, unseen", "ECE, unseen")
-    return _table(titles, lines)
+    return as_table(titles, lines)
 
 
 def _questions(figures: Figures, probability: Floats) -> str:
     kinds = np.array([table("en").kind_of_question(words(plain(row.question))) for row in figures.rows])
     names = {"who": "who", "when": "when", "where": "where", "count": "how many, how long …", "why": "why, how"}
     names |= {"what": "what, which, other"}
-    return _table(
+    return as_table(
         ("question", "answers", "right", "agreement", "kappa"),
         [[shown, *_of(probability[kinds == kind], figures.right[kinds == kind])] for kind, shown in names.items()],
     )
@@ -160,7 +161,7 @@ def _calibration(probability: Floats, right: Bools) -> str:
         if inside.any():
             mean, share = probability[inside].mean(), right[inside].mean()
             lines.append([f"{low:.1f} – {low + 0.1:.1f}", f"{inside.sum():,}", f"{mean:.3f}", f"{share:.3f}"])
-    return _table(("probability", "answers", "its mean", "right by people"), lines)
+    return as_table(("probability", "answers", "its mean", "right by people"), lines)
 
 
 def _coverage(probability: Floats, right: Bools) -> str:
@@ -171,7 +172,7 @@ def _coverage(probability: Floats, right: Bools) -> str:
         count = round(share * len(right))
         decided = same[:count].mean()
         lines.append([f"{share:.0%}", f"{count:,}", f"{decided:.3f}", f"{1 - share * (1 - decided):.4f}"])
-    return _table(("the surest", "answers", "agreement", "with people's word on the rest"), lines)
+    return as_table(("the surest", "answers", "agreement", "with people's word on the rest"), lines)
 
 
 def _cascade(figures: Figures, probability: Floats) -> str:
@@ -183,14 +184,14 @@ def _cascade(figures: Figures, probability: Floats) -> str:
         kept, asked = promised(probability, figures.right, number, target, chance)
         held = sum(each >= target for each in kept)
         lines.append([f"{target:.2f}", f"{np.mean(kept):.4f}", f"{np.mean(asked):.1%}", f"{held} of {len(kept)}"])
-    return _table(("promised", "agreement", "share asked", "promise held"), lines)
+    return as_table(("promised", "agreement", "share asked", "promise held"), lines)
 
 
 def _held_out(rows: Sequence[Judged]) -> str:
     metric = get_metric("offline_correct_probability")
     found = metric([row.question for row in rows], [list(row.golds) for row in rows], [row.answer for row in rows])
     right = np.array([row.right for row in rows])
-    return _table(
+    return as_table(
         ("answers", "right", "agreement", "kappa", "ECE"),
         [[*_of(found, right), f"{calibration_error(found, right, 10):.3f}"]],
     )
@@ -210,7 +211,7 @@ def _adversarial(rows: Sequence[Judged]) -> str:
     for name, cases in negated(right).items():
         chances = get_metric("offline_correct_probability")(*([each[part] for each in cases] for part in range(3)))
         lines.append([f"en, real: {name}", *_fooled(chances)])
-    return _table(("answers", "n", "mean", "≥ 0.5", "≥ 0.9", "highest"), lines)
+    return as_table(("answers", "n", "mean", "≥ 0.5", "≥ 0.9", "highest"), lines)
 
 
 def _fooled(chances: Floats) -> list[str]:
@@ -245,4 +246,6 @@ def _languages() -> str:
             [language, *_of(chance, right), f"{agreement(f1 >= threshold, right):.3f} (≥ {threshold:.2f})",
              f"{worst} ({share:.2f})"]
         )  # fmt: skip
-    return _table(("language", "answers", "right", "agreement", "kappa", "token F1, best threshold", "worst at"), lines)
+    return as_table(
+        ("language", "answers", "right", "agreement", "kappa", "token F1, best threshold", "worst at"), lines
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from judged import Judged
 
-from ragmeter.metrics.offline.features import FEATURES, NAMES, features
+from ragmeter.metrics.offline.features import FEATURES, NAMES, Feature, features
 from ragmeter.metrics.offline.guards import capped
 from ragmeter.metrics.offline.trees import Trees
 from ragmeter.stats.cascade import by_labels
@@ -84,23 +84,29 @@ class Rows:
 
 def fit(rows: Rows, **settings: Any) -> dict[str, Any]:
     """Train on each row's best pair, the one with the most of the gold answer in it; the trees as plain arrays."""
-    from catboost import CatBoostClassifier
-
     most = {"recall_new": 1.0, "precision": 0.1, "in_order": 0.01}
     features = rows.features[:, : len(NAMES)]  # the guard is no feature
     pairs = rows.best_pairs(features @ np.array([most.get(name, 0.0) for name in NAMES]))
-    settings = {**SETTINGS, "monotone_constraints": [each.direction for each in FEATURES], **settings}
-    model = CatBoostClassifier(**settings)
-    model.fit(features[pairs], rows.right.astype(int), sample_weight=rows.weight)
+    return grown(features[pairs], rows.right, rows.weight, FEATURES, {**SETTINGS, **settings})
+
+
+def grown(
+    features: Floats, right: Bools, weight: Floats, described: Sequence[Feature], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Trees for these rows, as plain arrays; `described` has the name and the direction of each feature."""
+    from catboost import CatBoostClassifier
+
+    model = CatBoostClassifier(**settings, monotone_constraints=[each.direction for each in described])
+    model.fit(features, right.astype(int), sample_weight=weight)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")
-        grown = json.loads(path.read_text(encoding="utf-8"))
-    scale, (bias,) = grown["scale_and_bias"]
-    trees = [tree for tree in grown["oblivious_trees"] if tree["splits"]]
+        content = json.loads(path.read_text(encoding="utf-8"))
+    scale, (bias,) = content["scale_and_bias"]
+    trees = [tree for tree in content["oblivious_trees"] if tree["splits"]]
     depth, leaves = settings["depth"], 1 << settings["depth"]
     return {
-        "features": list(NAMES),
+        "features": [each.name for each in described],
         "bias": round(bias, 6),
         "calibration": [1.0, 0.0],
         "feature": [_filled([each["float_feature_index"] for each in tree["splits"]], depth, 0) for tree in trees],
@@ -126,13 +132,14 @@ def cross_validated(rows: Rows, fold: Ids, is_real: Bools, **settings: Any) -> F
     return scores
 
 
-def calibration(scores: Floats, right: Bools) -> tuple[float, float]:
+def calibration(scores: Floats, right: Bools, weights: Floats | None = None) -> tuple[float, float]:
     """Slope and intercept that make log-odds of these scores (Platt's scaling, by Newton's method)."""
     slope, intercept = 1.0, 0.0
+    own = 1.0 if weights is None else weights
     for _ in range(50):
         probability = 1 / (1 + np.exp(-(slope * scores + intercept)))
-        weight = probability * (1 - probability)
-        error = probability - right
+        weight = probability * (1 - probability) * own
+        error = (probability - right) * own
         gradient = np.array([(error * scores).sum(), error.sum()])
         inside = (weight * scores).sum()
         curvature = np.array([[(weight * scores**2).sum(), inside], [inside, weight.sum()]])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -20,6 +20,9 @@ from ragmeter.table import Failed
 
 #: All declared columns, by name.
 ASKED: dict[str, Asked] = {}
+
+#: The setting `judge` of metrics: a language model is asked, or nobody.
+LLM, OFFLINE = "llm", "offline"
 
 #: A column that the words for a model show: `{answer}`.
 FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -70,6 +73,9 @@ class Asked:
 
     With `parts` a row takes several calls. The value of a `structured` column is JSON. A `given` column is taken from a
     table that has it. `guess` is a value to estimate the cost of columns that are filled after this one.
+
+    With `judge=offline`, `offline` returns the values of some rows, and no model is asked. `instead` says what to use
+    where only a model can fill the column.
     """
 
     name: str
@@ -85,6 +91,8 @@ class Asked:
     structured: bool = False
     given: bool = False
     guess: Callable[[Mapping[str, Any]], Any] | None = None
+    offline: Callable[[Sequence[Mapping[str, Any]]], Sequence[Any]] | None = None
+    instead: str = ""
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
@@ -134,6 +142,15 @@ class AskedColumn:
         """The names in the table of all filled columns: the value, the reason, who decided, how probable."""
         return [self.column(filled) for filled in self.asked.fills]
 
+    @property
+    def is_offline(self) -> bool:
+        """Whether the column is filled without a model."""
+        return self.asked.offline is not None and self.settings.get("judge") == OFFLINE
+
+    def input_name(self, needed: str) -> str:
+        """The name in the table of a column that this one is filled from."""
+        return AskedColumn.of(ASKED[needed], self.settings).name if needed in ASKED else needed
+
     def with_inputs(self) -> Iterator[AskedColumn]:
         """The columns that this one is filled from and that a judge fills too, each before those that need it."""
         for name in self.asked.needs:
@@ -161,6 +178,8 @@ def asked(
     structured: bool = False,
     given: bool = False,
     guess: Callable[[Mapping[str, Any]], Any] | None = None,
+    offline: Callable[[Sequence[Mapping[str, Any]]], Sequence[Any]] | None = None,
+    instead: str = "",
 ) -> Asked:
     """Declare a column that a judge fills, with its prompt and the form of its reply. See `Asked`."""
     node = Asked(
@@ -177,6 +196,8 @@ def asked(
         structured,
         given,
         guess,
+        offline,
+        instead,
     )
     ASKED[name] = node
     return node

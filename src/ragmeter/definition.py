@@ -24,7 +24,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_type_hints, overload
+from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class Properties(TypedDict, total=False):
     binary: bool
     bounds: tuple[float, float]
     optional: Iterable[str]
+    may_lack: Iterable[str]
     failed_score: float | None
 
 
@@ -85,6 +86,7 @@ class Metric:
         binary: bool = False,
         bounds: tuple[float, float] = (0.0, 1.0),
         optional: Iterable[str] = (),
+        may_lack: Iterable[str] = (),
         failed_score: float | None = None,
         settings: Mapping[str, Any] | None = None,
         source: str = "",
@@ -96,7 +98,8 @@ class Metric:
         self.direction = direction
         self.binary = binary
         self.bounds = bounds
-        self.optional = frozenset(optional)
+        self.may_lack = frozenset(may_lack)
+        self.optional = frozenset(optional) | self.may_lack
         self.failed_score = failed_score
         self.source = source
         self.inputs, self.defaults = _signature(function)
@@ -135,17 +138,36 @@ class Metric:
         return names
 
     @cached_property
-    def asks(self) -> tuple[AskedColumn, ...]:
-        """The columns that a judge must fill for it."""
+    def _filled(self) -> tuple[AskedColumn, ...]:
+        """The columns that are filled for it, each after those that it is filled from."""
         leaves = (leaf for leaf, _ in _leaves(self, self.settings) if isinstance(leaf, AskedColumn))
         return tuple({column.name: column for leaf in leaves for column in leaf.with_inputs()}.values())
 
+    @property
+    def asks(self) -> tuple[AskedColumn, ...]:
+        """The columns that a judge must fill for it."""
+        return tuple(column for column in self._filled if not column.is_offline)
+
+    @property
+    def offline(self) -> tuple[AskedColumn, ...]:
+        """The columns that are filled for it without a model."""
+        return tuple(column for column in self._filled if column.is_offline)
+
     @cached_property
     def reads(self) -> tuple[str, ...]:
-        """The columns that the table must have before a judge fills others."""
-        filled = {column.name for column in self.asks}
-        read = [*self.needs, *(name for column in self.asks for name in column.asked.required)]
-        return tuple(dict.fromkeys(name for name in read if name not in filled))
+        """The columns that the table must have before others are filled."""
+        return self._from_table(self._filled)
+
+    @cached_property
+    def needs_of_table(self) -> tuple[str, ...]:
+        """The same, without those that only a judge is shown: a table with its verdicts may lack them."""
+        return self._from_table(self.offline)
+
+    def _from_table(self, filled: Iterable[AskedColumn]) -> tuple[str, ...]:
+        read = [*self.needs, *(column.input_name(name) for column in filled for name in column.asked.required)]
+        # a column of the user's own that may be empty may be missing
+        others = {column.name for column in self._filled} | (self.optional - set(NAMED_COLUMNS)) | self.may_lack
+        return tuple(dict.fromkeys(name for name in read if name not in others))
 
     def with_settings(self, **settings: Any) -> Metric:
         """The same metric with other settings, given as values or as text."""
@@ -153,16 +175,25 @@ class Metric:
         read = {}
         for key, value in settings.items():
             if key not in self.defaults:
-                raise UsageError(
-                    f"{self.base} has no setting {key!r}",
-                    hint=f"it has: {', '.join(self.defaults)}" if self.defaults else "it has none",
-                )
+                raise self._unknown_setting(key)
             setting_type = types.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
             read[key] = naming.read_setting(f"{self.base}: {key}", value, setting_type)
         unchanged: dict[str, Any] = {
             key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")
         }
         return Metric(self.base, self.function, settings={**self.settings, **read}, **unchanged)
+
+    def accepts(self, key: str, value: Any) -> bool:
+        """Whether it has a setting that may have this value, where the setting is one of a few words."""
+        setting_type = _type_hints(self.function).get(key)
+        return key in self.defaults and (get_origin(setting_type) is not Literal or value in get_args(setting_type))
+
+    def _unknown_setting(self, key: str) -> UsageError:
+        instead = next((column.asked.instead for column in self.asks if column.asked.instead), "")
+        if key == "judge" and instead:
+            return UsageError(f"only a language model can judge {self.base}", hint=instead)
+        hint = f"it has: {', '.join(self.defaults)}" if self.defaults else "it has none"
+        return UsageError(f"{self.base} has no setting {key!r}", hint=hint)
 
     @cached_property
     def embedded(self) -> dict[str, tuple[Embedded, Mapping[str, Any]]]:
@@ -266,8 +297,9 @@ def metric(
     """Declare a metric, named after its function or `name`. `binary`: its scores are 0 or 1, so its mean is a rate.
 
     `optional` columns may be empty in a row, and the function gets None there; a row in which another needed column is
-    empty is not scored. `failed_score` is the score of a row that the system was asked and failed to answer, for
-    metrics over all questions; without it, such a row is not scored.
+    empty is not scored. Columns that the table `may_lack` altogether are optional too. `failed_score` is the score of a
+    row that the system was asked and failed to answer, for metrics over all questions; without it, such a row is not
+    scored.
     """
     direction = properties.get("direction", "higher")
     if direction not in get_args(Direction):

@@ -63,7 +63,7 @@ def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
         return name
     if not isinstance(name, str):
         return _from_object(name, type(name).__name__)
-    _load_builtin()
+    load_builtin()
     parsed = naming.parse(name)
     metric = METRICS.get(parsed.base)
     if metric is None:
@@ -89,7 +89,7 @@ def get_all(names: str | Iterable[str | Metric | type[BaseScorer] | BaseScorer],
             shared_settings = {
                 key: value
                 for key, value in settings.items()
-                if key in metric.defaults and metric.settings[key] == metric.defaults[key] and value is not None
+                if value is not None and metric.accepts(key, value) and metric.settings[key] == metric.defaults[key]
             }
             metrics.append(metric.with_settings(**shared_settings) if shared_settings else metric)
     if not metrics:
@@ -102,7 +102,7 @@ def get_all(names: str | Iterable[str | Metric | type[BaseScorer] | BaseScorer],
 
 def known() -> list[Metric]:
     """All metrics, built in and from installed plugins, in the order of declaration."""
-    _load_builtin()
+    load_builtin()
     _load_plugins()
     return list(METRICS.values())
 
@@ -230,7 +230,8 @@ def _as_kind(loaded: Any, path: str) -> Kind[Any]:
     return kind
 
 
-def _load_builtin() -> None:
+def load_builtin() -> None:
+    """Import the built-in metrics and the columns that a judge fills for them."""
     for module in _BUILTIN:
         importlib.import_module(module)
 

@@ -110,3 +110,29 @@ def test_a_gold_answer_of_numbers_alone_is_told_by_them(tmp_path: Path) -> None:
     said = {each.about: each.says for each in found.evidence}
     assert said["gold words"] == "missing: 1889"
     assert said["gold answer"] == "1 word to find"
+
+
+def test_claims_are_shown_with_the_passages_that_support_them(tmp_path: Path, ragmeter: Run) -> None:
+    row = {
+        "qid": "c1",
+        "answer": "The tower was built in 1889. Bananas \u001b[31m grow on trees.",
+        "contexts": ["Nothing.", "The tower was built in 1889."],
+    }
+    (tmp_path / "claims.jsonl").write_text(json.dumps(row))
+    done = ragmeter(
+        "evaluate", "--metrics", "faithfulness", "--judge", "offline", "--results", "claims.jsonl", "--run", "c"
+    )
+    assert done.returncode == 0, done.stderr
+    done = ragmeter("explain", "c", "c1")  # without a reference there is nothing but the claims
+    assert done.returncode == 0, done.stderr
+    shown = " ".join(done.stdout.split())
+    assert "c1: claims of the answer, offline" in shown
+    assert "✓ supported: passage 2" in shown
+    assert "[Bananas]" in shown
+    assert "\u001b[31m" not in done.stdout
+    (record,) = json.loads(ragmeter("explain", "c", "c1", "--json").stdout)
+    first, second = record["claims"][0]["claims"]
+    assert first["passages"] == [[2, "supported"]]
+    assert first["unsupported"] == []
+    assert second["by_passages"] == "not mentioned"
+    assert [0, 7] in second["unsupported"]

@@ -43,3 +43,13 @@ def test_the_column_says_what_each_sentence_cites(tmp_path: Path) -> None:
     result = evaluate([row], metrics="citation_recall", judge=judge(FakeProvider(by_rule)), output_dir=tmp_path)
     support = json.loads(result.rows["citation_support"][0].as_py())
     assert support == [[[1, "supported"], [9, "no such passage"]], []]
+
+
+@pytest.mark.parametrize("contexts", [[], None, ["", " "]])
+def test_no_passages_are_no_zero(tmp_path: Path, contexts: Any) -> None:
+    provider = FakeProvider("Supported")
+    row = {**ROW, "answer": "It is red [1].", "contexts": contexts}
+    names = ["citation_precision", "citation_recall", "valid_citations"]
+    result = evaluate([row], metrics=names, judge=judge(provider), output_dir=tmp_path)
+    assert [result[name].n_not_scored for name in names] == [{"no_contexts": 1}] * 3
+    assert provider.prompts == []

@@ -81,14 +81,18 @@ def test_rows_that_can_not_be_scored_say_why(tmp_path: Path) -> None:
         {**ROW, "qid": "3", "contexts": []},
         {**ROW, "qid": "4", "contexts": None},
         {**ROW, "qid": "5", "answer": "..., well"},
+        {**ROW, "qid": "6", "contexts": ["", "  "]},
+        {**ROW, "qid": "7", "contexts": ""},
     ]
 
     def silent(prompt: str) -> str:
         return "None" if "..., well" in prompt and "List every claim" in prompt else by_rule(prompt)
 
     result, provider = run(tmp_path, rows, "faithfulness", "claim_recall", replies=silent)
-    assert outcomes(result, "faithfulness") == ["scored", "abstained", "no_contexts", "no_contexts", "no_claims"]
-    assert outcomes(result, "claim_recall") == ["scored", "abstained", "scored", "scored", "scored"]
+    assert outcomes(result, "faithfulness") == [
+        "scored", "abstained", "no_contexts", "no_contexts", "no_claims", "no_contexts", "no_contexts",
+    ]  # fmt: skip
+    assert outcomes(result, "claim_recall") == ["scored", "abstained", *["scored"] * 5]
     assert not any("I don't know" in prompt for prompt in provider.prompts)
 
 

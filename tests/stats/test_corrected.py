@@ -8,8 +8,8 @@ from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
 from statsmodels.stats.inter_rater import cohens_kappa as oracle_kappa
 
 from ragmeter.stats.agreement import Estimate, confusion, rate
-from ragmeter.stats.corrected import labels_alone, ppi_mean, ppi_weighted, rogan_gladen
-from ragmeter.stats.design import Drawn
+from ragmeter.stats.corrected import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
+from ragmeter.stats.design import Drawn, InClusters
 from ragmeter.table import Scores
 
 
@@ -184,3 +184,25 @@ def test_unequal_chances_don_t_bias(kind: str) -> None:
     error = np.std(found) / len(found) ** 0.5
     assert abs(np.mean(found) - truth) < 4 * error
     assert abs(np.mean(naive) - truth) > 4 * error
+
+
+def test_labels_of_parts_of_rows_have_the_error_that_a_jackknife_over_rows_finds() -> None:
+    rng = np.random.default_rng(4)
+    counts = rng.integers(1, 6, 80)
+    row = np.repeat(np.arange(80), counts)
+    people = (rng.random(len(row)) < rng.beta(2, 1, 80)[row]).astype(float)
+    judge = np.where(rng.random(len(row)) < 0.8, people, 1 - people)
+    of_rows = np.bincount(row, judge) / counts
+    chosen = np.sort(rng.permutation(len(row))[:120])
+    powered = ppi_clustered(InClusters.of(1 / counts[row[chosen]], row[chosen]), people[chosen], judge[chosen], of_rows)
+    weights = 1 / counts[row[chosen]]
+
+    def estimate(without: int) -> float:
+        kept, rest = row[chosen] != without, np.arange(80) != without
+        error = people[chosen] - powered.weight * judge[chosen]
+        return float(np.average(error[kept], weights=weights[kept]) + powered.weight * of_rows[rest].mean())
+
+    assert powered.estimate.value == pytest.approx(estimate(-1))
+    left_out = np.array([estimate(place) for place in range(80)])
+    jackknife = np.sqrt(79 / 80 * np.sum((left_out - left_out.mean()) ** 2))
+    assert powered.estimate.standard_error == pytest.approx(jackknife, rel=0.03)

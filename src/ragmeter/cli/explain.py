@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.options import command_parser, json_option, runs_option
+from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS, dumps
 
+if TYPE_CHECKING:
+    from ragmeter.analysis.claim_support import ClaimSet
+    from ragmeter.metrics.offline.evidence import Explanation
+
 _DESCRIPTION = """\
-Show why the offline judge takes a row's answer for right or wrong.
+Show why the offline judge takes a row's answer for right or wrong, and what supports each of its claims.
 
 Each piece of evidence is shown with its weight: by how much it moved the log-odds. A weight above 0 is evidence for the
-answer.
+answer. Where the run has metrics over claims, each claim is shown with its label and the passages that support it;
+with judge=offline, words that no passage supports stand in brackets.
 """
 
 
@@ -31,19 +38,37 @@ def run(argv: Sequence[str]) -> int:
     )
     json_option(parser)
     chosen = parser.parse_args(list(argv))
+    from ragmeter.analysis.claim_support import explain_claims
     from ragmeter.analysis.explaining import explain
     from ragmeter.show.terminal.results import show_explanation
 
-    explanations = explain(
-        chosen.run,
-        chosen.qid,
-        output_dir=chosen.output_dir,
-        language=chosen.language,
-        calibration=chosen.calibration,
-    )
+    claims = explain_claims(chosen.run, chosen.qid, output_dir=chosen.output_dir)
+    settings = {"language": chosen.language, "calibration": chosen.calibration}
+    try:
+        explanations = explain(chosen.run, chosen.qid, output_dir=chosen.output_dir, **settings)
+    except (UsageError, InputError):  # the offline judge needs a reference, claims don't
+        if not any(claims) or any(settings.values()):
+            raise
+        explanations = []
     if chosen.json:
-        print(dumps([{"qid": chosen.qid, **explanation.as_dict()} for explanation in explanations], indent=2))
+        print(dumps(_records(chosen.qid, explanations, claims), indent=2))
         return 0
     for explanation in explanations:
         show_explanation(chosen.qid, explanation)
+    if any(claims):
+        from ragmeter.show.terminal.claims import show_claims
+
+        for of_row in claims:
+            show_claims(chosen.qid, of_row)
     return 0
+
+
+def _records(qid: str, explanations: Sequence[Explanation], claims: Sequence[Sequence[ClaimSet]]) -> list[Any]:
+    """For JSON: the offline judge's evidence of each row, if there is any, and its claims, if it has any."""
+    records: list[dict[str, Any]] = [{"qid": qid} for _ in claims]
+    for record, explanation in zip(records, explanations, strict=False):
+        record |= explanation.as_dict()
+    for record, of_row in zip(records, claims, strict=True):
+        if of_row:
+            record["claims"] = [claim_set.as_dict() for claim_set in of_row]
+    return records

@@ -118,7 +118,8 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     model = chosen.judge_model
     given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
     if model is None or model.lower() == "none" or chosen.judge == OFFLINE:
-        if model is None and (idle := given_option(chosen)) is not None:
+        idle = given_option(chosen) if model is None else None
+        if idle is not None and not (idle == "--judge" and chosen.judge == OFFLINE):
             raise UsageError(f"{idle} has no effect without --judge-model", hint="name the model, or leave it out")
         return None
     from ragmeter.judges.judge import Judge
@@ -156,6 +157,11 @@ def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> None
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:
     """The settings of metrics that the judge's options are."""
+    if chosen.judge == OFFLINE and chosen.judge_model is not None:
+        raise UsageError(
+            "--judge-model has no effect with --judge offline",
+            hint="leave it out, or choose metric by metric: --metrics llm_correct,faithfulness[judge=offline]",
+        )
     return {"judge": None if chosen.judge == LLM else chosen.judge}
 
 

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from ragmeter.runs.run import Run
 
 _WAYS = ("random", "stratified", "disagreement")
-_SAMPLE_OPTIONS = ("n", "by", "strata", "metric", "seed")
+_SAMPLE_OPTIONS = ("n", "by", "strata", "metric", "seed", "claims")
 _DESCRIPTION = """\
-Choose some of a run's rows, and label them: is the answer correct?
+Choose some of a run's rows, and label them: is the answer correct? Or with --claims some of its claims: is the claim
+supported?
 
 In a terminal the rows are shown one by one, and a key is a label; each is saved before the next row is shown.
 Run the same command again to go on. With --blank, or without a terminal, the file is written to be filled in
-elsewhere: write correct or wrong (1, 0, yes, no) into its column `label`. The judge's verdict is not shown, so that it
-influences nobody. `ragmeter calibrate` compares the labels with the judge.
+elsewhere: write correct or wrong, of a claim supported or unsupported (1, 0, yes, no), into its column `label`. The
+judge's verdict is not shown, so that it influences nobody. `ragmeter calibrate` compares the labels with the judge.
 """
 
 
@@ -53,6 +54,8 @@ def _parser() -> Parser:
     add("--output", metavar="FILE", type=Path, default=Path("labels.csv"), help="csv or tsv; default: labels.csv")
     add("--rater", metavar="NAME", default="", help="who labels; several people need a file each")
     add("--blank", action="store_true", help="only write the file")
+    add("--claims", action="store_true", default=None, help="label claims, not answers: are they supported? --metric "
+        "says by what, faithfulness: by the passages; default: the run's only metric over claims")  # fmt: skip
     add("--contexts", action="store_true", help="show what was retrieved, too")
     add("--show-scores", action="store_true", help="show the metrics' scores; they may influence the person")
     sample = parser.add_argument_group("which rows (of a new file)")
@@ -81,6 +84,7 @@ def _sample(run: Run, chosen: argparse.Namespace, n: int) -> Sample:
         by=chosen.by or "random",
         strata=chosen.strata or (),
         metrics=chosen.metric or (),
+        claims=bool(chosen.claims),
         seed=chosen.seed or 0,
     )
 
@@ -97,12 +101,17 @@ def _new_sheet(run: Run, chosen: argparse.Namespace) -> Sheet:
 
 def _existing_sheet(run: Run, chosen: argparse.Namespace) -> Sheet:
     """An existing file, which must belong to this run, this person and the sample of the options."""
-    from ragmeter.analysis.people.label_matching import match
+    from ragmeter.analysis.people.label_matching import labelled_claims, match, match_claims
     from ragmeter.analysis.people.labels import Sheet, read_labels
     from ragmeter.analysis.people.verdicts import Answers, read_columns
 
     sheet = Sheet.read(chosen.output)
-    match(read_labels(chosen.output), read_columns(run, ["qid"])["qid"], Answers(run))
+    labels = read_labels(chosen.output)
+    claims = labelled_claims(run, labels, None)
+    if claims is None:
+        match(labels, read_columns(run, ["qid"])["qid"], Answers(run))
+    else:
+        match_claims(labels, claims)
     others = {row["rater"] for row in sheet.rows if row["label"]} - {chosen.rater}
     if others and not chosen.blank:
         raise UsageError(
@@ -111,7 +120,7 @@ def _existing_sheet(run: Run, chosen: argparse.Namespace) -> Sheet:
         )
     if any(getattr(chosen, name) is not None for name in _SAMPLE_OPTIONS):
         sample = _sample(run, chosen, len(sheet.rows))
-        if {row.qid for row in sample.rows} != {label.qid for label in read_labels(chosen.output)}:
+        if {(row.qid, row.claim) for row in sample.rows} != {(label.qid, label.claim) for label in labels}:
             raise UsageError(
                 f"{chosen.output} exists already, with another sample",
                 hint="leave out --n, --by, --strata, --metric and --seed to go on with it, or choose another --output",

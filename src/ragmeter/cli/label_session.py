@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from ragmeter.analysis.people.label_matching import places_of
+from ragmeter.analysis.people.claims import claim_key, claims_of_run, places_of
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet, answer_hash
 from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.effects.signals import exit_code
@@ -43,14 +43,23 @@ class Session:
         places = places_of(read_columns(run, ["qid"])["qid"])
         names = ["question", "reference", "answer", "contexts", *metrics]
         columns = read_columns(run, names, [places[row["qid"]] for row in sheet.rows])
-        for answer, row in zip(columns["answer"], sheet.rows, strict=True):
-            if row.get("answer_hash") not in (None, "", answer_hash(answer)):
+        shown: tuple[str, ...] = ("question", "reference", "answer")
+        if sheet.of_claims:
+            claims = claims_of_run(run, sheet.rows[0]["metric"])
+            of_claims = places_of(claims.keys)
+            keys = (claim_key(row["qid"], int(float(row["claim"]))) for row in sheet.rows)
+            columns["claim"] = [claims.texts[of_claims[key]] for key in keys]
+            shown, contexts = ("question", "claim"), claims.source == "contexts"
+            shown += () if contexts else (claims.source,)
+        unit = shown[-1] if not sheet.of_claims else "claim"
+        for text, row in zip(columns[unit], sheet.rows, strict=True):
+            if row.get("answer_hash") not in (None, "", answer_hash(text)):
                 raise InputError(
-                    f"the answer to qid {row['qid']!r} has changed since the file was written",
+                    f"the {unit} of qid {row['qid']!r} has changed since the file was written",
                     file=str(sheet.path),
                     hint="begin a new file with --output",
                 )
-        self._screen = Screen(sheet, columns, metrics, contexts=contexts)
+        self._screen = Screen(sheet, columns, metrics, shown=shown, contexts=contexts)
 
     def run(self) -> int:
         """Ask until all rows are labelled, or until the person quits."""

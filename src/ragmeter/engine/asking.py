@@ -17,13 +17,15 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run, with_models
 from ragmeter.engine.filling import Asking
+from ragmeter.engine.offline_filling import with_offline
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
-from ragmeter.io.data import file_signature
+from ragmeter.io.data import source_signature
 from ragmeter.io.join import rows_of
 from ragmeter.io.limits import MAX_FIELD
+from ragmeter.io.locations import location, on_disk
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Reading, Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
@@ -119,6 +121,7 @@ def ask_and_score(
             prefix=embedding_prefix,
         )
     )
+    output_dir = on_disk(location(output_dir), "asking a system")
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
     source = open_source(dataset, Reading(quotes=quotes, max_field=max_field), what="dataset")
@@ -141,8 +144,8 @@ def ask_and_score(
             asked = ask(asked_of, questions, limits, answers, advance)
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
-        inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
-        needed = {*shown, *(need for metric in chosen for need in metric.needs)}
+        inputs = {"dataset": source_signature(source)}
+        needed = {*shown, *(need for metric in chosen for need in (*metric.needs, *metric.needs_of_table))}
         filled = asking.fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
         evaluation = keep_run(
             path,
@@ -201,8 +204,7 @@ def _check_needs(batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str
 
     `more` are the columns that a judge is shown, each with the metric that it judges for.
     """
-    asked = {column.name for metric in metrics for column in metric.asks}
-    needs = [(needed, metric.name) for metric in metrics for needed in metric.needs if needed not in asked]
+    needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
     for needed, wanted_by in [*needs, *more.items()]:
         if needed not in _ANSWERED and needed not in batch.columns:
             raise missing_column(needed, wanted_by, list(batch.columns), source.name)
@@ -218,7 +220,7 @@ def _check_places(source: Source, run: Path, output: Path | None) -> None:
     check_writable(output.parent, option("output"))
     if output.is_dir():
         raise UsageError(f"{parameter('output')} {output} is a folder", hint="name a file, for example results.json")
-    if source.path is not None and output.exists() and output.samefile(source.path):
+    if isinstance(source.path, Path) and output.exists() and output.samefile(source.path):
         raise UsageError(
             f"{parameter('output')} is the dataset itself, which it would replace", hint="choose another name"
         )
@@ -231,7 +233,8 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
     answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
     batch = Batch({**row, **answered})
     pure = [metric for metric in metrics if not metric.asks]
-    score_batch(fill_embedded(batch, pure, None), pure)
+    [filled] = with_offline([batch], pure)
+    score_batch(fill_embedded(filled, pure, None), pure)
 
 
 def _answered(

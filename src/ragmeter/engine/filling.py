@@ -12,10 +12,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.asked import AskedColumn
+from ragmeter.asked import OFFLINE, AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller
+from ragmeter.io.locations import Location, location
+from ragmeter.io.write import RUNS
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.table import Batch
 
@@ -101,11 +103,7 @@ class Asking:
             missing = [column.name for column in columns if first is not None and column.name not in first.columns]
             if not missing:
                 return []
-            needing = next(metric.name for metric in metrics for column in metric.asks if column.name in missing)
-            raise UsageError(
-                f"{needing} needs a judge",
-                hint=by_caller("name its model with --judge-model", "for example judge=Judge(model='gpt-4o')"),
-            )
+            raise _no_judge(metrics, missing)
         if self.judge is not None and not _is_judge(self.judge):
             raise UsageError(f"judge is a {type(self.judge).__name__}", hint="for example judge=Judge(model='gpt-4o')")
         if self.judge is not None and not columns:
@@ -153,9 +151,28 @@ class Asking:
         return Filling(columns, self.judge, journal, self.retry_failed, reuse)
 
 
+def journals_of(output_dir: str | Location) -> Path:
+    """The folder of the judge's journal: that of the runs, or the usual one where they are in a store."""
+    folder = location(output_dir)
+    return folder if isinstance(folder, Path) else RUNS
+
+
 def mark_of(batch: Batch, shown: Collection[str]) -> int:
     """A number that tells whether what was shown of a batch is still the same."""
     return hash((len(batch), *(repr(batch.columns.get(name)) for name in sorted(shown))))
+
+
+def _no_judge(metrics: Sequence[Metric], missing: Sequence[str]) -> UsageError:
+    metric, column = next((metric, column) for metric in metrics for column in metric.asks if column.name in missing)
+    hint = by_caller("name its model with --judge-model", "for example judge=Judge(model='gpt-4o')")
+    if metric.accepts("judge", OFFLINE) and metric.settings["judge"] != OFFLINE:
+        offline = metric.with_settings(judge=OFFLINE)
+        hint += f"; {offline.name} needs none"
+    elif column.asked.given:
+        hint += f"; a table with a column {column.name} needs none"
+    elif column.asked.instead:
+        hint += f"; {column.asked.instead}"
+    return UsageError(f"{metric.name} needs a judge", hint=hint)
 
 
 def _is_judge(given: object) -> bool:

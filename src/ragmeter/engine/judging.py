@@ -13,6 +13,7 @@ from ragmeter.asked import ASKED, AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
+from ragmeter.engine.offline_filling import rows_to_fill
 from ragmeter.engine.scoring import watched
 from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
 from ragmeter.io.columns import missing_column
@@ -23,7 +24,7 @@ from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
 from ragmeter.show.progress import Advance
-from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, Failed, outcome_column, outcomes, row_causes
+from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
 
 #: What the columns that are filled hold, in the order in which a judgement names them.
 _CELLS = ("value", "reason", "by", "probability")
@@ -73,23 +74,7 @@ class ColumnFiller:
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
         """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns."""
-        names = {*self.asked.needs, *(OFFLINE_COLUMNS if self.sharing else ())}
-        states = outcomes(batch.columns, self.asked.required, len(batch))
-        if causes := row_causes(batch):
-            states = [cause or state for cause, state in zip(causes, states, strict=True)]
-        columns = {name: batch.columns.get(name) or [None] * len(batch) for name in names}
-        for name in names & ASKED.keys():
-            columns[name] = [ASKED[name].decoded(value) for value in columns[name]]
-        rows = [{name: column[place] for name, column in columns.items()} for place in range(len(batch))]
-        values: list[str | None] = [None] * len(batch)
-        if (known := self.asked.known) is not None:
-            for place, row in enumerate(rows):
-                value = known(row) if states[place] == SCORED else None
-                if isinstance(value, Failed):
-                    states[place] = value.cause
-                else:
-                    values[place] = value
-        return states, values, rows
+        return rows_to_fill(self.column, self.asked, batch, OFFLINE_COLUMNS if self.sharing else ())
 
     def _shared_rows(self, batch: Batch) -> Iterable[Row]:
         states, values, rows = self.rows(batch)

@@ -14,7 +14,8 @@ import numpy as np
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, Threads
-from ragmeter.registry import ScorerMetric
+from ragmeter.engine.offline_filling import with_offline
+from ragmeter.registry import ScorerMetric, load_builtin
 from ragmeter.runs.writer import Scored
 from ragmeter.table import (
     NOT_ASKED,
@@ -42,6 +43,7 @@ def score_batches(
     embeds = any(metric.embedded for metric in metrics)
     scoring = _Scoring(tuple(metrics))
     waiting: deque[Batch] = deque()
+    batches = with_offline(batches, metrics)
     with nullcontext(embedders) if embedders is not None or not embeds else Embedders() as models:
         if embeds:  # one after the other: a model uses all cores by itself
             batches = Threads(1).map(partial(fill_embedded, metrics=metrics, embedders=models), batches)
@@ -62,6 +64,7 @@ class _Scoring:
         return all(own) and not any(metric.embedded for metric in self.metrics)
 
     def __call__(self, batch: Batch) -> ScoreColumns:
+        load_builtin()  # in another process, only the metrics' own modules were imported
         return score_batch(batch, self.metrics).scores
 
     def inputs(self, batches: Iterable[Batch], waiting: deque[Batch]) -> Iterator[Batch]:

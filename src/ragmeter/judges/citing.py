@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import Parts, asked
+from ragmeter.asked import LLM, Parts, asked
 from ragmeter.definition import metric
 from ragmeter.judges.claims import declined
 from ragmeter.judges.support import ALONE
 from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, cited_sentences
-from ragmeter.metrics.support import SUPPORTED, as_passages
+from ragmeter.metrics.offline.claims import labels_by_passage
+from ragmeter.metrics.support import NO_CONTEXTS, SUPPORTED, Judged, as_passages
 from ragmeter.table import Failed
 
 #: The label of a citation of a passage that does not exist.
@@ -43,23 +44,44 @@ def _join(row: Mapping[str, Any], labels: list[Any]) -> list[list[Any]]:
     return by_sentence
 
 
+def _without_calls(row: Mapping[str, Any]) -> Failed | None:
+    """Why a row needs no judge: its answer declines, or it has no passages."""
+    return declined(row) or (None if as_passages(row["contexts"]) else Failed(NO_CONTEXTS))
+
+
+def _offline(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    pairs = [[(rank, text) for _, rank, text in _pairs(row)] for row in rows]
+    passages = [as_passages(row["contexts"]) for row in rows]
+    claims = [list(dict.fromkeys(text for _, text in own)) for own in pairs]
+    values = []
+    for row, own, texts, labels in zip(rows, pairs, claims, labels_by_passage(claims, passages), strict=True):
+        known = len(as_passages(row["contexts"]))
+        by_pair = [[labels[texts.index(text)][rank - 1]] for rank, text in own if 1 <= rank <= known]
+        values.append(_join(row, by_pair))
+    return values
+
+
 citation_support = asked(
     "citation_support",
     words=ALONE["words"],
     form=ALONE["form"],
     labels=ALONE["labels"],
     structured=True,
-    known=declined,
+    known=_without_calls,
     parts=Parts(("answer", "contexts"), _split, _join),
+    settings={"judge": LLM},
+    offline=_offline,
 )
 
 
 @metric(direction="higher")
-def citation_precision(citation_support: Sequence[Sequence[Any]]) -> list[float | Failed]:
+def citation_precision(citation_support: Sequence[Sequence[Any]], *, judge: Judged = "llm") -> list[float | Failed]:
     """The share of the answer's citations whose passage supports the sentence that cites it.
 
     **Formula.** Citations whose passage supports the sentence, over all citations. One of a passage that does not exist
     supports nothing. The column `citation_support` is filled by the judge's model, one call for each citation.
+
+    **Settings.** `judge=offline` asks no model, but the offline support model.
 
     **Edge cases.** An answer without citations is `no_citations`, one that declines `abstained`: neither is scored. A
     sentence that takes two passages together is supported by neither.
@@ -74,10 +96,12 @@ def citation_precision(citation_support: Sequence[Sequence[Any]]) -> list[float 
 
 
 @metric(direction="higher")
-def citation_recall(citation_support: Sequence[Sequence[Any]]) -> list[float | Failed]:
+def citation_recall(citation_support: Sequence[Sequence[Any]], *, judge: Judged = "llm") -> list[float | Failed]:
     """The share of the answer's sentences that a passage which they cite supports.
 
     **Formula.** Sentences with at least one citation whose passage supports them, over all sentences.
+
+    **Settings.** `judge=offline` asks no model, but the offline support model.
 
     **Edge cases.** An answer that declines is `abstained`, one without sentences `no_claims`: neither is scored. An
     answer without citations scores 0.

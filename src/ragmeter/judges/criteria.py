@@ -139,6 +139,7 @@ ratings = asked(
     optional=("question",),
     known=_has_file,
     labels={"question": "Question", "answer": "Answer"},
+    instead="offline there is no metric that reads criteria; a rule in Python, declared with @metric, may do",
     configure=lambda settings: {**_configure(settings), **({"known": None} if settings["file"] else {})},
 )
 

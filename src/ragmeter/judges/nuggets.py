@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragmeter.asked import Parts, asked
+from ragmeter.asked import LLM, Parts, asked
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.judges.claims import declined, first_reference
 from ragmeter.judges.list_forms import Items, Labels, numbered
 from ragmeter.metrics.nuggets import NONE, OKAY, PARTIAL, SUPPORT, VITAL, as_nuggets
+from ragmeter.metrics.offline.claims import nugget_labels
 from ragmeter.metrics.sentences import sentences
 
 _IMPORTANCE = re.compile(rf"[\[(*]*({VITAL}|{OKAY})[\])*]*\s*[:–-]?\s+(.*)", re.IGNORECASE)
@@ -104,4 +105,6 @@ nugget_support = asked(
             "labels": {"question": "Question", "answer": "Answer", "claims": "Fact"},
         },
     ),
+    settings={"judge": LLM},
+    offline=lambda rows: nugget_labels([_texts(row["nuggets"]) for row in rows], [row["answer"] for row in rows]),
 )

@@ -52,6 +52,7 @@ preferred = asked(
         "second": "Second answer",
     },
     known=_same_answer,
+    instead="offline, compare the two runs by a metric that needs no model, such as offline_correct",
     parts=Parts(("question", "reference", "answer", "other_answer"), _both_orders, _agreed),
 )
 

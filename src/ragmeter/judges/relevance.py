@@ -10,8 +10,7 @@ from ragmeter.definition import metric
 from ragmeter.judges.claims import declined
 from ragmeter.judges.forms import Choice
 from ragmeter.judges.list_forms import Labels
-from ragmeter.metrics.claims import NO_CONTEXTS
-from ragmeter.metrics.support import as_passages
+from ragmeter.metrics.support import NO_CONTEXTS, as_passages
 from ragmeter.table import UNPARSABLE, Failed
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
@@ -35,6 +34,7 @@ passage_relevance = asked(
     structured=True,
     labels={"question": "Question", "reference": "Correct answer", "passage": "Passage"},
     parts=Parts(("question", "reference", "contexts"), _passages, lambda row, labels: [label for [label] in labels]),
+    instead="offline there is context_claim_precision[judge=offline], by the claims of the reference",
 )
 
 answer_relevance_label = asked(
@@ -43,6 +43,7 @@ answer_relevance_label = asked(
     form=Choice("relevance", {"Fully": "relevant", "Partly": "partly", "Not": "irrelevant"}),
     known=declined,
     labels={"question": "Question", "answer": "Answer"},
+    instead="offline there is offline_correct, which needs a reference and says whether the answer is right",
 )
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import Asked, Parts, asked
+from ragmeter.asked import LLM, Asked, Parts, asked
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, numbered
+from ragmeter.metrics.offline.claims import labels_by_passage, labels_by_text
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts
 
 _WORDS = {"Supported": SUPPORTED, "Contradicted": CONTRADICTED, "Neither": NOT_MENTIONED}
@@ -53,16 +54,31 @@ def _support(name: str, claims: str, text: str, *, each: bool = False) -> Asked:
         n_passages = len(as_passages(row[text]))
         return [[in_order[passage * n_claims + claim] for passage in range(n_passages)] for claim in range(n_claims)]
 
-    parts = Parts((claims, text), split, join, ALONE)
-    known = declined if text == "answer" else None
+    def offline(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+        labels = labels_by_passage if each else labels_by_text
+        texts = [as_passages(row[text]) if each else _several(row[text]) for row in rows]
+        return list(labels([claim_texts(row[claims]) for row in rows], texts))
+
     return asked(
-        name, words=_MANY, form=Labels(_WORDS, _ALSO), structured=True, parts=parts, known=known, labels=_LABELS
+        name,
+        words=_MANY,
+        form=Labels(_WORDS, _ALSO),
+        structured=True,
+        parts=Parts((claims, text), split, join, ALONE),
+        known=declined if text == "answer" else None,
+        labels=_LABELS,
+        settings={"judge": LLM},
+        offline=offline,
     )
 
 
 def _whole(value: str | Sequence[str]) -> str:
     """A text; of several acceptable references, each on its line."""
     return value if isinstance(value, str) else "\nor: ".join(value)
+
+
+def _several(value: str | Sequence[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
 
 
 support_by_reference = _support("support_by_reference", "claims", "reference")

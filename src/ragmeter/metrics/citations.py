@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from ragmeter.definition import metric
 from ragmeter.metrics.sentences import sentences
-from ragmeter.metrics.support import as_passages
+from ragmeter.metrics.support import NO_CONTEXTS, as_passages
 from ragmeter.table import Failed
 
 NO_CITATIONS, NO_SENTENCES = "no_citations", "no_claims"
 
 _NUMBERS = r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*"
-_MARK = re.compile(
+CITATION = re.compile(
     rf"\[\^?({_NUMBERS})\](?!\()"
     rf"|【({_NUMBERS})(?:[†:][^】]*)?】"
     rf"|[(\[](?:docs?|documents?|documentos?|sources?|fuentes?|passages?|refs?|context)\.?\s*#?({_NUMBERS})[)\]]",
@@ -28,7 +28,8 @@ _LINK = re.compile(r"\[[^\]\n]{0,300}\]\((https?://[^\s)]{1,2000})\)")
 _FOOTNOTE = re.compile(r"^\[\^?(\d{1,3})\]:\s*(\S{1,2000}).*$", re.MULTILINE)
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
 #: A citation after the full stop belongs to the sentence before it.
-_AFTER_STOP = re.compile(rf"([.!?…。！？])(\s*(?:{_MARK.pattern}\s*)+)", re.IGNORECASE)
+_AFTER_STOP = re.compile(rf"([.!?…。！？])(\s*(?:{CITATION.pattern}\s*)+)", re.IGNORECASE)
+_SPACE_BEFORE_STOP = re.compile(r"[^\S\n]+([.,;:!?])")
 #: A range of more passages than this is a mistake, or a trap.
 _LONGEST_RANGE = 100
 
@@ -50,11 +51,17 @@ def cited_sentences(answer: str, contexts: Sequence[str]) -> list[Cited]:
     text = _LINK.sub(lambda match: f"{match[0].partition(']')[0][1:]} 【{_by_address(match[1], passages)}】", text)
     cited = []
     for sentence in sentences(text):
-        numbers = [number for match in _MARK.finditer(sentence) for number in _numbers(match, footnotes)]
-        plain = " ".join(_MARK.sub("", sentence).split())
+        numbers = [number for match in CITATION.finditer(sentence) for number in _numbers(match, footnotes)]
+        plain = " ".join(CITATION.sub("", sentence).split())
         if any(character.isalnum() for character in plain):
-            cited.append(Cited(re.sub(r"\s+([.,;:!?])", r"\1", plain), tuple(dict.fromkeys(numbers))))
+            cited.append(Cited(_SPACE_BEFORE_STOP.sub(r"\1", plain), tuple(dict.fromkeys(numbers))))
     return cited
+
+
+def without_citations(text: str) -> str:
+    """A text without its citations and footnotes; of a link, its words stay."""
+    text = _LINK.sub(lambda match: match[0].partition("]")[0][1:], _FOOTNOTE.sub("", text))
+    return _SPACE_BEFORE_STOP.sub(r"\1", CITATION.sub("", text))
 
 
 def _numbers(match: re.Match[str], footnotes: dict[str, int]) -> list[int]:
@@ -82,7 +89,8 @@ def valid_citations(answer: Sequence[str], contexts: Sequence[Sequence[str]]) ->
     **Formula.** Citations (`[1]`, `[2, 3]`, `(doc 3)`, `[^1]`, links) whose number or address is that of a passage,
     over all citations; a passage that a sentence cites twice counts once.
 
-    **Edge cases.** An answer without citations is `no_citations`, and not scored.
+    **Edge cases.** An answer without citations is `no_citations`, a row without passages `no_contexts`: neither is
+    scored.
 
     **Use it** to catch made-up sources, at no cost. **Not** for whether a source says what it is cited for: that is
     `citation_precision`.
@@ -90,6 +98,9 @@ def valid_citations(answer: Sequence[str], contexts: Sequence[Sequence[str]]) ->
     scores: list[float | Failed] = []
     for text, passages in zip(answer, contexts, strict=True):
         known = len(as_passages(passages))
+        if not known:
+            scores.append(Failed(NO_CONTEXTS))
+            continue
         ranks = [rank for cited in cited_sentences(text, passages) for rank in cited.passages]
         valid = sum(1 <= rank <= known for rank in ranks)
         scores.append(valid / len(ranks) if ranks else Failed(NO_CITATIONS))

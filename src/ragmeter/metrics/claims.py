@@ -1,4 +1,4 @@
-"""Metrics over claims and what supports them, by RAGChecker's formulas. The columns are filled by a judge.
+"""Metrics over claims and what supports them, by RAGChecker's formulas. A judge fills the columns, or nobody: offline.
 
 Every denominator is a number of claims or of passages that there are, never of verdicts that a model happened to give.
 A row whose denominator is 0 has no score: it is counted with its cause.
@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.definition import metric
-from ragmeter.metrics.support import is_supported
+from ragmeter.metrics.support import NO_CONTEXTS, Judged, is_supported
 from ragmeter.table import Failed
 
-NO_CLAIMS, NO_CONTEXTS = "no_claims", "no_contexts"
+NO_CLAIMS = "no_claims"
 #: No passage supports any claim of the reference, so there was nothing to use.
 NOTHING_TO_USE = "nothing_to_use"
 
@@ -44,11 +44,13 @@ def _unscorable(labels: Sequence[Sequence[Any]]) -> Failed | None:
 
 
 @metric(direction="higher")
-def claim_precision(support_by_reference: Labels) -> list[_Share]:
+def claim_precision(support_by_reference: Labels, *, judge: Judged = "llm") -> list[_Share]:
     """The share of the answer's claims that the reference supports.
 
     **Formula.** Claims of the answer that the reference supports, over the claims of the answer: RAGChecker's overall
     precision. The columns `claims` and `support_by_reference` are filled by the judge's model.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`: neither is scored.
 
@@ -59,12 +61,14 @@ def claim_precision(support_by_reference: Labels) -> list[_Share]:
 
 
 @metric(direction="higher")
-def claim_recall(reference_support_by_answer: Labels) -> list[_Share]:
+def claim_recall(reference_support_by_answer: Labels, *, judge: Judged = "llm") -> list[_Share]:
     """The share of the reference's claims that the answer has.
 
     **Formula.** Claims of the reference that the answer supports, over the claims of the reference: RAGChecker's
     overall recall. The columns `reference_claims` and `reference_support_by_answer` are filled by the judge's model. Of
     several acceptable references, the claims are those of the first.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** A reference that claims nothing is `no_claims`, and not scored.
 
@@ -74,10 +78,14 @@ def claim_recall(reference_support_by_answer: Labels) -> list[_Share]:
 
 
 @metric(direction="higher")
-def claim_f1(support_by_reference: Labels, reference_support_by_answer: Labels) -> list[_Share]:
+def claim_f1(
+    support_by_reference: Labels, reference_support_by_answer: Labels, *, judge: Judged = "llm"
+) -> list[_Share]:
     """The harmonic mean of `claim_precision` and `claim_recall`.
 
     **Formula.** `2PR / (P + R)`, and 0 where both are 0: RAGChecker's overall F1.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** As for the two that it is made of.
 
@@ -92,11 +100,13 @@ def claim_f1(support_by_reference: Labels, reference_support_by_answer: Labels) 
 
 
 @metric(direction="higher")
-def context_claim_recall(reference_support_by_passages: LabelsByPassage) -> list[_Share]:
+def context_claim_recall(reference_support_by_passages: LabelsByPassage, *, judge: Judged = "llm") -> list[_Share]:
     """The share of the reference's claims that some retrieved passage supports: what could have been answered.
 
     **Formula.** Claims of the reference that at least one passage supports, over the claims of the reference:
     RAGChecker's claim recall of the retriever, and Ragas's context recall.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** A row without passages is `no_contexts`, a reference without claims `no_claims`: neither is scored.
 
@@ -107,11 +117,13 @@ def context_claim_recall(reference_support_by_passages: LabelsByPassage) -> list
 
 
 @metric(direction="higher")
-def context_claim_precision(reference_support_by_passages: LabelsByPassage) -> list[_Share]:
+def context_claim_precision(reference_support_by_passages: LabelsByPassage, *, judge: Judged = "llm") -> list[_Share]:
     """The share of the retrieved passages that support some claim of the reference.
 
     **Formula.** Passages that support at least one claim of the reference, over the passages: RAGChecker's context
     precision.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** As for `context_claim_recall`.
 
@@ -123,12 +135,14 @@ def context_claim_precision(reference_support_by_passages: LabelsByPassage) -> l
 
 @metric(direction="higher")
 def context_utilization(
-    reference_support_by_passages: LabelsByPassage, reference_support_by_answer: Labels
+    reference_support_by_passages: LabelsByPassage, reference_support_by_answer: Labels, *, judge: Judged = "llm"
 ) -> list[_Share]:
     """The share of what was retrieved of the reference that the answer makes use of.
 
     **Formula.** Claims of the reference that both some passage and the answer support, over those that some passage
     supports: RAGChecker's context utilization.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** Where no passage supports a claim of the reference there is nothing to use: the row is
     `nothing_to_use`, and not scored. RAGChecker gives it 0.
@@ -145,12 +159,14 @@ def context_utilization(
 
 
 @metric(direction="higher")
-def faithfulness(support_by_passages: LabelsByPassage) -> list[_Share]:
+def faithfulness(support_by_passages: LabelsByPassage, *, judge: Judged = "llm") -> list[_Share]:
     """The share of the answer's claims that some retrieved passage supports.
 
     **Formula.** Claims of the answer that at least one passage supports, over the claims of the answer: RAGChecker's
     and Ragas's faithfulness, with each passage asked about by itself. The columns `claims` and `support_by_passages`
     are filled by the judge's model.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`, a row without passages
     `no_contexts`: none is scored. A claim that takes two passages together is held for unsupported.
@@ -162,11 +178,15 @@ def faithfulness(support_by_passages: LabelsByPassage) -> list[_Share]:
 
 
 @metric(direction="lower")
-def hallucination(support_by_reference: Labels, support_by_passages: LabelsByPassage) -> list[_Share]:
+def hallucination(
+    support_by_reference: Labels, support_by_passages: LabelsByPassage, *, judge: Judged = "llm"
+) -> list[_Share]:
     """The share of the answer's claims that are wrong and that no passage supports.
 
     **Formula.** Claims of the answer that neither the reference nor any passage supports, over the claims of the
     answer: RAGChecker's hallucination.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** As for `faithfulness`.
 
@@ -180,11 +200,15 @@ def hallucination(support_by_reference: Labels, support_by_passages: LabelsByPas
 
 
 @metric(direction="none")
-def self_knowledge(support_by_reference: Labels, support_by_passages: LabelsByPassage) -> list[_Share]:
+def self_knowledge(
+    support_by_reference: Labels, support_by_passages: LabelsByPassage, *, judge: Judged = "llm"
+) -> list[_Share]:
     """The share of the answer's claims that are right and that no passage supports: what the model knew by itself.
 
     **Formula.** Claims of the answer that the reference supports and no passage does, over the claims of the answer:
     RAGChecker's self-knowledge.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** As for `faithfulness`.
 
@@ -200,13 +224,19 @@ def self_knowledge(support_by_reference: Labels, support_by_passages: LabelsByPa
 
 @metric(direction="lower")
 def noise_sensitivity_in_relevant(
-    support_by_reference: Labels, support_by_passages: LabelsByPassage, reference_support_by_passages: LabelsByPassage
+    support_by_reference: Labels,
+    support_by_passages: LabelsByPassage,
+    reference_support_by_passages: LabelsByPassage,
+    *,
+    judge: Judged = "llm",
 ) -> list[_Share]:
     """The share of the answer's claims that are wrong and come from a relevant passage.
 
     **Formula.** Claims of the answer that the reference does not support and that a relevant passage does, over the
     claims of the answer; a passage is relevant if it supports some claim of the reference. RAGChecker's noise
     sensitivity in relevant passages.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** As for `faithfulness` and `context_claim_recall`.
 
@@ -222,12 +252,18 @@ def noise_sensitivity_in_relevant(
 
 @metric(direction="lower")
 def noise_sensitivity_in_irrelevant(
-    support_by_reference: Labels, support_by_passages: LabelsByPassage, reference_support_by_passages: LabelsByPassage
+    support_by_reference: Labels,
+    support_by_passages: LabelsByPassage,
+    reference_support_by_passages: LabelsByPassage,
+    *,
+    judge: Judged = "llm",
 ) -> list[_Share]:
     """The share of the answer's claims that are wrong and come from irrelevant passages alone.
 
     **Formula.** As `noise_sensitivity_in_relevant`, with claims that no relevant passage supports and an irrelevant one
     does. RAGChecker's noise sensitivity in irrelevant passages.
+
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
     **Edge cases.** As for `faithfulness` and `context_claim_recall`.
 

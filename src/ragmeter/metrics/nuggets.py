@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragmeter.definition import metric
+from ragmeter.metrics.support import Judged
 from ragmeter.table import UNPARSABLE, Failed
 
 VITAL, OKAY = "vital", "okay"
@@ -52,6 +53,7 @@ def nugget_recall(
     *,
     count: Literal["vital", "all", "weighted"] = "vital",
     strict: bool = True,
+    judge: Judged = "llm",
 ) -> list[float | Failed]:
     """The share of the facts that an answer should have which it has.
 
@@ -59,7 +61,8 @@ def nugget_recall(
     `nuggets` is given in the data, or made from the reference by the judge's model; `nugget_support` is the model's.
 
     **Settings.** `count=all` counts okay nuggets like vital ones, `count=weighted` half as much. `strict=false` counts
-    partial support as one half.
+    partial support as one half. `judge=offline` has the offline support model say what the answer supports; the
+    nuggets are then those of the data.
 
     **Edge cases.** A row without nuggets of the kind that counts is `no_nuggets`, an answer that declines `abstained`:
     neither is scored.

@@ -1,6 +1,8 @@
-"""Sentences of a text, in any language: by full stops and line breaks, with care for abbreviations and numbers."""
+"""Sentences and clauses of a text, in any language: by punctuation, with care for abbreviations and numbers."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 import regex
 
@@ -14,9 +16,20 @@ _SHORT_FORM = regex.compile(
 _END = regex.compile(
     r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|[؟۔।]+(?=\s)|\n\s*\n|\n(?=\s*(?:[-*•–]|\d{1,3}[.)])\s)"
 )
+#: Where a sentence may be split: a semicolon or a dash, or a comma and a word that joins clauses.
+_JOINT = regex.compile(
+    r";\s+|\s+[–—]\s+|,\s+(?=(?:and|but|while|whereas|although|though|y|pero|mientras|aunque|und|aber|während|obwohl|et|mais"
+    r"|tandis|e|ma|mentre|mas|enquanto|embora)\s)",
+    regex.IGNORECASE,
+)
+#: A clause with fewer words than this stays with its neighbour.
+_FEWEST_WORDS = 4
 #: The number of an item of a list.
 _NUMBER = regex.compile(r"\s*\d{1,3}\.")
 _BULLET = regex.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")
+#: A shorter text counts as short, however many sentences it has; of a longer one only the beginning is looked at.
+_SHORT = 100
+_LOOKED_AT = 2_000
 
 
 def sentences(text: str) -> list[str]:
@@ -32,3 +45,26 @@ def sentences(text: str) -> list[str]:
     parts.append(text[begin:])
     bare = (" ".join(_BULLET.sub("", part).split()) for part in parts)
     return [part for part in bare if any(character.isalnum() for character in part)]
+
+
+def is_long(text: str) -> bool:
+    """Whether a reference is longer than a sentence: more than a name, a date or a phrase."""
+    return len(text) >= _SHORT and len(sentences(text[:_LOOKED_AT])) > 1
+
+
+def count_long(references: Iterable[Sequence[str] | None]) -> int:
+    """How many rows have no short reference among theirs."""
+    return sum(bool(row) and all(map(is_long, row)) for row in references if row is not None)
+
+
+def clauses(sentence: str) -> list[str]:
+    """The clauses of a sentence, as far as punctuation and joining words show them; short ones are not split off."""
+    parts = [part for part in _JOINT.split(sentence) if part.strip()]
+    whole = [parts[0]] if parts else []
+    for part in parts[1:]:
+        before = whole[-1].rpartition(",")[2]  # "such as Uganda, Sudan, and Egypt": a list, and no clause
+        if min(len(part.split()), len(before.split())) < _FEWEST_WORDS:
+            whole[-1] = f"{whole[-1]}, {part}"
+        else:
+            whole.append(part)
+    return whole

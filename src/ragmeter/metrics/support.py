@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 SUPPORTED, CONTRADICTED, NOT_MENTIONED = "supported", "contradicted", "not mentioned"
+NO_CONTEXTS = "no_contexts"
+#: Who says what a text claims and what supports it: a language model, or the offline support model.
+Judged = Literal["llm", "offline"]
 #: What other tools call a claim that a text supports.
 _SUPPORTED = frozenset({SUPPORTED, "entailment", "yes", "true"})
+_CONTRADICTED = frozenset({CONTRADICTED, "contradiction"})
 
 
 def claim_texts(claims: Sequence[Any]) -> list[str]:
@@ -19,12 +23,19 @@ def claim_texts(claims: Sequence[Any]) -> list[str]:
 
 
 def as_passages(contexts: Any) -> list[str]:
-    """The texts of passages, where a single one may stand without a list."""
-    return [contexts] if isinstance(contexts, str) else list(contexts or ())
+    """The texts of passages, where a single one may stand without a list. Where all are blank there are none."""
+    passages = [contexts] if isinstance(contexts, str) else list(contexts or ())
+    return passages if any(passage.strip() for passage in passages) else []
+
+
+def as_label(label: Any) -> str:
+    """A label as it is called here: supported, contradicted or not mentioned."""
+    text = str(label).strip().casefold()
+    return SUPPORTED if text in _SUPPORTED else CONTRADICTED if text in _CONTRADICTED else NOT_MENTIONED
 
 
 def is_supported(labels: Sequence[Any]) -> npt.NDArray[np.bool_]:
     """Which labels say that a claim is supported: one for each claim, or for each claim and passage."""
     if labels and not isinstance(labels[0], str):
         return np.array([is_supported(row) for row in labels], dtype=np.bool_).reshape(len(labels), -1)
-    return np.array([str(label).strip().casefold() in _SUPPORTED for label in labels], dtype=np.bool_)
+    return np.array([as_label(label) == SUPPORTED for label in labels], dtype=np.bool_)

@@ -12,21 +12,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ragmeter.definition import Metric
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
+from ragmeter.metrics.abstention import MARKS, is_unanswerable
+from ragmeter.metrics.sentences import count_long
 from ragmeter.runs.layout import MANIFEST, SUMMARY, writing
 from ragmeter.runs.places import hold, put, temporary_folder
 from ragmeter.runs.rows import RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS, Run
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
-from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, SCORED, Batch, Measure, Scores, outcome_column
+from ragmeter.table import ABSTAINED, LIST_COLUMNS, NUMBER_COLUMNS, SCORED, Batch, Measure, Scores, outcome_column
 
+#: The metrics of the offline judge of short answers begin so.
+_FOR_SHORT = "offline_correct"
 _LISTS = pa.list_(pa.large_string())
 _OUTCOME = pa.dictionary(pa.int32(), pa.string())
 
@@ -42,7 +48,8 @@ class Scored:
 class RowsWriter:
     """Writes each batch as a row group, and counts what was not scored."""
 
-    def __init__(self, path: Path, metrics: Sequence[Metric | Measure]) -> None:
+    def __init__(self, path: Path, metrics: Sequence[Metric | Measure], columns: Sequence[str] | None = None) -> None:
+        """`columns` are the table's; without them, the first batch says which there are."""
         self._path = path
         self._metrics = metrics
         self._score_columns = {name for metric in metrics for name in (metric.name, outcome_column(metric.name))}
@@ -51,12 +58,36 @@ class RowsWriter:
         self._schema: Any = None
         self.left_out: dict[str, int] = {}
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
+        self._is_for_short = any(metric.name.startswith(_FOR_SHORT) for metric in metrics)
+        self._long_references = 0
+        if columns is not None:
+            kinds = [(self._input_name(name), _array(name, [], NUMBER_COLUMNS).type) for name in columns]
+            scores = [((metric.name, pa.float64()), (outcome_column(metric.name), _OUTCOME)) for metric in metrics]
+            self._begin(pa.schema([*kinds, *(kind for pair in scores for kind in pair)]))
+
+    def _begin(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._writer = pq.ParquetWriter(
+            self._file,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=[outcome_column(metric.name) for metric in self._metrics],
+            write_statistics=[metric.name for metric in self._metrics],  # nobody needs a text's minimum
+        )
+
+    def note(self, about: Mapping[str, str]) -> None:
+        """Write texts into the file's footer."""
+        assert self._writer is not None  # noqa: S101 - only where the columns are given
+        self._writer.add_key_value_metadata(dict(about))
 
     def write(self, scored: Scored, carried: Mapping[str, Any] | None = None) -> None:
         """Add a batch. The first one fixes the columns; a column that appears later is counted and left out.
 
         `carried` are columns of an earlier run that stay as they are.
         """
+        if self._is_for_short:
+            self._long_references += count_long(scored.batch.columns.get("reference") or ())
         numbers = {*NUMBER_COLUMNS, *scored.batch.numbers}
         arrays = {
             self._input_name(name): _array(name, column, numbers) for name, column in scored.batch.columns.items()
@@ -71,15 +102,8 @@ class RowsWriter:
             if causes.count(SCORED) < len(causes):
                 self.not_scored[name].update(cause for cause in causes if cause != SCORED)
         if self._writer is None:
-            self._schema = pa.schema([(name, array.type) for name, array in arrays.items()])
-            self._writer = pq.ParquetWriter(
-                self._file,
-                self._schema,
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=[outcome_column(metric.name) for metric in self._metrics],
-                write_statistics=[metric.name for metric in self._metrics],  # nobody needs a text's minimum
-            )
+            self._begin(pa.schema([(name, array.type) for name, array in arrays.items()]))
+        assert self._writer is not None  # noqa: S101 - it was opened above
         rows = len(scored.batch)
         names = self._schema.names  # a new list at every access
         for name in arrays.keys() - set(names):
@@ -118,6 +142,18 @@ class RowsWriter:
             columns = {name: rows.read([name])[name].drop_null().to_numpy() for name in present}
         return {name: percentiles(values) for name, values in columns.items() if len(values)}
 
+    def cautions(self) -> dict[str, int]:
+        """For the summary: how many references are longer than those that the offline judge has learnt from."""
+        return {"long_references": self._long_references} if self._long_references else {}
+
+    def abstentions(self) -> dict[str, int]:
+        """How many answers decline, and how many of them rightly, where questions are marked as unanswerable.
+
+        Empty without answers that some metric did not score because they decline.
+        """
+        with closing(RowsFile(self._path)) as rows:
+            return abstentions_of(rows)
+
     def summaries(self, confidence: Confidence) -> tuple[Confidence, dict[str, MetricSummary]]:
         """The interval settings with the cluster column that was used, and each metric's summary.
 
@@ -141,6 +177,21 @@ class RowsWriter:
                 for metric in self._metrics
             }
         return replace(confidence, cluster=cluster), summaries
+
+
+def abstentions_of(rows: RowsFile) -> dict[str, int]:
+    """How many answers of a table decline, and how many of them rightly; empty if none does."""
+    names = [name for name in rows.schema.names if name.endswith(outcome_column("")) or name in MARKS]
+    table = rows.read(names)
+    declined = np.zeros(table.num_rows, dtype=np.bool_)
+    for name in names:
+        if name not in MARKS:
+            declined |= pc.equal(table[name].cast(pa.string()), ABSTAINED).fill_null(False).to_numpy()
+    if not declined.any():
+        return {}
+    marks = table.select([name for name in names if name in MARKS]).filter(pa.array(declined)).to_pylist()
+    flags = [is_unanswerable(row) for row in marks] if table.num_rows and set(names) & set(MARKS) else []
+    return {"n": int(declined.sum()), "right": flags.count(True), "wrong": flags.count(False)}
 
 
 def _array(name: str, column: list[Any], numbers: Collection[str]) -> Any:
@@ -181,6 +232,8 @@ class NewRun:
             (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
             (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
             for file in self.folder.iterdir():
+                if file.is_dir():  # parts, each of which was synced when it was put there
+                    continue
                 _sync(file)
                 file.chmod(self._mode_of(file.name))
             put(self.folder, self.path, beside=self._inside)

@@ -22,7 +22,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ragmeter.stats.agreement import Estimate
-from ragmeter.stats.design import Drawn
+from ragmeter.stats.design import Drawn, InClusters
 from ragmeter.stats.distributions import t_quantile
 from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import Scores
@@ -85,6 +85,28 @@ def ppi_weighted(drawn: Drawn, people: Scores, judge: Scores, judge_of_all: Scor
     margin = t_quantile(0.5 + level / 2, max(1, n - len(np.unique(drawn.strata[scored])))) * error
     estimate = Estimate(value, (value - margin, value + margin), n, error, "ppi++, weighted")
     return Powered(estimate, weight, math.sqrt(drawn.variance(of_people)))
+
+
+def ppi_clustered(
+    drawn: InClusters, people: Scores, judge: Scores, judge_of_rows: Scores, level: float = 0.95
+) -> Powered:
+    """The same for labels of parts of rows, such as claims; `judge_of_rows` is the judge's mean of each row's parts.
+
+    The clusters of `drawn` are the rows' places in `judge_of_rows`. The variance is that of the rows' influence on the
+    estimate, so that parts of one row may depend on each other in any way.
+    """
+    mean_of_people, mean_of_judge, mean = drawn.mean(people), drawn.mean(judge), float(judge_of_rows.mean())
+    rows = len(judge_of_rows)
+    of_people = drawn.by_cluster(people - mean_of_people, rows)
+    of_judge = drawn.by_cluster(judge - mean_of_judge, rows) - (judge_of_rows - mean) / rows
+    spread = float(of_judge @ of_judge)
+    weight = min(1.0, max(0.0, float(of_people @ of_judge) / spread)) if spread > 0 else 0.0
+    value = mean_of_people - weight * (mean_of_judge - mean)
+    influence = of_people - weight * of_judge
+    error = math.sqrt(drawn.enlarged * float(influence @ influence))
+    margin = t_quantile(0.5 + level / 2, max(1, drawn.n_clusters - 1)) * error
+    estimate = Estimate(value, (value - margin, value + margin), len(people), error, "ppi++, clustered")
+    return Powered(estimate, weight, math.sqrt(drawn.enlarged * float(of_people @ of_people)))
 
 
 def rogan_gladen(

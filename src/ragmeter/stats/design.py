@@ -111,3 +111,46 @@ class Drawn:
         linearised = (agree - agreed) / (1 - chance) + (agreed - 1) / (1 - chance) ** 2 * moved
         error = math.sqrt(self.variance(linearised))
         return Estimate(kappa, around(kappa, error, level), len(judge), error, "linearised")
+
+
+@dataclass(frozen=True)
+class InClusters(Drawn):
+    """Labelled parts of rows, such as claims. `clusters` has the row of each: parts of one row are not independent.
+
+    The variance is the sandwich estimate: rows are a sample of all possible questions, and so are their labelled parts.
+    """
+
+    clusters: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, weights: Scores, clusters: npt.NDArray[np.intp]) -> InClusters:
+        """Parts that were drawn at random from all parts of all rows, and count by these weights."""
+        n = len(weights)
+        return cls(weights, np.zeros(n, dtype=np.intp), np.zeros(n), float(weights.sum()), clusters)
+
+    def part(self, among: npt.NDArray[np.bool_]) -> InClusters:
+        """The labelled parts in `among`."""
+        return InClusters.of(self.weights[among], self.clusters[among])
+
+    def by_cluster(self, values: Scores, rows: int = 0) -> Scores:
+        """How much each row moves the weighted mean, given linearised values; with zeros, for this many rows."""
+        share = self.weights / self.weights.sum() * values
+        return np.asarray(np.bincount(self.clusters, share, minlength=rows), dtype=np.float64)
+
+    def covariance(self, first: Scores, second: Scores) -> float:
+        """The covariance of two weighted means, given their linearised values."""
+        return float(self.by_cluster(first) @ self.by_cluster(second)) * self.enlarged
+
+    def of_questions(self, linearised: Scores) -> float:
+        """Nothing: it is part of the covariance."""
+        return 0.0
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of rows with labelled parts."""
+        return len(np.unique(self.clusters))
+
+    @property
+    def enlarged(self) -> float:
+        """The correction of a variance from so few clusters."""
+        return self.n_clusters / max(1, self.n_clusters - 1)

@@ -9,7 +9,8 @@ import pytest
 
 import ragmeter
 from ragmeter.show.report import evidence
-from ragmeter.show.report.rows import Texts, columns
+from ragmeter.show.report.page_texts import Texts
+from ragmeter.show.report.rows import columns
 from tests.show.report.helpers import keep, loaded
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import ragmeter
 from ragmeter.runs.run import Run
-from ragmeter.show.report import page, rows
+from ragmeter.show.report import page, page_texts, rows
 from ragmeter.show.report.page import embedded, render
 from tests.show.report import helpers
 from tests.show.report.helpers import PAYLOAD, keep, keep_hostile, loaded
@@ -122,18 +122,18 @@ def test_without_room_failures_and_the_worst_rows_stay(tmp_path: Path) -> None:
 
 
 def test_long_texts_are_cut_and_say_how_long_they_were() -> None:
-    texts = rows.Texts()
-    long = "x" * (rows.LONGEST_TEXT + 5)
+    texts = page_texts.Texts()
+    long = "x" * (page_texts.LONGEST_TEXT + 5)
     assert texts.places([long, "short", None, "short"]) == [0, 1, -1, 1]
     kept, whole, limit = texts.cut()
-    assert limit == rows.LONGEST_TEXT
-    assert [len(each) for each in kept] == [rows.LONGEST_TEXT, 5]
-    assert whole == {0: rows.LONGEST_TEXT + 5}
+    assert limit == page_texts.LONGEST_TEXT
+    assert [len(each) for each in kept] == [page_texts.LONGEST_TEXT, 5]
+    assert whole == {0: page_texts.LONGEST_TEXT + 5}
 
 
 def test_texts_that_are_too_many_together_are_cut_shorter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "_MOST_CHARACTERS", 10_000)
-    texts = rows.Texts()
+    monkeypatch.setattr(page_texts, "_MOST_CHARACTERS", 10_000)
+    texts = page_texts.Texts()
     texts.places([f"{i}" * 3000 for i in range(9)])
     kept, whole, limit = texts.cut()
     assert limit == 1000

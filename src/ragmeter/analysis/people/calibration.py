@@ -10,11 +10,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 import ragmeter
-from ragmeter.analysis.people.label_matching import RANDOM, UNKNOWN, WEIGHTED, Counts, Design, Matched, match
-from ragmeter.analysis.people.labels import read_labels
+from ragmeter.analysis.people.claims import Claims
+from ragmeter.analysis.people.label_matching import (
+    RANDOM,
+    UNKNOWN,
+    WEIGHTED,
+    Counts,
+    Design,
+    Matched,
+    labelled_claims,
+    match,
+    match_claims,
+)
+from ragmeter.analysis.people.labels import SUPPORTED, UNSUPPORTED, read_labels
 from ragmeter.analysis.people.verdicts import Answers, read_columns, verdicts
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
+from ragmeter.io.locations import on_disk
 from ragmeter.io.source import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.runs.finding import RunLike, find_run
@@ -72,7 +84,10 @@ class AgainstPeople:
 
 @dataclass(frozen=True)
 class Calibration(Tabular):
-    """How well a judge agrees with labels, and its corrected accuracy. `n_scored` rows have a verdict."""
+    """How well a judge agrees with labels, and its corrected accuracy. `n_scored` rows have a verdict.
+
+    Where claims were labelled, `unit` is "claim", and `n_rows` and `n_scored` are numbers of claims.
+    """
 
     TABLES: ClassVar[tuple[str, ...]] = ("estimates",)
 
@@ -99,6 +114,12 @@ class Calibration(Tabular):
     clustered: bool
     warnings: tuple[str, ...] = field(default=())
     sentence: str = ""
+    unit: str = "answer"
+
+    @property
+    def kinds(self) -> tuple[str, str]:
+        """What people call what they label: a good one, and a bad one."""
+        return ("correct", "wrong") if self.unit == "answer" else (SUPPORTED, UNSUPPORTED)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -112,7 +133,7 @@ class Calibration(Tabular):
                 "this run was not kept, so it has no folder",
                 hint=f"evaluate it with {option('run')}, or use write(path)",
             )
-        path = folder.path / CALIBRATION
+        path = on_disk(folder.place, "keeping a calibration") / CALIBRATION
         self.write(path)
         return path
 
@@ -123,11 +144,12 @@ class Calibration(Tabular):
 
     def estimates(self) -> dict[str, Estimate]:
         """All estimates: first of the accuracy, then of the judge's agreement with people."""
+        accuracy = "accuracy" if self.unit == "answer" else self.metric
         return {
-            "accuracy people would find": self.corrected,
+            f"{accuracy} people would find": self.corrected,
             f"{self.metric}, as it is": self.raw,
-            "accuracy of the labels alone": self.labels_alone,
-            "accuracy by Rogan–Gladen": self.rogan_gladen,
+            f"{accuracy} of the labels alone": self.labels_alone,
+            f"{accuracy} by Rogan–Gladen": self.rogan_gladen,
             "agreement with people": self.judge.agreement,
             "Cohen's kappa": self.judge.kappa,
             "sensitivity": self.judge.sensitivity,
@@ -182,9 +204,17 @@ def calibrate(
     if not 0 < level < 1:
         raise UsageError(f"{parameter('level')} must be between 0 and 1, got {given(level)}")
     run = find_run(run, output_dir)
-    name, judge = verdicts(run, metric, threshold)
+    lines = read_labels(labels, Reading(encoding, quotes, delimiter))
     columns = read_columns(run, ["qid", "session_id"])
-    matched = match(read_labels(labels, Reading(encoding, quotes, delimiter)), columns["qid"], Answers(run))
+    claims = labelled_claims(run, lines, metric)
+    if claims is None:
+        name, judge = verdicts(run, metric, threshold)
+        matched = match(lines, columns["qid"], Answers(run))
+    else:
+        if threshold is not None:
+            raise UsageError(f"{parameter('threshold')} has no effect on labels of claims", hint="leave it out")
+        name, judge = claims.metric, claims.supported
+        matched = match_claims(lines, claims)
     if not matched.counts.labelled:
         raise InputError("nothing is labelled yet", hint="fill in the column `label`: correct or wrong")
     scored = ~np.isnan(judge)
@@ -207,34 +237,41 @@ def calibrate(
         labels=matched.counts,
         raters=matched.raters,
         between_people=_between(matched, level) if len(matched.raters) > 1 else None,
-        raw=rate(int(judge[scored].sum()), int(scored.sum()), level),
+        raw=rate(int(judge[scored].sum()), int(scored.sum()), level) if claims is None else claims.mean(level),
         clustered=_clustered(columns["session_id"]),
-        **_estimates(matched, judge, level),
+        unit="answer" if claims is None else "claim",
+        **_estimates(matched, judge, level, claims),
     )
     return replace(
         calibration,
         warnings=tuple(_warnings(calibration)),
-        sentence=words.corrected_sentence(name, calibration.corrected, calibration.raw, level),
+        sentence=words.corrected_sentence(name, calibration.corrected, calibration.raw, level, calibration.unit),
     )
 
 
-def _estimates(matched: Matched, judge: Scores, level: float) -> dict[str, Any]:
+def _estimates(matched: Matched, judge: Scores, level: float, claims: Claims | None) -> dict[str, Any]:
     """The estimates that depend on how the labelled rows were sampled."""
     labelled, scored = judge[matched.places], judge[~np.isnan(judge)]
     judged = ~np.isnan(labelled)
     people, by_judge = matched.people[judged], labelled[judged]
     if matched.design.empty:
         return _undefined(people, by_judge, words.unlabelled_strata(matched.design.empty))
-    if matched.design.kind in (RANDOM, UNKNOWN):
+    mean, rows = float(scored.mean()), len(scored)
+    if claims is None and matched.design.kind in (RANDOM, UNKNOWN):
         agreement = rate(int((people == by_judge).sum()), len(people), level)
         kappa = cohens_kappa(confusion(by_judge, people), level)
         sensitivity, specificity = sensitivity_specificity(by_judge, people, level)
         by_labels = labels_alone(None, people, level)
         powered, worth = _from_random(matched, judge, level), (sensitivity.n, specificity.n)
     else:
-        drawn = _drawn(matched.design, len(judge))
-        powered = ppi_weighted(drawn, matched.people, labelled, scored, level) if np.ptp(people) else None
-        part = drawn.part(judged)
+        if claims is None:
+            drawn = _drawn(matched.design, len(judge))
+            powered = ppi_weighted(drawn, matched.people, labelled, scored, level) if np.ptp(people) else None
+            part = drawn.part(judged)
+        else:
+            mean, rows = float(claims.of_rows.mean()), len(claims.of_rows)
+            part = claims.drawn(matched.places)
+            powered = claims.powered(matched.places, people, level) if np.ptp(people) else None
         agreement = part.share(by_judge == people, np.ones(len(people), dtype=np.bool_), level, of="labels")
         kappa = part.kappa(by_judge, people, level)
         sensitivity, specificity = (
@@ -243,14 +280,13 @@ def _estimates(matched: Matched, judge: Scores, level: float) -> dict[str, Any]:
         )
         by_labels = labels_alone(part, people, level)
         worth = part.worth_of(sensitivity, people == 1), part.worth_of(specificity, people == 0)
-    mean = float(scored.mean())
     return {
         "judge": _against(people, by_judge, agreement, kappa, sensitivity, specificity),
         "labels_alone": by_labels,
         "corrected": by_labels if powered is None else _within(powered.estimate),
         "judge_weight": None if powered is None else powered.weight,
         "effective_labels": None if powered is None else powered.effective_labels,
-        "rogan_gladen": rogan_gladen(mean, len(scored), sensitivity, specificity, level, worth=worth),
+        "rogan_gladen": rogan_gladen(mean, rows, sensitivity, specificity, level, worth=worth),
     }
 
 
@@ -346,11 +382,11 @@ def _row_warnings(result: Calibration) -> Iterator[str]:
 
 def _judge_warnings(result: Calibration) -> Iterator[str]:
     judge = result.judge
-    for share, kind in ((judge.sensitivity, "correct"), (judge.specificity, "wrong")):
+    for share, kind in zip((judge.sensitivity, judge.specificity), result.kinds, strict=True):
         if share.n == 0:
-            yield words.NONE_OF_A_KIND.format(kind=kind)
+            yield words.NONE_OF_A_KIND.format(kind=kind, unit=result.unit)
         elif share.value is not None and share.n < _FEW_OF_A_KIND:
-            yield words.FEW_OF_A_KIND.format(n=share.n, kind=kind)
+            yield words.FEW_OF_A_KIND.format(n=share.n, kind=kind, unit=result.unit)
     kappa = judge.kappa.interval or (judge.kappa.value,)
     if kappa[0] is not None and kappa[0] <= 0:
         yield words.NO_BETTER_THAN_CHANCE

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.analysis.people.claims import Claims, claims_of_run, places_of
 from ragmeter.analysis.people.labels import SKIPPED, Label, answer_hash
 from ragmeter.analysis.people.verdicts import Cells
 from ragmeter.errors import InputError, did_you_mean
 from ragmeter.hints import by_caller
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import whole
 from ragmeter.table import Scores
 
@@ -59,20 +61,20 @@ class Matched:
     counts: Counts
 
 
-def match(labels: Sequence[Label], qids: Sequence[str], answers: Cells) -> Matched:
-    """Find each label's row; a label whose answer has changed in the run is not used."""
-    rows = places_of(qids)
+def match(labels: Sequence[Label], keys: Sequence[str], answers: Cells) -> Matched:
+    """Find each label's row or claim by its key; a label whose text has changed in the run is not used."""
+    rows = places_of(keys)
     changed: set[str] = set()
     by_row: dict[int, list[Label]] = {}
     for label in labels:
-        place = rows.get(label.qid)
+        place = rows.get(label.key)
         if place is None:
-            raise _unknown(label, qids)
+            raise _unknown(label, keys)
         by_row.setdefault(place, [])
         if label.label is None or label.answer_hash in (None, answer_hash(answers[place])):
             by_row[place].append(label)
         else:
-            changed.add(label.qid)
+            changed.add(label.key)
     if changed and not any(label.value is not None for row_labels in by_row.values() for label in row_labels):
         raise InputError(
             "these labels are of other answers: none is of an answer in this run",
@@ -82,7 +84,29 @@ def match(labels: Sequence[Label], qids: Sequence[str], answers: Cells) -> Match
     return _majority(by_row, labels, len(changed))
 
 
+def labelled_claims(run: Run, labels: Sequence[Label], metric: str | None) -> Claims | None:
+    """The run's claims, if the labels are of claims: those of this metric, or of the one that the file names."""
+    of_claims = [label for label in labels if label.claim is not None]
+    if not of_claims:
+        return None
+    if len(of_claims) < len(labels):
+        other = next(label for label in labels if label.claim is None)
+        raise other.error("this line is of no claim, and others are", "labels of claims and of answers can't be mixed")
+    return claims_of_run(run, metric or of_claims[0].metric)
+
+
+def match_claims(labels: Sequence[Label], claims: Claims) -> Matched:
+    """Find each label's claim. Only labels of a random sample can be used."""
+    matched = match(labels, claims.keys, claims.texts)
+    if matched.design.kind not in (RANDOM, UNKNOWN):
+        raise InputError(f"labels of claims must be a random sample, and this sample is {matched.design.kind}")
+    return matched
+
+
 def _unknown(label: Label, qids: Sequence[str]) -> InputError:
+    if label.claim is not None:
+        hint = "the labels may belong to another run, or to another metric"
+        return label.error(f"the run has no claim {label.claim} of qid {label.qid!r} to compare with", hint)
     padded = next((qid for qid in qids if label.qid and qid.lstrip("0") == label.qid), None)
     if padded is not None:
         hint = f"the run has {padded!r}: a spreadsheet has dropped the zeros; have it read the column qid as text"
@@ -128,13 +152,6 @@ def random_labels(labels: Sequence[Label], qids: Sequence[str], answers: Cells) 
     return {qids[int(place)]: float(label) for place, label in zip(matched.places, matched.people, strict=True)}
 
 
-def places_of(qids: Sequence[str]) -> dict[str, int]:
-    """Each qid's row, also under the qid with a quote before it: so CSV files escape what looks like a formula."""
-    places = {f"'{qid}": place for place, qid in enumerate(qids)}
-    places.update({qid: place for place, qid in enumerate(qids)})
-    return places
-
-
 def _design(used: Sequence[Label], listed: Sequence[Label]) -> Design:
     """How the used rows were sampled, according to the whole file."""
     _check_agreement(listed)
@@ -176,7 +193,7 @@ def _check_agreement(listed: Iterable[Label]) -> None:
     """Raise an error if two people's lines for a row differ in how it was sampled."""
     first_lines: dict[str, Label] = {}
     for label in listed:
-        first = first_lines.setdefault(label.qid, label)
+        first = first_lines.setdefault(label.key, label)
         if (first.stratum, first.stratum_rows, first.weight) != (label.stratum, label.stratum_rows, label.weight):
             place = f"{first.file}, line {first.line}"
             raise label.error(f"qid {label.qid!r} has another stratum or weight here than in {place}", _ONE_SAMPLE)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragmeter.analysis.people.claims import claim_key, places_of
 from ragmeter.analysis.people.sampling import Sample
 from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.errors import ColumnError, InputError, UsageError
@@ -24,10 +25,13 @@ from ragmeter.show.numbers import given
 
 CORRECT, WRONG, SKIPPED = "correct", "wrong", "skip"
 _WORDS = {
-    **dict.fromkeys(("correct", "right", "yes", "y", "true", "1", "1.0"), CORRECT),
-    **dict.fromkeys(("wrong", "incorrect", "no", "n", "false", "0", "0.0"), WRONG),
+    **dict.fromkeys(("correct", "right", "yes", "y", "true", "1", "1.0", "supported"), CORRECT),
+    **dict.fromkeys(("wrong", "incorrect", "no", "n", "false", "0", "0.0", "unsupported"), WRONG),
     **dict.fromkeys(("skip", "skipped", "?"), SKIPPED),
 }
+#: What a label of a claim says.
+SUPPORTED, UNSUPPORTED = "supported", "unsupported"
+_OF_CLAIMS = {CORRECT: SUPPORTED, WRONG: UNSUPPORTED}
 _TEXTS = ("question", "reference", "answer")
 _OF_PEOPLE = ("label", "rater", "note")
 _OF_DESIGN = ("stratum", "stratum_rows", "weight", "answer_hash")
@@ -46,6 +50,13 @@ class Label:
     answer_hash: str | None = None
     file: str = "labels"
     line: int = 0
+    claim: int | None = None
+    metric: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What identifies the labelled row, or the claim."""
+        return self.qid if self.claim is None else claim_key(self.qid, self.claim)
 
     @property
     def value(self) -> float | None:
@@ -69,7 +80,7 @@ def read_labels(data: Any, reading: Reading = Reading()) -> list[Label]:  # noqa
     labels = [label for source in sources for label in _read(source, several and len(sources) > 1)]
     first_labels: dict[tuple[str, str], Label] = {}
     for label in labels:
-        first = first_labels.setdefault((label.qid, label.rater), label)
+        first = first_labels.setdefault((label.key, label.rater), label)
         if first is not label:
             rater = f" by {label.rater!r}" if label.rater else ""
             raise label.error(
@@ -103,6 +114,8 @@ def _read(source: Source, several: bool) -> Iterable[Label]:
             (as_text(row.get("answer_hash")) or "").strip() or None,
             source.name,
             line,
+            _claim(row.get("claim"), source.name, line),
+            (as_text(row.get("metric")) or "").strip() or None,
         )
 
 
@@ -116,9 +129,16 @@ def read_label(cell: Any, file: str = "labels", line: int = 0) -> str | None:
             f"{text[:40]!r} is not a label",
             file=file,
             line=line,
-            hint="write correct or wrong (1, 0, yes, no), or nothing",
+            hint="write correct or wrong, of a claim supported or unsupported (1, 0, yes, no), or nothing",
         )
     return _WORDS[text]
+
+
+def _claim(cell: Any, file: str, line: int) -> int | None:
+    number = _number(cell, "claim", file, line)
+    if number is not None and (number < 1 or not number.is_integer()):
+        raise InputError(f"claim must be the claim's number, from 1, got {given(number)}", file=file, line=line)
+    return None if number is None else int(number)
 
 
 def _rows(cell: Any, file: str, line: int) -> int | None:
@@ -156,21 +176,39 @@ class Sheet:
     @classmethod
     def of(cls, sample: Sample, path: Path, *, contexts: bool = False) -> Sheet:
         """A new sheet without labels."""
-        texts = (*_TEXTS, "contexts") if contexts else _TEXTS
-        columns = read_columns(sample.run, texts, [row.index for row in sample.rows])
-        rows = [
-            {
-                "qid": row.qid,
-                **{name: _joined(columns[name][place]) for name in texts},
-                **dict.fromkeys(_OF_PEOPLE, ""),
-                "stratum": row.stratum,
-                "stratum_rows": row.stratum_rows,
-                "weight": row.weight,
-                "answer_hash": answer_hash(columns["answer"][place]),
-            }
-            for place, row in enumerate(sample.rows)
-        ]
-        return cls(path, ("qid", *texts, *_OF_PEOPLE, *_OF_DESIGN), rows)
+        texts: tuple[str, ...] = (*_TEXTS, "contexts") if contexts else _TEXTS
+        if sample.claims is not None:
+            texts = ("question", sample.claims.source)
+        columns = read_columns(sample.run, [*texts, "answer"], [row.index for row in sample.rows])
+        places = {} if sample.claims is None else places_of(sample.claims.keys)
+        rows = []
+        for place, row in enumerate(sample.rows):
+            labelled: str | None = columns["answer"][place]
+            unit: dict[str, Any] = {"qid": row.qid}
+            if sample.claims is not None and row.claim is not None:
+                labelled = sample.claims.texts[places[claim_key(row.qid, row.claim)]]
+                unit |= {"claim": row.claim, "metric": sample.claims.metric, "claim_text": labelled}
+            rows.append(
+                {
+                    **unit,
+                    **{name: _joined(columns[name][place]) for name in texts},
+                    **dict.fromkeys(_OF_PEOPLE, ""),
+                    "stratum": row.stratum,
+                    "stratum_rows": row.stratum_rows,
+                    "weight": row.weight,
+                    "answer_hash": answer_hash(labelled),
+                }
+            )
+        return cls(path, tuple(rows[0]), rows)
+
+    @property
+    def of_claims(self) -> bool:
+        """Whether each line is a claim, not an answer."""
+        return "claim" in self._titles
+
+    def word(self, label: str) -> str:
+        """A label as the file has it."""
+        return _OF_CLAIMS.get(label, label) if self.of_claims else label
 
     @classmethod
     def read(cls, path: Path) -> Sheet:
@@ -197,7 +235,10 @@ class Sheet:
         """Write the file; the old one is replaced in one step."""
         ending = "tsv" if self.path.suffix.lower() in (".tsv", ".tab") else "csv"
         with hold_for(self.path, "writes labels"), replacing(self.path) as (temporary,):
-            cells = ([row.get(title, "") for title in self._titles] for row in self.rows)
+            cells = (
+                [self.word(row["label"]) if title == "label" else row.get(title, "") for title in self._titles]
+                for row in self.rows
+            )
             write_rows(temporary, self._titles, cells, ending)
 
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.analysis.people.claims import Claims, claims_of_run
 from ragmeter.analysis.people.verdicts import Answers, binary_metrics, is_binary, metric_named, read_columns
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -40,18 +41,19 @@ _ALL = "all"
 
 @dataclass(frozen=True)
 class SampledRow:
-    """A row to label: its place in the run, and the stratum it was drawn from."""
+    """A row to label, or a claim of it: its place in the run, and the stratum it was drawn from."""
 
     index: int
     qid: str
     stratum: str
     stratum_rows: int
     weight: float
+    claim: int | None = None
 
 
 @dataclass(frozen=True)
 class Sample(Tabular):
-    """Rows to label, in the order of labelling, and how they were drawn from `population` rows."""
+    """Rows or claims to label, in the order of labelling, and how they were drawn from `population` of them."""
 
     TABLES: ClassVar[tuple[str, ...]] = ("rows",)
 
@@ -60,6 +62,7 @@ class Sample(Tabular):
     seed: int
     population: int
     rows: tuple[SampledRow, ...]
+    claims: Claims | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -70,11 +73,15 @@ class Sample(Tabular):
     def _repr_html_(self) -> str:
         drawn = Counter((row.stratum, row.stratum_rows) for row in self.rows)
         strata = [(stratum, f"{rows:,}", f"{count:,}") for (stratum, rows), count in sorted(drawn.items())]
-        heading = f"{self.run.name}: {len(self.rows):,} of {self.population:,} rows to label, chosen by {self.by}"
+        units = "rows" if self.claims is None else "claims"
+        heading = f"{self.run.name}: {len(self.rows):,} of {self.population:,} {units} to label, chosen by {self.by}"
         return html_lines(heading) + html_table(("stratum", "rows", "chosen"), strata)
 
     def _table(self, name: str) -> Any:
-        return arrow_table([vars(row) for row in self.rows])
+        named = [vars(row) for row in self.rows]
+        if self.claims is None:
+            named = [{name: value for name, value in row.items() if name != "claim"} for row in named]
+        return arrow_table(named)
 
 
 def choose_sample(
@@ -84,14 +91,16 @@ def choose_sample(
     by: str = "random",
     strata: str | Sequence[str] = (),
     metrics: str | Sequence[str] = (),
+    claims: bool = False,
     seed: int = 0,
     output_dir: str | Path = RUNS,
 ) -> Sample:
-    """Choose n of a run's rows for people to label.
+    """Choose n of a run's rows for people to label, or with `claims` n of its claims.
 
     `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
     `by` is `random`, `stratified` (by the columns in `strata`) or `disagreement` (between `metrics`; unless named,
-    those of 0 and 1). Rows without an answer, or without a score of one of `metrics`, are not drawn from.
+    those of 0 and 1). Rows without an answer, or without a score of one of `metrics`, are not drawn from. Claims are
+    drawn at random; `metrics` names the one whose claims they are, such as `faithfulness`, if the run has several.
     """
     run = find_run(run, output_dir)
     if by not in WAYS:
@@ -104,6 +113,8 @@ def choose_sample(
     if n < 1:
         raise UsageError(f"{parameter('n')} must be at least 1, got {n}")
     check_seed(seed)
+    if claims:
+        return _sample_of_claims(run, n, by, chosen_names(metrics), seed)
     strata = several(strata)
     names = [metric_named(run, name) for name in chosen_names(metrics)]
     if by == "disagreement":
@@ -137,6 +148,21 @@ def choose_sample(
             rows.append(SampledRow(index, qids[index], stratum, len(group), len(group) / count))
     order = rng.permutation(len(rows))
     return Sample(run, by, seed, len(places), tuple(rows[place] for place in order))
+
+
+def _sample_of_claims(run: Run, n: int, by: str, metrics: Sequence[str], seed: int) -> Sample:
+    if by != "random" or len(metrics) > 1:
+        raise UsageError("claims are drawn at random, of one metric", hint=f"leave out {option('by')}, name one metric")
+    claims = claims_of_run(run, *metrics)
+    if not len(claims):
+        raise UsageError("no row of the run has claims")
+    qids = read_columns(run, ["qid"])["qid"]
+    rows = []
+    for claim in claims.order(np.random.default_rng(seed))[:n]:
+        index = int(claims.places[claims.row[claim]])
+        weight = len(claims) / min(n, len(claims))
+        rows.append(SampledRow(index, qids[index], _ALL, len(claims), weight, int(claims.numbers[claim])))
+    return Sample(run, by, seed, len(claims), tuple(rows), claims)
 
 
 def allocate(sizes: Sequence[int], n: int, shares: Sequence[float | None]) -> list[int]:

@@ -5,21 +5,33 @@
 by the context (`scope.py`) of the `mentions.py` of the gold answer, by its `parts.py`, or because the answer has
 `another.py` in place of a part. `evidence.py` explains a verdict in words. `training/` in the repository trains the
 trees, docs/offline-judge.md says how good they are.
+
+Long answers have a judge of their own: `shares.py` compares them with the reference, `quality.py` weighs the shares.
+
+The support model, whether passages support a claim or an answer, is in `support.py` and `answers.py`; it has trees and
+features of its own, and shares the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ragmeter.definition import column, metric
+from ragmeter.metrics.claims import NO_CLAIMS
 from ragmeter.metrics.normalize import AUTO, Language
-from ragmeter.table import Scores
+from ragmeter.metrics.support import NO_CONTEXTS, as_passages
+from ragmeter.table import ABSTAINED, Failed, Scores
+
+if TYPE_CHECKING:
+    from ragmeter.metrics.offline.answers import Claims
 
 RIGHT = 0.5
 Floats = npt.NDArray[np.float64]
+Aspect = Literal["overall", "correctness", "completeness"]
 
 
 @column
@@ -50,8 +62,8 @@ def offline_correct_probability(
     characters of a text are read.
 
     **Use it** where exact match and token F1 are too coarse and a language model is too slow: short factual questions
-    with a gold answer. `ragmeter explain` explains a verdict. **Not** for long free answers, or where a right answer
-    shares no word with the gold one.
+    with a gold answer. `ragmeter explain` explains a verdict. **Not** for references of more than a sentence, which
+    `offline_quality` is for, or where a right answer shares no word with the gold one.
     """
     from ragmeter.metrics.offline.curves import read_curve
     from ragmeter.metrics.offline.trees import trees
@@ -71,6 +83,100 @@ def offline_correct(
     **Edge cases.** Those of `offline_correct_probability`.
 
     **Use it** as a rate of right answers that agrees with people better than exact match or a threshold on token F1.
-    **Not** for long free answers: docs/offline-judge.md says where it is good and where it is not.
+    **Not** for references of more than a sentence: it has learnt from answers of a few words, and `offline_quality` is
+    for long ones. docs/offline-judge.md says where it is good and where it is not.
     """
     return (offline_correct_probability >= RIGHT).astype(np.float64)
+
+
+@column
+def quality_shares(
+    question: Sequence[str | None], reference: Sequence[str], answer: Sequence[str], *, language: str | None
+) -> Floats:
+    """What the two sides of each pair have in common."""
+    from ragmeter.metrics.offline.shares import shares
+
+    return shares(question, reference, answer, None if language == AUTO else language)
+
+
+@metric(direction="higher", may_lack=("question",))
+def offline_quality(quality_shares: Floats, *, aspect: Aspect = "overall", language: Language | None = None) -> Scores:
+    """How good a long answer is beside a long reference, judged offline from the texts alone.
+
+    **Formula.** A weighted mean of eleven shares between 0 and 1: how many of the reference's words, names and numbers
+    the answer has, and how many of the answer's words the reference has (those that the question has already count
+    apart, and little), how well the lengths fit, and whether the answer declines. The weights are learnt from people's
+    preferences between two systems' answers; `aspect` says which: `overall`, `correctness` or `completeness`.
+    Words are compared by their stems, numbers by their values. Without a language, it is detected from the function
+    words.
+
+    **Edge cases.** The reference itself scores 1, an answer without words 0; a refusal scores low, unless the reference
+    is one. Without a question, all words count alike, which agrees less with people. Several references: the best one
+    counts. Only the first 20,000 characters of a text are read.
+
+    **Use it** to order systems or answers where references are longer than a sentence and a language model is too slow.
+    The difference between two answers means something; the number alone is no probability and has no threshold.
+    **Not** for references of a few words, which `offline_correct` is for, nor as proof that what an answer says is
+    true: a wrong sentence of the right words scores well. docs/offline-quality.md has every figure.
+    """
+    from ragmeter.metrics.offline.quality import weighed, weights
+
+    return weighed(quality_shares, weights(aspect))
+
+
+@column
+def answer_claims(answer: Sequence[str], contexts: Sequence[Any]) -> list[Claims | Failed]:
+    """The claims of each answer with their support, or why there are none."""
+    from ragmeter.metrics.offline.answers import claims_of_answers
+
+    passages = [as_passages(row) for row in contexts]
+    claims = claims_of_answers(answer, passages)
+    return [_unscorable(row, texts) or row for row, texts in zip(claims, passages, strict=True)]
+
+
+def _unscorable(claims: Claims, passages: Sequence[str]) -> Failed | None:
+    if not passages:
+        return Failed(NO_CONTEXTS)
+    if not claims.texts:
+        return Failed(NO_CLAIMS)
+    return None if claims.made else Failed(ABSTAINED)
+
+
+@metric(direction="higher")
+def offline_supported(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
+    """The probability that the passages in `contexts` support the answer, judged offline from the texts alone.
+
+    **Formula.** The words, numbers and names of each claim of the answer (its sentences and clauses) are looked up in
+    the passages, in any form and language: which are missing, which stand in one sentence or in two, in which order,
+    and what is negated. Trees trained on people's labels make log-odds of it, with a fixed direction for each piece of
+    evidence. The mean of the claims' log-odds, weighed by their words, becomes the probability. It is made for equal
+    numbers of supported and unsupported answers: 0.5 is the threshold.
+
+    **Edge cases.** An answer that declines is `abstained`, one without words `no_claims`, a row without passages
+    `no_contexts`: none is scored. Claims that decline don't count, nor do citations. Of a passage the first two
+    million characters are read.
+
+    **Use it** to find answers that go beyond what was retrieved, at no cost. `ragmeter explain` shows the words that no
+    passage has. **Not** to find what is wrong though its words are all there: the right name in a wrong role.
+    """
+    return [row if isinstance(row, Failed) else row.supported() for row in answer_claims]
+
+
+@metric(direction="lower")
+def offline_hallucination(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
+    """The probability that some claim of the answer is not supported by the passages in `contexts`, judged offline.
+
+    **Formula.** The odds that a claim is not supported (see `offline_supported`) are averaged over the answer's
+    claims, weighed by their words, so that the least supported claims decide, and grow with the square root of the
+    answer's length beyond thirty content words; people's labels make a probability of it. It is made for equal numbers
+    of answers with and without a hallucination: 0.5 is the threshold.
+
+    **Edge cases.** Those of `offline_supported`.
+
+    **Use it** to sort answers, the most doubtful ones first, or with the threshold 0.5. **Not** as the share of
+    unsupported claims: that is 1 minus `faithfulness`.
+    """
+    from ragmeter.metrics.offline.answers import answer_calibration
+
+    calibration = answer_calibration()
+    return [row if isinstance(row, Failed) else row.hallucinated(*calibration) for row in answer_claims]

@@ -52,7 +52,7 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     """Compare gold answers with answers, pair by pair. `words` has the word of each item's id."""
     n_roots = 1 + max((int(side.root.max()) for side in (question, gold, answer) if len(side.root)), default=0)
     keys = {name: side.text * n_roots + side.root for name, side in (("q", question), ("g", gold), ("a", answer))}
-    answer_keys, order = _sorted(keys["a"])
+    answer_keys, order = sorted_keys(keys["a"])
     found_at, answer_gold = _both_ways(answer_keys, order, keys["g"])
     asked_at, answer_asked = _both_ways(answer_keys, order, keys["q"])
     is_found = found_at >= 0
@@ -93,7 +93,7 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     )
 
 
-def _sorted(keys: Ids) -> tuple[Ids, Ids]:
+def sorted_keys(keys: Ids) -> tuple[Ids, Ids]:
     """The sorted keys, and the place of each; a stable sort."""
     bits = len(keys).bit_length()
     if not len(keys) or int(keys.max()) >= 1 << (63 - bits):
@@ -229,7 +229,7 @@ def _initials(gold: Texts, answer: Texts, credit: Floats, found_at: Ids, content
     partly = gold.per_text(content & (credit > 0)) > 0
     missing = np.flatnonzero((credit == 0) & content & gold.has(Mark.CAPITAL) & partly[gold.text])
     letters = np.flatnonzero(answer.has(Mark.LETTER) & (answer.length == 1))
-    keys, order = _sorted(answer.text[letters] * LETTERS + answer.letter[letters])
+    keys, order = sorted_keys(answer.text[letters] * LETTERS + answer.letter[letters])
     is_there, place = look_up(keys, gold.text[missing] * LETTERS + gold.letter[missing])
     credit[missing[is_there]] = _INITIAL
     found_at[missing[is_there]] = letters[order[place[is_there]]]

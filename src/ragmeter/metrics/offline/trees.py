@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -40,17 +40,18 @@ class Trees:
     bias: float
     slope: float
     intercept: float
+    n_features: int
 
     @classmethod
-    def read(cls, content: Mapping[str, Any]) -> Trees:
-        """The trees of a model's file, by the names of its features."""
-        place = {name: number for number, name in enumerate(NAMES)}
+    def read(cls, content: Mapping[str, Any], names: Sequence[str] = NAMES) -> Trees:
+        """The trees of a model's file, by the names of its features; `names` are those of the columns."""
+        place = {name: number for number, name in enumerate(names)}
         feature = np.array(
             [[place[content["features"][number]] for number in tree] for tree in content["feature"]], np.int64
         )
         threshold, value, weight = (np.array(content[name], np.float64) for name in ("threshold", "value", "weight"))
         slope, intercept = content["calibration"]
-        return cls(feature, threshold, value, weight, content["bias"], slope, intercept)
+        return cls(feature, threshold, value, weight, content["bias"], slope, intercept, len(names))
 
     def scores(self, features: Floats) -> Floats:
         """The log-odds of each row, before calibration."""
@@ -66,8 +67,9 @@ class Trees:
         return scores[:-1] + self.bias
 
     def probabilities(self, features: Floats) -> Floats:
-        """The calibrated probability that each row's answer is right, capped where a guard holds (the last column)."""
-        return capped(self.calibrated(self.scores(features)), features[:, len(NAMES)])
+        """The calibrated probability of each row, capped where a guard holds: a column after the features, if any."""
+        chances = self.calibrated(self.scores(features))
+        return capped(chances, features[:, -1]) if features.shape[1] > self.n_features else chances
 
     def calibrated(self, scores: Floats) -> Floats:
         """Probabilities from log-odds."""
@@ -79,14 +81,14 @@ class Trees:
         The contributions of a row and `prior` add up to its log-odds.
         """
         codes = self._codes(features)
-        contributions = np.zeros((len(features), len(NAMES)))
+        contributions = np.zeros((len(features), self.n_features))
         trees = np.arange(len(self.feature))[:, None]
         for begin in range(0, len(features), _AT_ONCE):
             leaves = self._leaves(codes[:, begin : begin + _AT_ONCE])
             before = self._means[0][trees, 0]
             for bit in range(self.depth):
                 after = self._means[bit + 1][trees, leaves & ((2 << bit) - 1)]
-                asks = self.feature[:, bit, None] == np.arange(len(NAMES))
+                asks = self.feature[:, bit, None] == np.arange(self.n_features)
                 contributions[begin : begin + _AT_ONCE] += (after - before).T @ asks.astype(np.float64)
                 before = after
         return contributions * self.slope
@@ -104,7 +106,7 @@ class Trees:
     @cached_property
     def _borders(self) -> list[Floats]:
         """Each feature's distinct thresholds."""
-        return [np.unique(self.threshold[self.feature == column]) for column in range(len(NAMES))]
+        return [np.unique(self.threshold[self.feature == column]) for column in range(self.n_features)]
 
     @cached_property
     def _ranks(self) -> npt.NDArray[np.uint8]:
@@ -139,7 +141,7 @@ class Trees:
     def _codes(self, features: Floats) -> npt.NDArray[np.uint8]:
         """For each feature and row, the number of the feature's thresholds that it exceeds."""
         codes = [np.searchsorted(borders, features[:, place]) for place, borders in enumerate(self._borders)]
-        return np.array(codes, np.uint8).reshape(len(NAMES), len(features))
+        return np.array(codes, np.uint8).reshape(self.n_features, len(features))
 
     def _leaves(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """The leaf of each tree for each row."""
@@ -152,5 +154,10 @@ class Trees:
 @cache
 def trees() -> Trees:
     """The trees of the built-in model."""
-    packed = files("ragmeter.metrics.offline").joinpath(MODEL).read_bytes()
-    return Trees.read(json.loads(gzip.decompress(packed)))
+    return Trees.read(read_model(MODEL))
+
+
+def read_model(name: str) -> dict[str, Any]:
+    """A model's file in this package."""
+    content: dict[str, Any] = json.loads(gzip.decompress(files("ragmeter.metrics.offline").joinpath(name).read_bytes()))
+    return content

@@ -21,7 +21,7 @@ import ragmeter
 from ragmeter.io.write import dumps
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
-from ragmeter.show.report import rows
+from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
 from ragmeter.show.sentences.causes import failures
@@ -30,7 +30,20 @@ from ragmeter.show.sentences.metrics import about_intervals, better, explained, 
 from ragmeter.stats.intervals import SMALL
 
 _STATIC = Path(__file__).with_name("static")
-_SCRIPTS = ("numbers", "elements", "charts", "headline", "compare", "slices", "data", "detail", "rows", "chat", "main")
+_SCRIPTS = (
+    "numbers",
+    "elements",
+    "charts",
+    "headline",
+    "compare",
+    "slices",
+    "data",
+    "claims",
+    "detail",
+    "rows",
+    "chat",
+    "main",
+)
 #: Rows are compressed if their JSON is longer than this. Smaller pages stay readable in an editor.
 _PLAIN = 1_000_000
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -54,7 +67,7 @@ def render(
 ) -> Page:
     """The whole page, with at most `max_rows` rows of all runs together."""
     labels = run_labels(runs)
-    texts = rows.Texts()
+    texts = page_texts.Texts()
     chosen = rows.choose(runs, max_rows)
     columns = [rows.columns(run, chosen_rows, texts) for run, chosen_rows in zip(runs, chosen, strict=True)]
     shortened_texts, cut, limit = texts.cut()

@@ -11,46 +11,21 @@ from typing import Any
 
 import numpy as np
 
+from ragmeter.analysis.claim_support import claim_columns
 from ragmeter.metrics.ranking import Pattern, documents
 from ragmeter.metrics.tokens import text_array
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import compact
+from ragmeter.show.report.claims import claims
 from ragmeter.show.report.evidence import evidence
+from ragmeter.show.report.page_texts import Texts
 from ragmeter.show.report.shapes import domain
 from ragmeter.show.report.slices import slice_columns
 from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, QID, Scores, outcome_column
 
-#: The longest text on the page, and the most characters of all texts; if there are more, texts are cut shorter.
-LONGEST_TEXT = 4000
-_MOST_CHARACTERS = 60_000_000
 #: The names of a judge's columns, in their order.
 _JUDGED = ("value", "reason", "by", "probability")
 _WHOLE = re.compile(r"\d{1,9}(\.0+)?")
-
-
-class Texts:
-    """Distinct texts with their indices."""
-
-    def __init__(self) -> None:
-        self._places: dict[str, int] = {}
-
-    def place(self, text: str | None) -> int:
-        """The index of a text; -1 for None."""
-        return -1 if text is None else self._places.setdefault(text, len(self._places))
-
-    def places(self, texts: Sequence[str | None]) -> list[int]:
-        """The indices of some texts."""
-        return [self.place(text) for text in texts]
-
-    def cut(self) -> tuple[list[str], dict[int, int], int]:
-        """The texts, cut to the limit; the full length of each one that was cut, by index; and the limit."""
-        texts = list(self._places)
-        limit = LONGEST_TEXT
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        while limit > 200 and np.minimum(lengths, limit).sum() > _MOST_CHARACTERS:
-            limit //= 2
-        full_lengths = {int(place): int(lengths[place]) for place in np.flatnonzero(lengths > limit)}
-        return [text[:limit] for text in texts], full_lengths, limit
 
 
 def choose(runs: Sequence[Run], most: int) -> list[Any]:
@@ -104,6 +79,7 @@ def columns(run: Run, rows: Any, texts: Texts) -> dict[str, Any]:
             page_columns[name] = [None if cell is None else texts.places(cell) for cell in table[name].to_pylist()]
     if {"relevant", "retrieved"} <= present:
         page_columns["hits"], page_columns["found"] = _hits(run, table)
+    shown_as_claims = claim_columns(run)
     page_columns["judges"] = [
         {
             "name": name,
@@ -114,7 +90,9 @@ def columns(run: Run, rows: Any, texts: Texts) -> dict[str, Any]:
             },
         }
         for name, filled in run.judged_columns.items()
+        if name not in shown_as_claims
     ]
+    page_columns["claims"] = claims(run, rows, texts)
     page_columns["numbers"] = {name: _rounded(table[name].to_pylist()) for name in NUMBER_COLUMNS if name in present}
     page_columns["turn"] = [_turn(value) for value in table["turn_idx"].to_pylist()] if "turn_idx" in present else None
     dividing = set(slice_columns(run))
@@ -122,7 +100,7 @@ def columns(run: Run, rows: Any, texts: Texts) -> dict[str, Any]:
         page_columns[group] = {
             name: texts.places(table[name].to_pylist())
             for name in run.other_columns
-            if (name in dividing) == (group == "slices")
+            if (name in dividing) == (group == "slices") and name not in shown_as_claims
         }
     explanations = evidence(run, rows, table)
     if explanations is not None:

@@ -31,19 +31,20 @@ DRAWN_FROM_OTHERS = (
     "an answer or a score are not spoken for"
 )
 CLUSTERED = "rows of one conversation are not independent, and the intervals take them for it: they are too narrow"
-NONE_OF_A_KIND = "people call no labelled answer {kind}: the judge can't help, and the corrected value is the labels'"
-FEW_OF_A_KIND = "people call only {n:,} labelled answers {kind}: how the judge does on such is hardly known"
+NONE_OF_A_KIND = "people call no labelled {unit} {kind}: the judge can't help, and the corrected value is the labels'"
+FEW_OF_A_KIND = "people call only {n:,} labelled {unit}s {kind}: how the judge does on such is hardly known"
 NO_BETTER_THAN_CHANCE = "the judge can't be told from chance: it helps little, and its raw mean means little"
 NOT_NARROWER = "the judge does not make the interval narrower: the labels alone tell as much"
 
 
-def corrected_sentence(metric: str, corrected: Estimate, raw: Estimate, level: float) -> str:
+def corrected_sentence(metric: str, corrected: Estimate, raw: Estimate, level: float, unit: str = "answer") -> str:
     """The share that people would call correct, and whether the judge is too strict or too lenient."""
     if corrected.value is None or corrected.interval is None or raw.value is None:
-        return f"What people would say of all answers can't be told yet: {corrected.undefined}."
+        return f"What people would say of all {unit}s can't be told yet: {corrected.undefined}."
     low, high = corrected.interval
+    share = "The share of answers that people would call correct" if unit == "answer" else f"By people, {metric}"
     text = (
-        f"The share of answers that people would call correct is {number(corrected.value)} ({percent(level)}: "
+        f"{share} is {number(corrected.value)} ({percent(level)}: "
         f"{interval(corrected.interval)}, from {corrected.n:,} labels); {metric} says {number(raw.value)}"
     )
     if low <= raw.value <= high:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragmeter import table
+from ragmeter.metrics.abstention import NOT_MARKED
 
 _MEANINGS = {
     table.TARGET_ERROR: "the system failed to answer",
@@ -16,6 +17,8 @@ _MEANINGS = {
     table.TIMEOUT: "no reply in time",
     table.JUDGE_ERROR: "the judge could not be reached",
     table.SKIPPED_BUDGET: "not asked: the budget was spent",
+    NOT_MARKED: "the question is not marked as answerable or unanswerable",
+    table.ABSTAINED: "the answer declines to answer",
     table.UNDEFINED: "the metric has no value here",
 }
 _MOST = 5
@@ -26,6 +29,17 @@ def cause_meaning(cause: str) -> str:
     if cause.startswith("no_") and cause not in _MEANINGS:
         return f"the row has no {cause.removeprefix('no_').replace('_', ' ')}"
     return _MEANINGS.get(cause, "")
+
+
+def abstained_sentence(counts: Mapping[str, int] | None) -> str:
+    """How many answers decline, and how many of them rightly; an empty text without any."""
+    if not counts:
+        return ""
+    right, wrong = counts["right"], counts["wrong"]
+    unmarked = counts["n"] - right - wrong
+    parts = [f"right: {right:,} (the question is marked unanswerable)", f"wrong: {wrong:,}"] if right + wrong else []
+    parts += [f"not marked: {unmarked:,}"] if parts and unmarked else []
+    return f"answers that decline: {counts['n']:,}" + (f"; {', '.join(parts)}" if parts else "")
 
 
 def counted_causes(causes: Mapping[str, int]) -> str:

@@ -36,7 +36,7 @@ def show_calibration(result: Calibration, written: Sequence[Path]) -> None:
         "corrected (PPI++)": result.corrected,
         "Rogan–Gladen": result.rogan_gladen,
     }
-    out.print(_estimates("accuracy", accuracies, result.level))
+    out.print(_estimates("accuracy" if result.unit == "answer" else result.metric, accuracies, result.level))
     for name, estimate in (("corrected", result.corrected), ("Rogan–Gladen", result.rogan_gladen)):
         if estimate.undefined is not None:
             out.sentence(f"{name}: there is none, because {estimate.undefined}", "red")
@@ -55,10 +55,12 @@ def _confusion(result: Calibration) -> Figures:
     judge = result.judge
     limit = "" if result.threshold is None else f", threshold {given(result.threshold)}"
     name = printable(f"{result.metric}{limit}")
-    labels = f"labels: {result.labels.labelled:,} of {result.labels.listed:,} rows"
-    table = Figures.of(labels, "people: correct", "wrong")
-    table.add(f"{name}: correct", f"{judge.both_correct:,}", f"{judge.judge_alone_correct:,}")
-    table.add(f"{name}: wrong", f"{judge.people_alone_correct:,}", f"{judge.both_wrong:,}")
+    units = "rows" if result.unit == "answer" else "claims"
+    good, bad = result.kinds
+    labels = f"labels: {result.labels.labelled:,} of {result.labels.listed:,} {units}"
+    table = Figures.of(labels, f"people: {good}", bad)
+    table.add(f"{name}: {good}", f"{judge.both_correct:,}", f"{judge.judge_alone_correct:,}")
+    table.add(f"{name}: {bad}", f"{judge.people_alone_correct:,}", f"{judge.both_wrong:,}")
     return table
 
 

@@ -15,6 +15,7 @@ from ragmeter.show.terminal.console import console
 from ragmeter.show.texts import printable, shortened
 
 _KEYS = "c correct   w wrong   s skip   b back   x contexts   q quit"
+_KEYS_OF_CLAIMS = "y supported   n unsupported   s skip   b back   x contexts   q quit"
 #: A retrieved text is shown by its beginning, an answer whole.
 _LONGEST_CONTEXT = 2_000
 _LONGEST_QID = 41
@@ -24,17 +25,28 @@ def show_sheet(sheet: Sheet, *, begun: bool) -> None:
     """A file to be filled in with another program: how many rows are labelled, and its path."""
     out = console()
     done, total = sum(bool(row["label"]) for row in sheet.rows), len(sheet.rows)
-    labelled = f"there already, labelled: {done:,} of {total:,} rows"
-    out.sentence(labelled if begun else f"to be labelled: {total:,} rows, in the column `label`")
+    units = "claims" if sheet.of_claims else "rows"
+    labelled = f"there already, labelled: {done:,} of {total:,} {units}"
+    out.sentence(labelled if begun else f"to be labelled: {total:,} {units}, in the column `label`")
     out.sentence(f"{'kept' if begun else 'written'}: {sheet.path}")
 
 
 class Screen:
-    """Shows rows of a sheet. `columns` are the run's texts and scores for them, `metrics` the scores to be shown."""
+    """Shows rows of a sheet. `columns` are the run's texts and scores for them, `metrics` the scores to be shown.
+
+    `shown` are the columns of texts, in their order.
+    """
 
     def __init__(
-        self, sheet: Sheet, columns: Mapping[str, Sequence[Any]], metrics: Sequence[str], *, contexts: bool
+        self,
+        sheet: Sheet,
+        columns: Mapping[str, Sequence[Any]],
+        metrics: Sequence[str],
+        *,
+        shown: Sequence[str] = ("question", "reference", "answer"),
+        contexts: bool,
     ) -> None:
+        self._shown = shown
         self._sheet = sheet
         self._columns = columns
         self._metrics = metrics
@@ -43,24 +55,23 @@ class Screen:
 
     def keys(self) -> None:
         """The keys."""
-        self._out.print(_KEYS, style="dim")
+        self._out.print(_KEYS_OF_CLAIMS if self._sheet.of_claims else _KEYS, style="dim")
 
     def label(self, label: str) -> None:
         """The label that was given."""
-        self._out.print(label, style="bold")
+        self._out.print(self._sheet.word(label), style="bold")
 
     def row(self, place: int) -> None:
         """A row: its question, reference and answer, and optionally contexts and scores."""
         done = sum(bool(row["label"]) for row in self._sheet.rows)
         row = self._sheet.rows[place]
-        current_label = f", now {row['label']}" if row["label"] else ""
+        current_label = f", now {self._sheet.word(row['label'])}" if row["label"] else ""
         qid = shortened(row["qid"], _LONGEST_QID)
         self._out.print()
         self._out.rule(Text(printable(f"{done:,} of {len(self._sheet.rows):,} done; qid {qid}{current_label}")))
-        self._panel("question", self._columns["question"][place])
-        references: Sequence[str] | None = self._columns["reference"][place]
-        self._panel("reference", "\n".join(references) if references else None)
-        self._panel("answer", self._columns["answer"][place])
+        for name in self._shown:
+            text = self._columns[name][place]
+            self._panel(name, "\n".join(text) or None if isinstance(text, list) else text)
         if self._contexts:
             self.contexts(place)
         if self._metrics:
@@ -79,7 +90,8 @@ class Screen:
         """The number of labels of each kind, and the file."""
         labels = [row["label"] for row in self._sheet.rows]
         n_left = labels.count("")
-        counts = {"correct": labels.count(CORRECT), "wrong": labels.count(WRONG), "skipped": labels.count(SKIPPED)}
+        counts = {self._sheet.word(label): labels.count(label) for label in (CORRECT, WRONG)}
+        counts["skipped"] = labels.count(SKIPPED)
         self._out.print()
         self._out.sentence(", ".join(f"{kind}: {count:,}" for kind, count in {**counts, "left": n_left}.items()))
         self._out.sentence(f"written: {self._sheet.path}")

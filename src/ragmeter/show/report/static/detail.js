@@ -98,7 +98,7 @@ function detail(run, row) {
       make('button', { type: 'button', class: 'quiet', 'aria-label': 'Close (Escape)', title: 'Close (Escape)', click: () => $('detail').close() }, '✕')),
     make('div', { class: 'content' },
       run.question ? block('Question', make('p', { class: 'question' }, passage(run.question[row]))) : null,
-      texts(run, row), failure(run, row), scores(run, row), judge(run, row), evidence(run, row), others(run, row), ids(run, row), contexts(run, row), notes(run, row)),
+      texts(run, row), failure(run, row), scores(run, row), claims(run, row), judge(run, row), evidence(run, row), others(run, row), ids(run, row), contexts(run, row), notes(run, row)),
   ];
 }
 
@@ -199,7 +199,7 @@ function ids(run, row) {
 function contexts(run, row) {
   const held = run.contexts && run.contexts[row];
   if (!held || !held.length) return null;
-  return block('Contexts', held.map((place, rank) => make('details', { open: rank === 0 }, make('summary', {}, `Passage ${rank + 1}`), make('p', {}, passage(place)))));
+  return block('Contexts', held.map((place, rank) => make('details', { id: `passage-${rank + 1}`, open: rank === 0 }, make('summary', {}, `Passage ${rank + 1}`), make('p', {}, passage(place)))));
 }
 
 function notes(run, row) {

@@ -136,7 +136,7 @@ function line(run, row) {
   return make('tr', { role: 'row', class: run.failed[row] ? 'failed' : '', click: open },
     make('td', { role: 'cell', class: 'order', 'data-label': '#' }, count(row + 1)),
     make('th', { scope: 'row', role: 'rowheader', class: 'long' }, make('button', { type: 'button', class: 'open', click: (event) => { event.stopPropagation(); open(); } }, words(question.slice(0, 300)))),
-    run.answer ? make('td', { role: 'cell', class: 'long answer' }, answer === null ? make('span', { class: 'lacking' }, reason(run, row)) : make('div', { class: 'clip' }, words(answer.slice(0, 400)))) : null,
+    run.answer ? make('td', { role: 'cell', class: 'long answer' }, answer === null ? make('span', { class: 'lacking' }, reason(run, row)) : make('div', { class: 'clip' }, words(answer.slice(0, 400))), claimCounts(run, row)) : null,
     Object.keys(run.values).map((name) => make('td', { role: 'cell', class: 'number', 'data-label': name },
       Number.isNaN(run.values[name][row]) ? make('span', { class: 'lacking', title: outcome(run, name, row) }, '–') : score(run.values[name][row], name))));
 }

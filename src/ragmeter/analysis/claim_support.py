@@ -1,0 +1,224 @@
+"""The claims of a run's rows with what supports each of them, for the report and for `ragmeter explain`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ragmeter import naming
+from ragmeter.asked import OFFLINE
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.io.write import RUNS
+from ragmeter.metrics.citations import cited_sentences
+from ragmeter.metrics.nuggets import as_nuggets
+from ragmeter.metrics.refusals import is_miss
+from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_label, as_passages, claim_texts
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.run import Run
+from ragmeter.table import QID
+
+#: For each kind of claims: the column of labels by passage, the column of labels by another text, and that text.
+_LABELLED = {
+    "claims": ("support_by_passages", "support_by_reference", "reference"),
+    "reference_claims": ("reference_support_by_passages", "reference_support_by_answer", "answer"),
+    "nugget_support": ("", "nugget_support", "answer"),
+    "citation_support": ("", "", ""),
+}
+_TITLES = {
+    "claims": "claims of the answer",
+    "reference_claims": "claims of the reference",
+    "nugget_support": "nuggets",
+    "citation_support": "citations",
+}
+BY_MODEL, BY_OFFLINE, BY_DATA = "by a model", "offline", "from the data"
+#: The columns of a row that are read beside those of its claims.
+_TEXTS = ("answer", "contexts")
+#: Metrics over claims that the run does not keep: they are made again where they are shown.
+_UNKEPT = ("offline_supported", "offline_hallucination")
+
+
+@dataclass(frozen=True)
+class LabelledClaim:
+    """A claim, its label by the passages together, by another text, and the passages that say anything about it.
+
+    `passages` are pairs of a passage's rank, from 1, and its label. `unsupported` are places of characters that no
+    passage supports, as the offline support model sees it.
+    """
+
+    text: str
+    by_passages: str | None = None
+    by_text: str | None = None
+    passages: tuple[tuple[int, str], ...] = ()
+    unsupported: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class ClaimSet:
+    """The claims of one column in one row. `source` is the other text that they are compared with.
+
+    `by` says who labelled them: a model, offline, or the data.
+    """
+
+    column: str
+    title: str
+    source: str
+    by: str
+    claims: tuple[LabelledClaim, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of one set of claims in a run. `texts` has the claims themselves."""
+
+    name: str
+    base: str
+    texts: str
+    by_passages: str
+    by_text: str
+    by: str
+
+    @classmethod
+    def of(cls, name: str, present: Sequence[str], asked: Collection[str]) -> _Columns | None:
+        try:
+            parsed = naming.parse(name)
+        except UsageError:  # a column of the user's
+            return None
+        if parsed.base not in _LABELLED:
+            return None
+        labels = [naming.render(column, parsed.settings) if column else "" for column in _LABELLED[parsed.base][:2]]
+        by_passages, by_text = (column if column in present else "" for column in labels)
+        texts = "nuggets" if parsed.base == "nugget_support" else name
+        if any(labels) and not (by_passages or by_text):
+            return None
+        by = BY_MODEL if {name, by_passages, by_text} & set(asked) else BY_DATA
+        by = BY_OFFLINE if parsed.settings.get("judge") == OFFLINE else by
+        return cls(name, parsed.base, texts, by_passages, by_text, by)
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name in (self.texts, self.by_passages, self.by_text) if name]
+
+
+_CLAIMS, _BY_PASSAGES = "claims[judge=offline]", "support_by_passages[judge=offline]"
+_MADE = _Columns(_CLAIMS, "claims", _CLAIMS, _BY_PASSAGES, "", BY_OFFLINE)
+
+
+def claim_columns(run: Run) -> list[str]:
+    """The run's columns that are shown as claims."""
+    return [name for columns in _sets(run) for name in columns.names]
+
+
+def claim_sets(
+    run: Run,
+    places: Sequence[int],
+    *,
+    unsupported_words: Callable[[str, Sequence[str]], Any] | None = None,
+    most_made: int | None = None,
+) -> list[list[ClaimSet]]:
+    """The claims of the rows at these places. `unsupported_words` finds those of a claim, for offline columns.
+
+    Claims that the run does not keep are made for the first `most_made` rows.
+    """
+    sets = _sets(run)
+    names = list(dict.fromkeys([*(name for columns in sets for name in columns.names), *_TEXTS]))
+    is_made = _MADE.name not in run.columns and any(name.partition("[")[0] in _UNKEPT for name in run.columns)
+    rows = run.records(places, names) if sets or is_made else [{} for _ in places]
+    if is_made:
+        sets = [*sets, _MADE]
+        _make(rows[:most_made])
+    return [[own for columns in sets if (own := _set(columns, row, unsupported_words)).claims] for row in rows]
+
+
+def explain_claims(run: RunLike, qid: str, *, output_dir: str | Path = RUNS) -> list[list[ClaimSet]]:
+    """The claims of each row with this qid, with what supports them: one row, unless the run asks it several times."""
+    from ragmeter.metrics.offline.support import unsupported_words  # it takes a while to load
+
+    run = find_run(run, output_dir)
+    if QID not in run.columns:
+        return []
+    qids = run.column(QID).to_pylist()
+    places = [place for place, row_qid in enumerate(qids) if row_qid == qid]
+    if not places:
+        raise UnknownNameError(f"qid in the run {run.name}", qid, [text for text in qids if text is not None])
+    return claim_sets(run, places, unsupported_words=unsupported_words)
+
+
+def _make(rows: Sequence[dict[str, Any]]) -> None:
+    """Fill the columns of these rows' claims as the offline metrics do."""
+    from ragmeter.metrics.offline.claims import claims_of, labels_by_passage  # they take a while to load
+
+    passages = [as_passages(row.get("contexts")) for row in rows]
+    answers = [row.get("answer") or "" for row in rows]
+    claims = [
+        claims_of(answer) if texts and not is_miss(answer) else []
+        for answer, texts in zip(answers, passages, strict=True)
+    ]
+    labels = labels_by_passage(claims, passages)
+    for row, own, by_passages in zip(rows, claims, labels, strict=True):
+        row.update({_MADE.texts: own, _MADE.by_passages: by_passages})
+
+
+def _sets(run: Run) -> list[_Columns]:
+    asked = run.manifest().get("asked") or {}
+    sets = (_Columns.of(name, run.columns, asked) for name in run.columns)
+    return [columns for columns in sets if columns is not None]
+
+
+def _set(columns: _Columns, row: Mapping[str, Any], unsupported_words: Callable[..., Any] | None) -> ClaimSet:
+    claims = tuple(_citations(row, columns) if columns.base == "citation_support" else _claims(row, columns))
+    passages = as_passages(row.get("contexts"))
+    claim_set = ClaimSet(columns.name, _TITLES[columns.base], _LABELLED[columns.base][2], columns.by, claims)
+    if columns.base != "claims" or not columns.by_passages or unsupported_words is None or columns.by != BY_OFFLINE:
+        return claim_set
+    marked = (
+        claim
+        if claim.by_passages == SUPPORTED
+        else replace(claim, unsupported=tuple(unsupported_words(claim.text, passages)))
+        for claim in claims
+    )
+    return replace(claim_set, claims=tuple(marked))
+
+
+def _claims(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:
+    values = _list(row.get(columns.texts))
+    of_nuggets = columns.base == "nugget_support"
+    texts = [fact.text for fact in as_nuggets(values) or ()] if of_nuggets else claim_texts(values)
+    by_passages, by_text = (_list(row.get(name)) for name in (columns.by_passages, columns.by_text))
+    for place, text in enumerate(texts):
+        labels = [as_label(label) for label in _list(by_passages[place])] if place < len(by_passages) else []
+        whole = next((label for label in (SUPPORTED, CONTRADICTED) if label in labels), NOT_MENTIONED)
+        yield LabelledClaim(
+            text,
+            whole if labels else None,
+            None if place >= len(by_text) else str(by_text[place]) if of_nuggets else as_label(by_text[place]),
+            tuple((rank, label) for rank, label in enumerate(labels, 1) if label != NOT_MENTIONED),
+        )
+
+
+def _citations(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:
+    """The sentences that cite anything."""
+    sentences = cited_sentences(row.get("answer") or "", as_passages(row.get("contexts")))
+    values = _list(row.get(columns.name))
+    if len(values) != len(sentences):
+        return
+    for sentence, citations in zip(sentences, values, strict=True):
+        pairs = [pair for pair in _list(citations) if isinstance(pair, list) and len(pair) == 2]
+        if pairs and all(isinstance(rank, int) for rank, _ in pairs):
+            yield LabelledClaim(sentence.sentence, passages=tuple((rank, str(label)) for rank, label in pairs))
+
+
+def _list(cell: Any) -> list[Any]:
+    """A cell as a list; anything else, which a run that somebody has changed may have, is empty."""
+    if isinstance(cell, str):
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            return []
+    return cell if isinstance(cell, list) else []

@@ -1,0 +1,78 @@
+"""Columns of a judge that are filled without a model, with `judge=offline`: batch by batch, before they are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragmeter.asked import ASKED, Asked, AskedColumn
+from ragmeter.definition import Metric
+from ragmeter.io.write import dumps
+from ragmeter.table import SCORED, Batch, Failed, outcome_column, outcomes, row_causes
+
+
+def with_offline(batches: Iterable[Batch], metrics: Sequence[Metric]) -> Iterable[Batch]:
+    """The batches with the columns that metrics need and no model fills. Those that are there already stay."""
+    columns = offline_columns(metrics)
+    return (_filled(batch, columns) for batch in batches) if columns else batches
+
+
+def offline_columns(metrics: Iterable[Metric]) -> list[AskedColumn]:
+    """The columns that are filled offline for some metrics, each after those that it is filled from."""
+    return list({column.name: column for metric in metrics for column in metric.offline}.values())
+
+
+def described(metrics: Iterable[Metric]) -> dict[str, dict[str, Any]]:
+    """What the manifest says of the columns that are filled offline."""
+    return {column.name: {"columns": column.columns} for column in offline_columns(metrics)}
+
+
+def _filled(batch: Batch, columns: Sequence[AskedColumn]) -> Batch:
+    for column in columns:
+        if column.name not in batch.columns:
+            batch = replace(batch, columns={**batch.columns, **_fill(column, batch)}, plain=False)
+    return batch
+
+
+def _fill(column: AskedColumn, batch: Batch) -> dict[str, list[Any]]:
+    """The column's values as JSON, and the outcome of each."""
+    states, values, rows = rows_to_fill(column, column.asked, batch)
+    open_places = [place for place, value in enumerate(values) if value is None and states[place] == SCORED]
+    assert column.asked.offline is not None  # noqa: S101 - only such columns are filled here
+    results = column.asked.offline([rows[place] for place in open_places])
+    for place, result in zip(open_places, results, strict=True):
+        if isinstance(result, Failed):
+            states[place] = result.cause
+        else:
+            values[place] = dumps(result) if column.asked.structured else result
+    return {column.name: values, outcome_column(column.name): states}
+
+
+def rows_to_fill(
+    column: AskedColumn, asked: Asked, batch: Batch, also: Collection[str] = ()
+) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
+    """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns.
+
+    `asked` is the column as the judge has it; `also` are other columns that are wanted.
+    """
+    states = outcomes(batch.columns, [column.input_name(name) for name in asked.required], len(batch))
+    if causes := row_causes(batch):
+        states = [cause or state for cause, state in zip(causes, states, strict=True)]
+    rows = list(_records(column, {*asked.needs, *also}, batch))
+    values: list[str | None] = [None] * len(batch)
+    if (known := asked.known) is not None:
+        for place, row in enumerate(rows):
+            value = known(row) if states[place] == SCORED else None
+            if isinstance(value, Failed):
+                states[place] = value.cause
+            else:
+                values[place] = value
+    return states, values, rows
+
+
+def _records(column: AskedColumn, names: Collection[str], batch: Batch) -> Iterator[dict[str, Any]]:
+    columns = {name: batch.columns.get(column.input_name(name)) or [None] * len(batch) for name in names}
+    for name in columns.keys() & ASKED.keys():
+        columns[name] = [ASKED[name].decoded(value) for value in columns[name]]
+    return ({name: values[place] for name, values in columns.items()} for place in range(len(batch)))

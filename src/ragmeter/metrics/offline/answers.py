@@ -1,0 +1,93 @@
+"""The support of whole answers, from that of their claims: sentences and clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragmeter.metrics.bags import ranges
+from ragmeter.metrics.offline.claims import claims_of
+from ragmeter.metrics.offline.support import MODEL, Row, compare, log_odds, support_trees
+from ragmeter.metrics.offline.support_features import NAMES, support_features
+from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.trees import read_model
+from ragmeter.metrics.offline.vocabulary import DEFAULT, Bools, Floats
+from ragmeter.metrics.refusals import is_miss
+
+#: From this probability on an answer counts as one with a hallucination.
+HALLUCINATED = 0.5
+_LEAST = 1e-6
+_SHORT = 30  # content words up to which the length of an answer says nothing
+_CLAIM_WORDS = NAMES.index("claim_words")
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The claims of an answer, the log-odds that the passages support each, and which of them decline to answer."""
+
+    texts: list[str]
+    log_odds: Floats
+    words: Floats  # how many content words each has
+    declines: Bools
+
+    @property
+    def made(self) -> list[str]:
+        """Those that don't decline."""
+        return [text for text, declines in zip(self.texts, self.declines.tolist(), strict=True) if not declines]
+
+    def supported(self) -> float:
+        """The probability that the passages support the answer: the mean of its claims, weighed by their words."""
+        made = ~self.declines
+        return _chance(float(np.average(self.log_odds[made], weights=self.words[made])))
+
+    def hallucinated(self, slope: float, intercept: float) -> float:
+        """The probability that some claim is not supported: from the mean odds of its claims that they are not."""
+        made = ~self.declines
+        return _chance(slope * unsupported(self.log_odds[made], self.words[made]) + intercept)
+
+
+def unsupported(log_odds: Floats, words: Floats) -> float:
+    """The log-odds that some claim is not supported: the mean odds, weighed by words, so that the worst decide.
+
+    A long answer has more to go wrong. Its claims stand and fall together, so the odds grow with the square root only.
+    """
+    length = np.log(max(float(words.sum()), _SHORT) / _SHORT) / 2
+    return float(np.log(np.average(np.exp(-log_odds), weights=words)) + length)
+
+
+def _chance(log_odds: float) -> float:
+    return float(1 / (1 + np.exp(-log_odds)))
+
+
+def words_of(lines: Floats) -> Floats:
+    """How many content words each claim has, by its features; never quite 0, so that every claim has a weight."""
+    return np.maximum(np.expm1(lines[:, _CLAIM_WORDS]), _LEAST)
+
+
+def claims_of_answers(answers: Sequence[str], passages: Sequence[Sequence[str]]) -> list[Claims]:
+    """The claims of each answer with their support by the passages of its row."""
+    rows: list[Row] = [(claims_of(answer), row) for answer, row in zip(answers, passages, strict=True)]
+    starts = np.concatenate([[0], np.cumsum([len(claims) for claims, _ in rows])]).astype(np.int64)
+    lines, declines = np.zeros((int(starts[-1]), len(NAMES))), np.zeros(int(starts[-1]), bool)
+    for block in compare(rows):
+        places = ranges(starts[block.rows], np.diff(starts)[block.rows])
+        lines[places] = support_features(block.compared)
+        claims = block.compared.claims
+        texts = [text for number in block.rows.tolist() for text in rows[number][0]]
+        may_decline = np.flatnonzero(claims.per_text(claims.has(Mark.NEGATION | Mark.SORRY)) > 0)
+        languages = {block.compared.language, DEFAULT}
+        declines[places[may_decline]] = [is_miss(texts[number], languages) for number in may_decline.tolist()]
+    odds = log_odds(lines, support_trees())
+    parts = [slice(begin, end) for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+    words = words_of(lines)
+    return [
+        Claims(list(row[0]), odds[part], words[part], declines[part]) for row, part in zip(rows, parts, strict=True)
+    ]
+
+
+def answer_calibration() -> tuple[float, float]:
+    """Slope and intercept of the packaged model, from the odds of claims to those of an answer."""
+    slope, intercept = read_model(MODEL)["answer"]
+    return slope, intercept

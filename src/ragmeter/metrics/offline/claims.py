@@ -1,0 +1,69 @@
+"""Claims and their labels without a model: sentences and clauses, and the offline support model.
+
+A passage supports a claim from the probability `SUPPORTED` on. A claim that it does not support is contradicted only
+where a sentence of the passage has almost the same words, and a negation or another number; else it is not mentioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragmeter.metrics.citations import without_citations
+from ragmeter.metrics.markup import without_thoughts
+from ragmeter.metrics.nuggets import NONE, PARTIAL, SUPPORT
+from ragmeter.metrics.sentences import clauses, sentences
+from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED
+
+#: From this probability on a fact has partial support.
+PARTLY = 0.25
+#: A sentence that ends so claims nothing: a question, or the line before a list.
+_NO_CLAIM = ("?", "？", "؟", ":", "：")
+
+Texts = Sequence[Sequence[str]]
+
+
+def claims_of(text: str) -> list[str]:
+    """What a text claims: its sentences and their clauses, without citations, questions and lines before lists."""
+    parts = sentences(without_citations(without_thoughts(text)))
+    return [clause for part in parts if not part.endswith(_NO_CLAIM) for clause in clauses(part)]
+
+
+def labels_by_passage(claims: Texts, passages: Texts) -> list[list[list[str]]]:
+    """For each row, each of its claims and each of its passages a label."""
+    from ragmeter.metrics.offline.contradicting import contradicted  # here, so that other metrics don't wait for it
+    from ragmeter.metrics.offline.support import SUPPORTED as LEAST
+    from ragmeter.metrics.offline.support import support_of_rows
+
+    labels = []
+    is_supported = [probabilities >= LEAST for probabilities in support_of_rows(claims, passages)]
+    for flags, against in zip(is_supported, contradicted(claims, passages, is_supported), strict=True):
+        labels.append(
+            [
+                [SUPPORTED if yes else CONTRADICTED if no else NOT_MENTIONED for yes, no in zip(*pair, strict=True)]
+                for pair in zip(flags.tolist(), against.tolist(), strict=True)
+            ]
+        )
+    return labels
+
+
+def labels_by_text(claims: Texts, texts: Texts) -> list[list[str]]:
+    """For each row and each of its claims the label that the row's texts give it: the best of them counts."""
+    in_order = (SUPPORTED, CONTRADICTED, NOT_MENTIONED)
+    return [
+        [min(by_text, key=in_order.index, default=NOT_MENTIONED) for by_text in labels]
+        for labels in labels_by_passage(claims, texts)
+    ]
+
+
+def nugget_labels(facts: Texts, answers: Sequence[str]) -> list[list[str]]:
+    """For each row and each of its facts: whether the answer supports it, partly, or not."""
+    from ragmeter.metrics.offline.support import SUPPORTED as LEAST
+    from ragmeter.metrics.offline.support import supported_of_rows
+
+    return [
+        [
+            SUPPORT if probability >= LEAST else PARTIAL if probability >= PARTLY else NONE
+            for probability in row.tolist()
+        ]
+        for row in supported_of_rows(facts, [[answer] for answer in answers])
+    ]

@@ -1,0 +1,87 @@
+"""Which words of a claim no passage has, in any form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+import regex
+
+from ragmeter.metrics.normalize import UNSPACED, fold
+from ragmeter.metrics.offline.reading import readable
+from ragmeter.metrics.offline.support import compare
+from ragmeter.metrics.offline.support_features import Compared
+from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.vocabulary import Floats
+
+#: A run of a script without spaces, or a word with what is attached to it, without punctuation around it.
+_WORD = regex.compile(
+    rf"""
+    [{UNSPACED}][{UNSPACED}\p{{M}}]*
+  | [[\p{{L}}\p{{M}}\p{{N}}$€£¥]--[{UNSPACED}]](?:[^\s{UNSPACED}]*[[\p{{L}}\p{{M}}\p{{N}}%°]--[{UNSPACED}]])?
+    """,
+    regex.VERBOSE | regex.VERSION1,
+)
+_UNSPACED = regex.compile(rf"[{UNSPACED}]", regex.VERSION1)
+_ALPHABET = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
+
+Span = tuple[int, int]
+
+
+def unsupported_spans(claim: str, passages: Sequence[str]) -> list[Span]:
+    """Where the words of the claim begin and end, in characters, that no passage has."""
+    spans = [match.span() for match in _WORD.finditer(readable(claim))]
+    words = [claim[begin:end] for begin, end in spans]
+    is_lacking = _lacking(words, passages)
+    unspaced = _in_passages(passages) if any(map(_UNSPACED.match, words)) else ""
+    lacking: list[Span] = []
+    for (begin, end), word, lacks in zip(spans, words, is_lacking, strict=True):
+        if _UNSPACED.match(word):
+            lacking += ((begin + first, begin + last) for first, last in _in_letters(word, unspaced))
+        elif lacks:
+            lacking.append((begin, end))
+    return lacking
+
+
+def _lacking(words: Sequence[str], passages: Sequence[str]) -> list[bool]:
+    """Which words the passages lack. "3 million" is there if they have 3,000,000."""
+    if not words:
+        return []
+    twos = [f"{one} {other}" for one, other in pairwise(words)]
+    (block,) = compare([([*words, *twos], passages)])
+    n_lacking, n_items = _counts(block.compared)
+    lacks = n_lacking > 0
+    first, second = n_items[: len(words) - 1], n_items[1 : len(words)]
+    is_one_number = (n_items[len(words) :] < first + second) & (n_lacking[len(words) :] == 0)
+    lacks[: len(words) - 1][is_one_number] = False
+    lacks[1 : len(words)][is_one_number] = False
+    return [bool(lack) for lack in lacks[: len(words)]]
+
+
+def _counts(compared: Compared) -> tuple[Floats, Floats]:
+    """How many content words of each claim are missing, and how many items it has."""
+    words, claims = compared.words, compared.claims
+    says_something = ~claims.has(Mark.FUNCTION)[words.item]
+    return words.per_pair(~words.is_covered & says_something), np.diff(claims.starts).astype(np.float64)
+
+
+def _in_passages(passages: Sequence[str]) -> str:
+    return fold("\n".join(passages))
+
+
+def _in_letters(word: str, passages: str) -> Iterator[Span]:
+    """In a script without spaces, the letters that are in no group of two, or three in an alphabet, of the passages."""
+    size = min(3 if _ALPHABET.match(word) else 2, len(word))
+    folded = [fold(letter) for letter in word]
+    lacking = [True] * len(word)
+    for place in range(len(word) - size + 1):
+        if "".join(folded[place : place + size]) in passages:
+            lacking[place : place + size] = [False] * size
+    begin = None
+    for place, lacks in enumerate([*lacking, False]):
+        if lacks and begin is None:
+            begin = place
+        elif not lacks and begin is not None:
+            yield begin, place
+            begin = None

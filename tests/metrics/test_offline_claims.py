@@ -1,0 +1,63 @@
+"""Claims of a text, and labels of claims, without a model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragmeter.metrics.offline.claims import claims_of, labels_by_text
+from ragmeter.metrics.offline.contradicting import contradicted
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("", []),
+        ("Paris is the capital [1]. It is old.[2, 3]", ["Paris is the capital.", "It is old."]),
+        ("See [the map](https://a.example/b) of Paris.", ["See the map of Paris."]),
+        ("Did you know? Here are two facts:\n- Paris is big.\n- It is old.", ["Paris is big.", "It is old."]),
+        ("<think>It may be Lyon.</think>It is Paris.", ["It is Paris."]),
+        (
+            "Paris is the capital of France, and Lyon is a very large city; both are old towns by the river.",
+            ["Paris is the capital of France", "and Lyon is a very large city", "both are old towns by the river."],
+        ),
+        ("It is big, and old.", ["It is big, and old."]),
+        ("It flows through Uganda, Sudan, and Egypt before it reaches the sea.",
+         ["It flows through Uganda, Sudan, and Egypt before it reaches the sea."]),
+        ("París es la capital de Francia, pero Lyon es más bonita.",
+         ["París es la capital de Francia", "pero Lyon es más bonita."]),
+    ],
+)  # fmt: skip
+def test_claims_of_a_text(text: str, claims: list[str]) -> None:
+    assert claims_of(text) == claims
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "expected"),
+    [
+        ("The tower was built in 1889.", "The tower was built in 1887.", True),
+        ("The tower was built in 1889.", "The tower was built in 1889.", False),
+        ("The tower was built in 1889.", "The bridge of the town is old.", False),
+        ("The tower was built in 1889.", "The tower was built by Eiffel.", False),  # no other number
+        ("The drug is safe for children.", "The drug is not safe for children.", True),
+        ("La torre no es segura para niños.", "La torre es segura para niños.", True),
+        ("The drug is safe for children.", "The drug, which nobody has ever tested on any animals in a laboratory at "
+         "all, is safe for children in Spain and in many other rich countries.", False),
+    ],
+)  # fmt: skip
+def test_a_contradiction_has_a_basis(claim: str, passage: str, *, expected: bool) -> None:
+    [result] = contradicted([[claim]], [[passage]], [np.array([[False]])])
+    assert result.tolist() == [[expected]]
+
+
+def test_what_is_supported_is_never_contradicted() -> None:
+    [result] = contradicted([["It was built in 1889."]], [["It was built in 1887."]], [np.array([[True]])])
+    assert result.tolist() == [[False]]
+
+
+def test_the_best_of_several_texts_counts() -> None:
+    claims = [["Paris is the capital of France.", "Bananas grow on tall plants."]]
+    assert labels_by_text(claims, [["Lyon is large.", "Paris is the capital of France."]]) == [
+        ["supported", "not mentioned"]
+    ]
+    assert labels_by_text([["Paris is old."]], [[]]) == [["not mentioned"]]
