@@ -303,6 +303,13 @@ def test_a_font_that_can_not_be_loaded_explains_nothing(site: str, monkeypatch: 
     assert "font" not in failure
 
 
+def test_what_is_only_a_label_is_named_when_no_answer_comes(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up_soon(monkeypatch, "x", 4.0)
+    (failure,) = texts(ask_all(target(site, "label_only"), "x"))
+    assert failure.startswith("timeout: no answer within 4 s; what is new on the page are only labels: ")
+    assert "answer_selector=... says where the answer is" in failure
+
+
 def test_evidence_has_the_text_of_shadow_roots(site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     web = target(site, "closed_root", evidence=tmp_path, evidence_when="always")
     assert texts(ask_all(web, "deep?")) == ["Answer to deep?: it is so."]

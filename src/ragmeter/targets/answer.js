@@ -169,10 +169,20 @@ const ASSISTANT = [
   "[data-testid='stChatMessageContent'][aria-label*='assistant' i]", // Streamlit
   ".q-message-received .q-message-text-content", // NiceGUI and others on Quasar
   ".chat-assistant", // Open WebUI
-  ".agent-turn", // LibreChat
+  ".agent-turn .message-content", // LibreChat
   ".chat-answer-container", // Dify
   ".chatbot-host-bubble", // Flowise
 ].join(", ");
+// Pieces in what a page calls the content of a message, or in the region with the question that it has read aloud; all of
+// them if it has no such thing.
+const inContent = (pieces, echo) => {
+  const holds = (outer, some) => some.filter(({ element }) => outer.some((e) => within(element, e)));
+  const contents = all(".message-content").filter((e) => !echo.some(({ element }) => within(element, e)));
+  const own = contents.length ? holds(contents, pieces) : [];
+  if (own.length || !echo.length) return own.length ? own : pieces;
+  const regions = all("[role='log'], [aria-live='polite'], [aria-live='assertive']").filter((e) => echo.some(({ element }) => within(element, e)));
+  return regions.length && !state.lenient ? holds(regions, pieces) : pieces;
+};
 // New messages of the assistant's; null if the page names none.
 const marked = (rest, echo) => {
   const messages = all(ASSISTANT).filter(seen);

@@ -22,20 +22,22 @@ class Contexts:
     def __init__(self) -> None:
         self._ready: list[tuple[Any, Gate | None]] = []
         self._times: dict[Any, int] = {}
+        self._lost: list[Gate | None] = []  # of contexts whose browser has ended
 
     async def keep(self, visit: OpenPage) -> bool:
         """Empty the context of a page and keep it; False if that can't be done."""
         context = visit.context
         times = self._times.pop(context, 0) + 1
-        if times >= _TIMES or len(self._ready) >= _MOST:
+        if times >= _TIMES or len(self._ready) >= _MOST or visit.has_other_origins:
             return False
         address = urlsplit(visit.how.url)
         try:
             async with asyncio.timeout(_EMPTIES):
                 session = await context.new_cdp_session(visit.page)
                 where = {"origin": f"{address.scheme}://{address.netloc}", "storageTypes": "all"}
-                for page in context.pages[1:]:
-                    await page.close()
+                for page in context.pages:
+                    if page is not visit.page:
+                        await page.close()
                 await visit.page.goto("about:blank")  # no script of the page writes anything after this
                 await session.send("Storage.clearDataForOrigin", where)
                 await context.clear_cookies()
@@ -48,7 +50,7 @@ class Contexts:
 
     async def close(self) -> None:
         """Close what the contexts need; they themselves end with the browser."""
-        for _, gate in self._ready:
+        for gate in [*self._lost, *(gate for _, gate in self._ready)]:
             if gate is not None:
                 await gate.close()
         self._ready.clear()
@@ -59,6 +61,7 @@ class Contexts:
             context, gate = self._ready.pop()
             if context.browser is browser and browser.is_connected():
                 return context, gate
+            self._lost.append(gate)
         return None
 
 

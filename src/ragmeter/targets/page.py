@@ -82,6 +82,7 @@ class OpenPage:
         self.sent_by: str | None = None  # the button's selector, or nothing if it was Enter
         self.ignored = ""  # texts beside the last answer that were taken for labels
         self.frozen = False  # it has not responded to a call
+        self.has_other_origins = False  # a frame of it was at another origin, and may have stored something there
         self.events = Events(context, tab, error)
         self.messages: deque[list[Any]] = deque(maxlen=_MESSAGES)  # what earlier answers' messages consisted of
         self._error = error
@@ -240,6 +241,9 @@ class OpenPage:
             raise GiveUp(BLOCKED, f"the page leads to {where}, {self._other_host} ({advice})")
 
     def _navigated(self, frame: Any) -> None:
+        address, own = urlsplit(frame.url), urlsplit(self.how.url)
+        if address.scheme in ("http", "https") and (address.scheme, address.netloc) != (own.scheme, own.netloc):
+            self.has_other_origins = True
         if frame == self.page.main_frame:
             self.events.loads += 1
             self._is_elsewhere(frame.url)

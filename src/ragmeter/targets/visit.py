@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.hints import parameter
+from ragmeter.hints import option, parameter
 from ragmeter.io.cells import whole
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.finish import Finish
@@ -125,7 +125,11 @@ class Visit(SendingPage):
                 if guess:
                     missed = f"{parameter('answer_selector')} {how.answer_selector!r} matches nothing {within}"
                     return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
-        return TryAgain(TIMEOUT, f"no answer {within}{self._notes()}")
+        seen = ""
+        if look is not None and look["ignored"]:
+            place = f"{option('answer_selector')} says where the answer is"
+            seen = f"; what is new on the page are only labels: {whole(look['ignored'])}; {place}"
+        return TryAgain(TIMEOUT, f"no answer {within}{seen}{self._notes()}")
 
     def _notes(self) -> str:
         """What may explain that there is no answer, for the end of a message."""

@@ -153,7 +153,7 @@ const locate = (selector) => {
   const rest = news.filter((piece) => !isEcho.has(piece) && !labels.has(piece));
   const messages = marked(rest, echo);
   if (messages && messages.length) return messages;
-  const chosen = likely(rest, echo);
+  const chosen = likely(inContent(rest, echo), echo);
   if (chosen.length) return around(chosen, [...rest, ...labels], now);
   const home = state.home && all(state.home).pop();
   return home && again(home) ? [home] : [];
