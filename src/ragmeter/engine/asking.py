@@ -75,6 +75,7 @@ def ask_and_score(
     *,
     metrics: str | Iterable[MetricLike],
     columns: Mapping[str, str] | None = None,
+    quotes: bool = True,
     max_field: float = MAX_FIELD,
     run: str | None = None,
     output_dir: str | Path = RUNS,
@@ -124,7 +125,7 @@ def ask_and_score(
     output_dir = on_disk(location(output_dir), "asking a system")
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
-    source = open_source(dataset, Reading(max_field=max_field), what="dataset")
+    source = open_source(dataset, Reading(quotes=quotes, max_field=max_field), what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
     questions = [question for batch in batches for question in _questions(batch, source)]
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
@@ -188,6 +189,13 @@ def _check_budget(budget: float | None, target: Target) -> None:
             hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "
             f"{option('max_calls')}",
         )
+
+
+def first_question(dataset: Any, reading: Reading, columns: Mapping[str, str]) -> str:
+    """The first question of a dataset."""
+    source = open_source(dataset, reading, what="dataset")
+    batch = next(iter(rows_of(Typed(source, "reference", dict(columns)))))
+    return next(_questions(batch, source)).text
 
 
 def _questions(batch: Batch, source: Source) -> Iterator[Question]:

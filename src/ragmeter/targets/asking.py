@@ -127,7 +127,9 @@ def ask(
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
         return Asked(replies, effort, caller.usage.as_dict(), notice)
 
-    return run_calls(work, limits, answers.journal, current.key())
+    target.limit(limits.workers)
+    at_once = replace(limits, workers=limits.workers * target.overlap)
+    return run_calls(work, at_once, answers.journal, current.key())
 
 
 def _key(question: Question, history: str) -> tuple[Any, ...]:
