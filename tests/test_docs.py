@@ -118,6 +118,18 @@ def test_the_readme_says_on_what_the_offline_judge_s_figures_are() -> None:
     assert "cross-validated by question" in readme
 
 
+def test_the_readme_has_the_card_s_figures_of_long_answers() -> None:
+    card = (ROOT / "docs" / "offline-quality.md").read_text(encoding="utf-8")
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    titles = (r"\*\*offline_quality\*\*, ten folds", "`token_f1`", "the other person")
+    figures = [re.search(rf"^\| {title} \|.*\| \**([\d.]+) / [\d.]+\** \|$", card, re.MULTILINE) for title in titles]
+    quality, token_f1, person = (figure[1] for figure in figures if figure is not None)
+    assert (
+        f"it correlates {quality} (Pearson) with them where token F1 has {token_f1} and the other person {person}"
+        in readme
+    )
+
+
 def test_the_documents_have_no_words_that_are_gone() -> None:
     for document in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = document.read_text(encoding="utf-8")

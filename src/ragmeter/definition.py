@@ -43,6 +43,7 @@ class Properties(TypedDict, total=False):
     binary: bool
     bounds: tuple[float, float]
     optional: Iterable[str]
+    may_lack: Iterable[str]
     failed_score: float | None
 
 
@@ -85,6 +86,7 @@ class Metric:
         binary: bool = False,
         bounds: tuple[float, float] = (0.0, 1.0),
         optional: Iterable[str] = (),
+        may_lack: Iterable[str] = (),
         failed_score: float | None = None,
         settings: Mapping[str, Any] | None = None,
         source: str = "",
@@ -96,7 +98,8 @@ class Metric:
         self.direction = direction
         self.binary = binary
         self.bounds = bounds
-        self.optional = frozenset(optional)
+        self.may_lack = frozenset(may_lack)
+        self.optional = frozenset(optional) | self.may_lack
         self.failed_score = failed_score
         self.source = source
         self.inputs, self.defaults = _signature(function)
@@ -163,7 +166,7 @@ class Metric:
     def _from_table(self, filled: Iterable[AskedColumn]) -> tuple[str, ...]:
         read = [*self.needs, *(column.input_name(name) for column in filled for name in column.asked.required)]
         # a column of the user's own that may be empty may be missing
-        others = {column.name for column in self._filled} | (self.optional - set(NAMED_COLUMNS))
+        others = {column.name for column in self._filled} | (self.optional - set(NAMED_COLUMNS)) | self.may_lack
         return tuple(dict.fromkeys(name for name in read if name not in others))
 
     def with_settings(self, **settings: Any) -> Metric:
@@ -294,8 +297,9 @@ def metric(
     """Declare a metric, named after its function or `name`. `binary`: its scores are 0 or 1, so its mean is a rate.
 
     `optional` columns may be empty in a row, and the function gets None there; a row in which another needed column is
-    empty is not scored. `failed_score` is the score of a row that the system was asked and failed to answer, for
-    metrics over all questions; without it, such a row is not scored.
+    empty is not scored. Columns that the table `may_lack` altogether are optional too. `failed_score` is the score of a
+    row that the system was asked and failed to answer, for metrics over all questions; without it, such a row is not
+    scored.
     """
     direction = properties.get("direction", "higher")
     if direction not in get_args(Direction):

@@ -23,16 +23,17 @@ ROW: dict[str, Any] = {
 METRICS = "faithfulness,claim_precision,nugget_recall,citation_precision"
 
 
-def kept(folder: Path, row: dict[str, Any], metrics: str = METRICS) -> Run:
+def keep(folder: Path, row: dict[str, Any], metrics: str = METRICS) -> Run:
     run = evaluate([row], metrics=metrics, run="a", output_dir=folder).folder
     assert run is not None
     return run
 
 
 def test_claims_of_every_kind(tmp_path: Path) -> None:
-    run = kept(tmp_path, ROW)
+    run = keep(tmp_path, ROW)
     claims, nuggets, citations = claim_sets(run, [0])[0]
     assert claims.title == "claims of the answer"
+    assert claims.by == "from the data"
     assert claims.claims == (
         LabelledClaim("It is red.", "supported", "supported", ((1, "supported"),)),
         LabelledClaim("It is old", "contradicted", "not mentioned", ((2, "contradicted"),)),
@@ -48,10 +49,10 @@ def test_claims_of_every_kind(tmp_path: Path) -> None:
 
 def test_words_that_no_passage_supports_are_those_of_offline_claims(tmp_path: Path) -> None:
     row = {name: ROW[name] for name in ("qid", "answer", "contexts")} | {"answer": "It is red. Bananas grow."}
-    run = kept(tmp_path, row, "faithfulness[judge=offline]")
+    run = keep(tmp_path, row, "faithfulness[judge=offline]")
     [[[claims]]] = [claim_sets(run, [0], unsupported_words=lambda claim, passages: [(0, 7)])]
     assert [claim.unsupported for claim in claims.claims] == [(), ((0, 7),)]
-    assert claims.is_offline
+    assert claims.by == "offline"
 
 
 def test_claims_that_the_run_does_not_keep_are_made_where_they_are_shown(tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ def test_claims_that_the_run_does_not_keep_are_made_where_they_are_shown(tmp_pat
 
 
 def test_a_run_without_claims(tmp_path: Path) -> None:
-    run = kept(tmp_path, {"qid": "1", "answer": "a", "reference": "a"}, "token_f1")
+    run = keep(tmp_path, {"qid": "1", "answer": "a", "reference": "a"}, "token_f1")
     assert claim_columns(run) == []
     assert claim_sets(run, [0]) == [[]]
 
@@ -82,5 +83,5 @@ def test_cells_that_somebody_has_changed_show_nothing(tmp_path: Path) -> None:
     row = {"qid": "1", "answer": "a b", "reference": "a", "contexts": ["c"]}
     for cell in ("{", "7", "null", '[["x"]]', "[" * 100_000):
         changed = {**row, "claims": cell, "support_by_passages": cell, "citation_support": cell, "nuggets": cell}
-        run = kept(tmp_path, {**changed, "nugget_support": cell}, "token_f1")
+        run = keep(tmp_path, {**changed, "nugget_support": cell}, "token_f1")
         assert all(len(claim_set.claims) <= 1 for claim_set in claim_sets(run, [0])[0])

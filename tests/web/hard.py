@@ -97,3 +97,13 @@ REACHED = {
     "fetch", "redirected", "iframe", "iframe-redirected", "image", "script", "style", "socket", "events", "worker",
     "worker-socket", "shared-worker", "shared-worker-socket", "beacon", "window",
 }  # fmt: skip
+
+_ASK = 'const ask = () => { const q = box.value; box.value = ""; add("user", q); add("bot", told(q)); };'
+#: Pages that do not take a question at once, or not by Enter: the box alone, and what is done with it. An answer is given.
+RELUCTANT = {
+    "ready_later": _ASK + ' setTimeout(() => box.addEventListener("keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); ask(); } }), 3000);',
+    "button_only": _ASK + ' document.getElementById("submit-button").onclick = ask;',
+    "loses_its_text": _ASK + ' setTimeout(() => { box.value = ""; box.addEventListener("keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); ask(); } }); }, 1500);',
+    "keeps_its_text": 'box.addEventListener("keydown", async (e) => { if (e.key !== "Enter") return; e.preventDefault(); window.n = (window.n || 0) + 1; const r = await post("/answer?wait=4", box.value); add("bot", (await r.text()).replace("so", n === 1 ? "so" : "asked again")); });',
+    "never_takes": "",
+}  # fmt: skip

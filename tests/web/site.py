@@ -31,7 +31,7 @@ from starlette.routing import Route
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.hostile.pages import PAGES as HOSTILE
-from tests.web import hard
+from tests.web import hard, likeness
 
 ASKED: list[str] = []
 #: What was pushed by /push, by the line that waits for it.
@@ -111,6 +111,8 @@ async def show(request: Request) -> Response:
         return page('<p>outside</p><iframe src="/plain" width=600 height=400></iframe>')
     if kind == "form":
         return page(hard.FORM_PAGE)
+    if kind in likeness.PAGES:
+        return page(likeness.PAGES[kind])
     if kind == "closed_root":
         return page(hard.CLOSED_PAGE)
     if kind == "login" and request.cookies.get("who") != "me":
@@ -144,9 +146,11 @@ async def show(request: Request) -> Response:
         form = f'<span><div style="display: contents">{form}</div></span>'
     action = {**KINDS, **hard.WHOLE, **hard.SHORT}.get(kind, KINDS["plain"])
     setup = hard.REACHES if kind == "reaches" else hard.SETUP.get(kind, "")
+    if kind in hard.RELUCTANT:
+        setup, action = hard.RELUCTANT[kind], ""
     if kind in HOSTILE:
         setup, action = HOSTILE[kind].script(), HOSTILE[kind].action()
-    start = "" if kind == "late" else "listen();"
+    start = "" if kind == "late" or kind in hard.RELUCTANT else "listen();"
     late = (
         f"setTimeout(() => {{ document.getElementById('late').innerHTML = `{FORM}`; wire(); }}, 800);"
         if kind == "late"

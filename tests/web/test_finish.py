@@ -10,7 +10,9 @@ import pytest
 
 from ragmeter.targets.finish import Finish, Traffic, is_answer
 
-QUIET = {"busy": None, "off": False, "timers": False, "ready": False, "newly": False}
+QUIET = {
+    "unsure": "", "signs": 0, "waiting": 0, "busy": None, "off": False, "timers": False, "ready": False, "newly": False,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,17 @@ def test_what_is_an_answer(text: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     ("looks", "traffic", "seconds"),
     [
-        (steady("x"), over(), 1.0),
-        (steady("x"), Traffic(), 4.0),
-        (steady("x", timers=True), over(), 4.0),
-        (steady("x"), line_open(), 4.0),
-        (steady("x", off=True), over(), 20.0),
-        (steady("x", busy="#stop"), over(), 30.0),
-        (steady("x"), Traffic(under_way={object()}), 20.0),
+        (steady("It is so."), over(), 1.0),
+        (steady("It is so."), Traffic(), 4.0),
+        (steady("It is so.", timers=True), over(), 4.0),
+        (steady("It is so."), line_open(), 4.0),
+        (steady("It is so.", off=True), over(), 20.0),
+        (steady("It is so.", busy="#stop"), over(), 30.0),
+        (steady("It is so."), Traffic(under_way={object()}), 20.0),
+        (steady("It is"), Traffic(), 8.0),  # the rest may still come
+        (steady("It is so.", signs=1), Traffic(), 6.0),
+        (steady("", unsure="10:32"), over(), 10.0),
+        (steady("", unsure="10:32"), Traffic(under_way={object()}), 30.0),
     ],
 )
 def test_how_long_a_text_must_be_still(looks: Iterator[dict[str, Any]], traffic: Traffic, seconds: float) -> None:
@@ -92,8 +98,8 @@ def test_how_long_a_text_must_be_still(looks: Iterator[dict[str, Any]], traffic:
 def test_what_the_user_named() -> None:
     def looks(before: bool, after: bool, **more: Any) -> Iterator[dict[str, Any]]:
         for _ in range(20):
-            yield {**QUIET, "text": "x", "ready": before}
-        yield from steady("x", ready=after, **more)
+            yield {**QUIET, "text": "It is so.", "ready": before}
+        yield from steady("It is so.", ready=after, **more)
 
     assert finished_at(looks(False, True), named=True) == pytest.approx(1.05, abs=0.1)
     assert finished_at(looks(True, False), named=True) > 30
@@ -123,4 +129,45 @@ def test_a_signal_that_ends_before_the_text_begins_says_nothing() -> None:
 
 
 def test_time_in_which_nobody_looked_does_not_count() -> None:
-    assert finished_at(steady("x"), traffic=over(), step=2.5) > 10.0  # four looks, not one second
+    assert finished_at(steady("It is so."), traffic=over(), step=2.5) > 10.0  # four looks, not one second
+
+
+def test_what_blinks_does_not_keep_an_answer_open() -> None:
+    def looks() -> Iterator[dict[str, Any]]:
+        while True:
+            for text in ("It is so. \u25cf", "It is so.", "Live: it is so.", "It is so."):
+                yield {**QUIET, "text": text}
+
+    assert finished_at(looks()) == pytest.approx(4.0, abs=0.5)
+
+
+def test_pauses_that_were_seen_make_the_wait_longer_up_to_a_limit() -> None:
+    def looks(pause: float) -> Iterator[dict[str, Any]]:
+        for _ in range(round(pause / 0.05)):
+            yield {**QUIET, "text": "Some"}
+        yield from steady("Some more.")
+
+    def after(pause: float) -> float:
+        return finished_at(looks(pause)) - pause
+
+    assert after(0.5) == pytest.approx(4.0, abs=0.3)
+    assert after(3.0) == pytest.approx(6.0, abs=0.3)
+    assert after(7.0) == pytest.approx(10.0, abs=0.3)
+
+
+@pytest.mark.parametrize("sign", [{"off": True}, {"signs": 2}, {"waiting": 1}])
+def test_other_signs_of_work_that_go_are_the_end_as_well(sign: dict[str, Any]) -> None:
+    def looks() -> Iterator[dict[str, Any]]:
+        for _ in range(10):
+            yield {**QUIET, "text": "It is so.", **sign}
+        yield from steady("It is so.")
+
+    assert finished_at(looks()) == pytest.approx(0.6, abs=0.2)
+
+
+def test_the_first_word_is_that_of_the_answer_and_not_of_a_placeholder() -> None:
+    finish, now = Finish(0.0, named=False), 0.0
+    for text in ("processing 0.1/2.2s", "processing 0.3/2.2s", "", "The", "The end", "The end."):
+        now += 1.0
+        finish.see({**QUIET, "text": text}, Traffic(), now)
+    assert finish.first == 4.0

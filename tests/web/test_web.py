@@ -183,7 +183,7 @@ def test_a_spinner_is_no_answer(site: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_selector_that_matches_nothing_stops_at_once(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.targets.visit._APPEARS", 1.0)
+    monkeypatch.setattr("ragmeter.targets.growth._QUIET", 1.0)
     with pytest.raises(UsageError) as caught:
         ask_all(target(site, "plain", input_selector="#nothing"), "x")
     assert "input_selector '#nothing' matches nothing" in str(caught.value)
@@ -193,9 +193,40 @@ def test_a_selector_that_matches_nothing_stops_at_once(site: str, monkeypatch: p
 
 
 def test_a_box_is_looked_for_several_times_however_slow_the_machine(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.targets.visit._APPEARS", 0.0)  # all the time went by in one look
-    monkeypatch.setattr("ragmeter.targets.visit._LOOKS", 1000)
+    monkeypatch.setattr("ragmeter.targets.growth._QUIET", 0.0)  # a page that waits for something is not quiet
     assert texts(ask_all(target(site, "late"), "x")) == ["Answer to x: it is so."]
+
+
+@pytest.mark.parametrize("kind", ["ready_later", "button_only", "loses_its_text", "keeps_its_text"])
+def test_a_question_is_sent_until_the_page_takes_it_and_once_only(site: str, kind: str) -> None:
+    web = target(site, kind, submit_selector=None)
+    assert texts(ask_all(web, "Is it so?")) == ["Answer to Is it so?: it is so."]
+
+
+def test_a_question_that_is_never_taken(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.targets.sending._TAKES", 0.2)
+    monkeypatch.setattr("ragmeter.targets.sending._GIVES_UP", 1.0)
+    (failure,) = texts(ask_all(target(site, "never_takes", submit_selector=None), "Is it so?"))
+    assert failure.startswith("timeout: the question was not sent: its text is still in the box after ")
+    assert failure.endswith("with Enter and the button beside the box; submit_selector=... may help")
+
+
+def test_pages_open_one_after_another(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_page, arrive = Visit.open, Visit.arrive
+    steps: list[str] = []
+
+    async def begin(visit: Visit) -> None:
+        steps.append("begins")
+        await open_page(visit)
+
+    async def end(visit: Visit) -> None:
+        await arrive(visit)
+        steps.append("ends")
+
+    monkeypatch.setattr(Visit, "open", begin)
+    monkeypatch.setattr(Visit, "arrive", end)
+    ask_all(target(site, "plain"), *"abcd", workers=4)
+    assert steps == ["begins", "ends"] * 4
 
 
 def test_pages_that_do_not_open(site: str) -> None:

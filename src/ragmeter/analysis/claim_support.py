@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ _TITLES = {
     "nugget_support": "nuggets",
     "citation_support": "citations",
 }
+BY_MODEL, BY_OFFLINE, BY_DATA = "by a model", "offline", "from the data"
 #: The columns of a row that are read beside those of its claims.
 _TEXTS = ("answer", "contexts")
 #: Metrics over claims that the run does not keep: they are made again where they are shown.
@@ -56,17 +57,16 @@ class LabelledClaim:
 
 @dataclass(frozen=True)
 class ClaimSet:
-    """The claims of one column in one row. `source` is the other text that they are compared with."""
+    """The claims of one column in one row. `source` is the other text that they are compared with.
+
+    `by` says who labelled them: a model, offline, or the data.
+    """
 
     column: str
     title: str
     source: str
+    by: str
     claims: tuple[LabelledClaim, ...]
-
-    @property
-    def is_offline(self) -> bool:
-        """Whether no model was asked."""
-        return naming.parse(self.column).settings.get("judge") == OFFLINE
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -82,9 +82,10 @@ class _Columns:
     texts: str
     by_passages: str
     by_text: str
+    by: str
 
     @classmethod
-    def of(cls, name: str, present: Sequence[str]) -> _Columns | None:
+    def of(cls, name: str, present: Sequence[str], asked: Collection[str]) -> _Columns | None:
         try:
             parsed = naming.parse(name)
         except UsageError:  # a column of the user's
@@ -94,15 +95,19 @@ class _Columns:
         labels = [naming.render(column, parsed.settings) if column else "" for column in _LABELLED[parsed.base][:2]]
         by_passages, by_text = (column if column in present else "" for column in labels)
         texts = "nuggets" if parsed.base == "nugget_support" else name
-        is_labelled = bool(by_passages or by_text or not any(labels))
-        return cls(name, parsed.base, texts, by_passages, by_text) if is_labelled else None
+        if any(labels) and not (by_passages or by_text):
+            return None
+        by = BY_MODEL if {name, by_passages, by_text} & set(asked) else BY_DATA
+        by = BY_OFFLINE if parsed.settings.get("judge") == OFFLINE else by
+        return cls(name, parsed.base, texts, by_passages, by_text, by)
 
     @property
     def names(self) -> list[str]:
         return [name for name in (self.texts, self.by_passages, self.by_text) if name]
 
 
-_MADE = _Columns("claims[judge=offline]", "claims", "claims[judge=offline]", "support_by_passages[judge=offline]", "")
+_CLAIMS, _BY_PASSAGES = "claims[judge=offline]", "support_by_passages[judge=offline]"
+_MADE = _Columns(_CLAIMS, "claims", _CLAIMS, _BY_PASSAGES, "", BY_OFFLINE)
 
 
 def claim_columns(run: Run) -> list[str]:
@@ -123,15 +128,12 @@ def claim_sets(
     """
     sets = _sets(run)
     names = list(dict.fromkeys([*(name for columns in sets for name in columns.names), *_TEXTS]))
-    made = _Columns(
-        "claims[judge=offline]", "claims", "claims[judge=offline]", "support_by_passages[judge=offline]", ""
-    )
-    is_made = made.name not in run.columns and any(name.partition("[")[0] in _UNKEPT for name in run.columns)
+    is_made = _MADE.name not in run.columns and any(name.partition("[")[0] in _UNKEPT for name in run.columns)
     rows = run.records(places, names) if sets or is_made else [{} for _ in places]
     if is_made:
         sets = [*sets, _MADE]
         _make(rows[:most_made])
-    return [[found for columns in sets if (found := _set(columns, row, unsupported_words)).claims] for row in rows]
+    return [[own for columns in sets if (own := _set(columns, row, unsupported_words)).claims] for row in rows]
 
 
 def explain_claims(run: RunLike, qid: str, *, output_dir: str | Path = RUNS) -> list[list[ClaimSet]]:
@@ -164,23 +166,24 @@ def _make(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _sets(run: Run) -> list[_Columns]:
-    found = (_Columns.of(name, run.columns) for name in run.columns)
-    return [columns for columns in found if columns is not None]
+    asked = run.manifest().get("asked") or {}
+    sets = (_Columns.of(name, run.columns, asked) for name in run.columns)
+    return [columns for columns in sets if columns is not None]
 
 
 def _set(columns: _Columns, row: Mapping[str, Any], unsupported_words: Callable[..., Any] | None) -> ClaimSet:
     claims = tuple(_citations(row, columns) if columns.base == "citation_support" else _claims(row, columns))
     passages = as_passages(row.get("contexts"))
-    found = ClaimSet(columns.name, _TITLES[columns.base], _LABELLED[columns.base][2], claims)
-    if columns.base != "claims" or not columns.by_passages or unsupported_words is None or not found.is_offline:
-        return found
+    claim_set = ClaimSet(columns.name, _TITLES[columns.base], _LABELLED[columns.base][2], columns.by, claims)
+    if columns.base != "claims" or not columns.by_passages or unsupported_words is None or columns.by != BY_OFFLINE:
+        return claim_set
     marked = (
         claim
         if claim.by_passages == SUPPORTED
         else replace(claim, unsupported=tuple(unsupported_words(claim.text, passages)))
         for claim in claims
     )
-    return replace(found, claims=tuple(marked))
+    return replace(claim_set, claims=tuple(marked))
 
 
 def _claims(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:

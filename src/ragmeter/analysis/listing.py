@@ -122,7 +122,9 @@ def list_metrics(
     text = search.casefold()
     needed = set(several(needs))
     available = None if columns is None else set(several(columns))
-    metrics = [metric for metric in registry.known() if available is None or set(metric.needs) <= available]
+    metrics = [
+        metric for metric in registry.known() if available is None or set(metric.needs) - metric.may_lack <= available
+    ]
     return MetricList(
         metric
         for metric in map(MetricInfo.of, metrics)

@@ -355,6 +355,7 @@ def _score(
         "numbers": writer.numbers(),
         **({"abstained": abstained} if (abstained := writer.abstentions()) else {}),
         "columns_left_out": writer.left_out,
+        **writer.cautions(),
     }
 
 

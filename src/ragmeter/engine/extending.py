@@ -96,6 +96,7 @@ def extend(
                 **({"abstained": abstained} if abstained else {}),
                 **({"judges": judges} if judges else {}),
                 **filled.summary,
+                **writer.cautions(),
             },
         )
 

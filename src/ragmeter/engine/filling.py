@@ -162,6 +162,8 @@ def _no_judge(metrics: Sequence[Metric], missing: Sequence[str]) -> UsageError:
         hint += f"; {offline.name} needs none"
     elif column.asked.given:
         hint += f"; a table with a column {column.name} needs none"
+    elif column.asked.instead:
+        hint += f"; {column.asked.instead}"
     return UsageError(f"{metric.name} needs a judge", hint=hint)
 
 

@@ -47,6 +47,7 @@ grade = asked(
     fills=("grade_reason",),
     optional=("question",),
     settings={"scale": _USUAL},
+    instead="offline there is offline_correct, right or wrong",
     labels=_LABELS,
     configure=lambda settings: {"form": Scale("grade", *ScaleName.parse(settings["scale"]).ends)},
 )

@@ -54,6 +54,7 @@ verdict = asked(
     settings={"judge": LLM},
     known=_known,
     labels=_LABELS,
+    instead="offline there is offline_correct",
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import regex
 
 #: Words that end in a full stop which ends no sentence: short forms and single capitals.
@@ -25,6 +27,9 @@ _FEWEST_WORDS = 4
 #: The number of an item of a list.
 _NUMBER = regex.compile(r"\s*\d{1,3}\.")
 _BULLET = regex.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")
+#: A shorter text counts as short, however many sentences it has; of a longer one only the beginning is looked at.
+_SHORT = 100
+_LOOKED_AT = 2_000
 
 
 def sentences(text: str) -> list[str]:
@@ -42,12 +47,23 @@ def sentences(text: str) -> list[str]:
     return [part for part in bare if any(character.isalnum() for character in part)]
 
 
+def is_long(text: str) -> bool:
+    """Whether a reference is longer than a sentence: more than a name, a date or a phrase."""
+    return len(text) >= _SHORT and len(sentences(text[:_LOOKED_AT])) > 1
+
+
+def count_long(references: Iterable[Sequence[str] | None]) -> int:
+    """How many rows have no short reference among theirs."""
+    return sum(bool(row) and all(map(is_long, row)) for row in references if row is not None)
+
+
 def clauses(sentence: str) -> list[str]:
     """The clauses of a sentence, as far as punctuation and joining words show them; short ones are not split off."""
     parts = [part for part in _JOINT.split(sentence) if part.strip()]
     whole = [parts[0]] if parts else []
     for part in parts[1:]:
-        if min(len(part.split()), len(whole[-1].split())) < _FEWEST_WORDS:
+        before = whole[-1].rpartition(",")[2]  # "such as Uganda, Sudan, and Egypt": a list, and no clause
+        if min(len(part.split()), len(before.split())) < _FEWEST_WORDS:
             whole[-1] = f"{whole[-1]}, {part}"
         else:
             whole.append(part)

@@ -105,6 +105,7 @@ _SUMMARY = record(
         "statistics": maybe(_STATISTICS),
         "numbers": maybe(mapped(_PERCENTILES)),
         "columns_left_out": mapped(count),
+        "long_references": count,
         "causes": maybe(mapped(count)),
         "abstained": maybe(record({"n": count, "right": count, "wrong": count})),
         "usage": maybe(mapping),

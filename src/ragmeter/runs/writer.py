@@ -22,6 +22,7 @@ from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
+from ragmeter.metrics.sentences import count_long
 from ragmeter.runs.layout import MANIFEST, SUMMARY, writing
 from ragmeter.runs.places import hold, put, temporary_folder
 from ragmeter.runs.rows import RowsFile, clusters_of
@@ -30,6 +31,8 @@ from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
 from ragmeter.table import ABSTAINED, LIST_COLUMNS, NUMBER_COLUMNS, SCORED, Batch, Measure, Scores, outcome_column
 
+#: The metrics of the offline judge of short answers begin so.
+_FOR_SHORT = "offline_correct"
 _LISTS = pa.list_(pa.large_string())
 _OUTCOME = pa.dictionary(pa.int32(), pa.string())
 
@@ -54,12 +57,16 @@ class RowsWriter:
         self._schema: Any = None
         self.left_out: dict[str, int] = {}
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
+        self._is_for_short = any(metric.name.startswith(_FOR_SHORT) for metric in metrics)
+        self._long_references = 0
 
     def write(self, scored: Scored, carried: Mapping[str, Any] | None = None) -> None:
         """Add a batch. The first one fixes the columns; a column that appears later is counted and left out.
 
         `carried` are columns of an earlier run that stay as they are.
         """
+        if self._is_for_short:
+            self._long_references += count_long(scored.batch.columns.get("reference") or ())
         numbers = {*NUMBER_COLUMNS, *scored.batch.numbers}
         arrays = {
             self._input_name(name): _array(name, column, numbers) for name, column in scored.batch.columns.items()
@@ -120,6 +127,10 @@ class RowsWriter:
             present = [name for name in NUMBER_COLUMNS if name in rows.schema.names]
             columns = {name: rows.read([name])[name].drop_null().to_numpy() for name in present}
         return {name: percentiles(values) for name, values in columns.items() if len(values)}
+
+    def cautions(self) -> dict[str, int]:
+        """For the summary: how many references are longer than those that the offline judge has learnt from."""
+        return {"long_references": self._long_references} if self._long_references else {}
 
     def abstentions(self) -> dict[str, int]:
         """How many answers decline, and how many of them rightly, where questions are marked as unanswerable.

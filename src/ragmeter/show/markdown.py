@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
+from ragmeter.asked import OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
 from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
 from ragmeter.show.sentences.metrics import about_intervals, level, titled
@@ -70,11 +71,19 @@ def metric_page(metric: Metric) -> str:
     bounds = "0 or 1" if metric.binary else f"{low} to {high}"
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
     judged = ", and a judge" if metric.asks else ""
-    facts = f"**Range.** {bounds}; {better}. **Needs** {', '.join(metric.reads)}{judged}."
+    if judged and metric.accepts("judge", OFFLINE):
+        judged += " (or `judge=offline`)"
+    facts = f"**Range.** {bounds}; {better}. **Needs** {_needed(metric)}{judged}."
     if metric.settings:
         facts += f" **Settings** {', '.join(metric.settings)}."
     first, _, description = (metric.__doc__ or "").partition("\n")
     return f"{first}\n\n{facts}\n\n{description.strip()}"
+
+
+def _needed(metric: Metric) -> str:
+    """The columns that it needs, and those that it uses where they are there."""
+    needed, used = ", ".join(metric.reads), ", ".join(sorted(metric.may_lack))
+    return f"{needed}, and uses {used} where it is there" if used else needed
 
 
 def _mark(passed: bool) -> str:

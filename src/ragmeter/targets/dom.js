@@ -1,7 +1,7 @@
 // The DOM as the browser made it. A page may put its own functions in the place of the DOM's, or hide properties by the
 // names of its form fields (<input name="parentElement">); neither changes what our script reads.
 if (window.__ragmeter) return; // one window may be set up twice
-const { Boolean, CSS, Error, Map, Math, Number, Object, Set, ShadowRoot, String, WeakSet } = window;
+const { Boolean, CSS, Date, Error, Map, Math, Number, Object, Set, ShadowRoot, String, WeakSet, parseFloat } = window;
 const { apply } = Reflect, quoted = JSON.stringify;
 const getter = (owner, name) => {
   const { get } = Object.getOwnPropertyDescriptor(owner.prototype, name);

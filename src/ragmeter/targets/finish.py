@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote, quote_plus
 
-#: Seconds that a text must not have changed: once the ready selector is visible, once the stop button has gone, once
-#: all requests have ended, without any such signal, and while requests are still open.
-_READY, _STOPPED, _SETTLED, _STILL, _PENDING = 0.1, 0.5, 1.0, 4.0, 20.0
+#: Seconds that a text must not have changed: once the ready selector is visible, once a sign that the page is at work
+#: has gone, once all requests have ended, without any such signal, while something moves, and while requests are open.
+_READY, _STOPPED, _SETTLED, _STILL, _MOVING, _PENDING = 0.1, 0.5, 1.0, 4.0, 6.0, 20.0
+#: Pauses that were seen make the wait longer: by this factor, and up to so many seconds.
+_LONGER, _LONGEST = 2.0, 10.0
+#: Seconds without any signal for a text that does not end as a sentence, a table or code does: the rest may still come.
+_BROKEN_OFF = 8.0
+#: Seconds for a text that is probably only a label, a time or initials.
+_UNSURE = 10.0
+#: How many of the last texts are remembered, to know a text that comes and goes; and how many beginnings of the first.
+_LAST, _FIRST = 8, 200
 #: The most seconds that one look adds: on a slow machine, the text may have changed between two looks.
 _GLANCE = 0.25
 _AT_WORK = r"thinking|loading|typing|generating|searching|pensando|cargando|escribiendo|generando|buscando"
@@ -20,7 +31,21 @@ _WAITING = re.compile(
     rf"\W*((\w+\W+){{0,3}}(is|are|está)\W+)?({_AT_WORK})?\W*|(?=.{{0,60}}$).*\b({_DOING})\b.*(\.\.\.|…)\W*",
     re.IGNORECASE | re.DOTALL,
 )
+#: How a complete text ends: with the end of a sentence, perhaps in brackets or with a reference; of code; of a table.
+_ENDS = re.compile(r"([.!?。！？…:;]|```|\|)[\s\"'”’»)\]\d\[*_]*$")
+_CURSOR = re.compile(r"\s*[▌▍▎▋▊▉█▮▯⬤●]+\s*$")
 _REQUESTS = frozenset({"fetch", "xhr", "eventsource", "document"})
+#: Characters of a question that tell it from other texts, and bytes of a message that are searched for it.
+_TELLING, _MOST_BYTES = 4, 1_000_000
+
+
+def _forms(question: str) -> tuple[bytes, ...]:
+    """How a question may be written in what a page sends: as it is, as JSON, in an address. None if it is too short."""
+    if len(question.strip()) < _TELLING:
+        return ()
+    escaped = (json.dumps(question, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
+    forms = {question, *escaped, quote(question), quote_plus(question)}
+    return tuple(form.encode("utf-8", "replace") for form in forms)
 
 
 def is_answer(text: str) -> bool:
@@ -36,9 +61,15 @@ class Traffic:
     lines: set[Any] = field(default_factory=set)
     requests: int = 0
     heard_at: float = 0.0
+    carried: bool = False  # something that the page sent has the question in it
+    broken: str = ""  # the request with the question failed, and how
+    _forms: tuple[bytes, ...] = ()
+    _carriers: set[Any] = field(default_factory=set)
 
-    def question(self, now: float) -> None:
+    def question(self, now: float, text: str = "") -> None:
         """A question is about to be sent. An answer may also come over a connection that is already open."""
+        self.carried, self.broken, self._forms = False, "", _forms(text)
+        self._carriers = set()
         self.lines |= self.under_way
         self.under_way = set()
         self.requests, self.heard_at = 0, now
@@ -49,6 +80,22 @@ class Traffic:
             self.under_way.add(request)
             self.requests += 1
             self.heard_at = now
+
+    def sent(self, message: str | bytes | None, request: Any = None) -> None:
+        """The page has sent this: the body or the address of a request, or a message on a web socket."""
+        if not message or not self._forms:
+            return
+        content = message.encode("utf-8", "replace") if isinstance(message, str) else message
+        if any(form in content[:_MOST_BYTES] for form in self._forms):
+            self.carried = True
+            if request is not None:
+                self._carriers.add(request)
+                self.broken = ""  # it is tried again
+
+    def fail(self, request: Any, cause: str) -> None:
+        """A request was refused or broke off. Only that with the question matters: others may be about anything."""
+        if request in self._carriers:
+            self.broken = cause
 
     def end(self, request: Any, now: float) -> None:
         """A request has ended or failed."""
@@ -74,37 +121,73 @@ class Finish:
         self.begun = self.changed = begun
         self.named = named
         self.text = ""
-        self.first: float | None = None
         self._seen = begun
-        self._still = 0.0
+        self._still = self._pause = self._unsure_still = 0.0
+        self._unsure = ""
+        self._texts: deque[str] = deque(maxlen=_LAST)
+        self._beginnings: list[tuple[float, str]] = []
         self._was_unready = False
-        self._was_busy = self._spoke = self._stopped = False
+        self._working: dict[str, bool] = {}
+        self._spoke: set[str] = set()
+        self._stopped = False
+
+    @property
+    def first(self) -> float | None:
+        """When the first word of the answer was seen. A placeholder before it is no word of it."""
+        word = _first_word(self.text)
+        return next((when for when, beginning in self._beginnings if beginning and word.startswith(beginning)), None)
 
     def see(self, look: Mapping[str, Any], traffic: Traffic, now: float) -> bool:
         """Evaluate one look at the page; True if the answer is finished."""
-        text = look["text"]
-        changed = text != self.text
-        self._still = 0.0 if changed else self._still + min(now - self._seen, _GLANCE)
+        text = without_cursor(look["text"])
+        passed = min(now - self._seen, _GLANCE)
         self._seen = now
+        changed = text != self.text and text not in self._texts  # what blinks comes back
         if changed:
-            self.text, self.changed = text, now
-            if self.first is None and is_answer(text):
-                self.first = now
+            self._pause = max(self._pause, self._still if is_answer(self.text) else 0.0)
+            self._texts.append(text)
+            self.changed = now
+            self._begins(text, now)
+        self._still = 0.0 if changed else self._still + passed
+        self.text = text
         self._signals(look, changed)
+        if not text:
+            return self._take_unsure(look, traffic, passed)
         return is_answer(text) and self._still >= self._patience(look, traffic, now)
 
+    def _begins(self, text: str, now: float) -> None:
+        if is_answer(text) and len(self._beginnings) < _FIRST:
+            self._beginnings.append((now, _first_word(text)))
+
+    def _take_unsure(self, look: Mapping[str, Any], traffic: Traffic, passed: float) -> bool:
+        """A message that is only a time or a letter is an answer if nothing else comes."""
+        unsure = look.get("unsure", "")
+        self._unsure_still = self._unsure_still + passed if unsure == self._unsure else 0.0
+        self._unsure = unsure
+        at_work = look["busy"] or look["off"] or traffic.under_way or (self.named and not look["ready"])
+        if not is_answer(unsure) or at_work or self._unsure_still < _UNSURE:
+            return False
+        self.text = unsure
+        self.changed = self._seen - self._unsure_still
+        self._beginnings = [(self.changed, _first_word(unsure))]
+        return True
+
     def _signals(self, look: Mapping[str, Any], changed: bool) -> None:
-        """A stop button that was shown with the text and disappears means the end, unless the text changes again."""
-        busy = bool(look["busy"])
+        """A sign of work that was shown with the text and disappears means the end, unless the text changes again."""
         self._was_unready = self._was_unready or not look["ready"]
-        if busy:
-            self._spoke = self._spoke or is_answer(self.text)
+        signs = {"busy": look["busy"], "off": look["off"], "signs": look.get("signs"), "waiting": look.get("waiting")}
+        ended = False
+        for name, value in signs.items():
+            if value and is_answer(self.text):
+                self._spoke.add(name)
+            ended = ended or (not value and self._working.get(name, False) and name in self._spoke)
+            self._working[name] = bool(value)
+        if look["busy"] or look["off"]:
             self._stopped = False
-        elif self._was_busy:
-            self._stopped = self._spoke
+        elif ended:
+            self._stopped = True
         elif changed:
             self._stopped = False
-        self._was_busy = busy
 
     def _patience(self, look: Mapping[str, Any], traffic: Traffic, now: float) -> float:
         """Seconds that the text must not have changed. Idle connections shorten the wait; they prove nothing."""
@@ -114,8 +197,21 @@ class Finish:
             return _READY
         if look["busy"]:
             return math.inf
-        if traffic.under_way or look["off"]:
-            return _PENDING
+        under_way = bool(traffic.under_way) or look["off"]
         if self._stopped:
-            return _STOPPED
-        return _SETTLED if traffic.settled(now) and not look["timers"] else _STILL
+            return _SETTLED if under_way else _STOPPED
+        if under_way:
+            return _PENDING
+        if traffic.settled(now) and not look["timers"]:
+            return _SETTLED
+        least = _MOVING if look.get("signs") else _STILL if _ENDS.search(self.text) else _BROKEN_OFF
+        return max(least, min(_LONGER * self._pause, _LONGEST))
+
+
+def _first_word(text: str) -> str:
+    return text.split(maxsplit=1)[0] if text.strip() else ""
+
+
+def without_cursor(text: str) -> str:
+    """The text without the cursor that some pages show at its end while they write."""
+    return _CURSOR.sub("", text)

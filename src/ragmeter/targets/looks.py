@@ -7,6 +7,11 @@ from typing import Any
 #: The fields of a look at a page, and their types.
 _FIELDS: dict[str, type | tuple[type, ...]] = {
     "text": str,
+    "unsure": str,
+    "ignored": str,
+    "problem": str,
+    "signs": int,
+    "waiting": int,
     "selector": (str, type(None)),
     "sources": (list, type(None)),
     "busy": (str, type(None)),

@@ -12,6 +12,8 @@ from ragmeter.targets.finish import Traffic
 
 #: Characters of a message that are kept.
 _LONGEST = 1000
+#: The lowest status of HTTP that is a refusal.
+_REFUSED = 400
 
 
 class Events:
@@ -27,11 +29,29 @@ class Events:
         tab.on("pageerror", lambda problem: self.console.append(f"error: {str(problem)[:_LONGEST]}"))
         tab.on("dialog", self._answer)
         tab.on("crash", self._crash)
-        tab.on("request", lambda request: self.traffic.begin(request, time.perf_counter()))
+        tab.on("request", self._request)
         tab.on("requestfinished", lambda request: self.traffic.end(request, time.perf_counter()))
-        tab.on("requestfailed", lambda request: self.traffic.end(request, time.perf_counter()))
+        tab.on("requestfailed", self._failed)
+        tab.on("response", self._response)
         tab.on("websocket", self._socket)
         context.on("page", self._window)
+
+    def _request(self, request: Any) -> None:
+        self.traffic.begin(request, time.perf_counter())
+        self.traffic.sent(request.url, request)
+        with suppress(self._error):
+            self.traffic.sent(request.post_data_buffer, request)
+
+    def _response(self, response: Any) -> None:
+        if response.status >= _REFUSED:
+            request = response.request
+            self.traffic.fail(request, f"{request.method} {public(request.url)} answered HTTP {response.status}")
+
+    def _failed(self, request: Any) -> None:
+        self.traffic.end(request, time.perf_counter())
+        failure = request.failure or "it failed"
+        if "ABORTED" not in failure:  # by the page itself
+            self.traffic.fail(request, f"{request.method} {public(request.url)}: {failure}")
 
     def last_error(self) -> str:
         """The last error on the console, on one line; nothing if there is none."""
@@ -55,6 +75,7 @@ class Events:
 
     def _socket(self, socket: Any) -> None:
         self.traffic.lines.add(socket)
+        socket.on("framesent", self.traffic.sent)
         socket.on("close", lambda closed: self.traffic.lines.discard(socket))
 
     def _window(self, window: Any) -> None:

@@ -56,12 +56,13 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
     say("| " + [...node.cells].map((cell) => squeezed(readable(cell, skipped, length))).join(" | ") + " |");
     apart(1);
   };
+  const fenced = (code) => { apart(2); say("```\n" + code.replace(/^\n+/, "").trimEnd() + "\n```"); apart(2); };
   const SPECIAL = {
     BR: () => { breaks = Math.min(2, breaks + 1); },
-    IMG: (node) => { if (node.alt) flow(" " + node.alt + " ", "normal"); },
+    IMG: (node) => { if (node.alt && !isPortrait(node)) flow(" " + node.alt + " ", "normal"); },
     TEXTAREA: (node) => { length(node.value.length); if (node.value) say(node.value); },
     INPUT: (node) => { if (node.value) say(node.value); },
-    PRE: (node) => { apart(2); say("```\n" + part(node).replace(/^\n+/, "").trimEnd() + "\n```"); apart(2); },
+    PRE: (node) => { const code = query(node, "code"); fenced(part(code.length === 1 ? code[0] : node)); },
     LI: item,
     TR: row,
     A: (node) => {
@@ -80,6 +81,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
   };
   const write = (node) => {
     const type = nodeType(node);
+    if (type === 3 && state.labels.has(node)) return;
     if (type === 3) length(node.data.length);
     if (type === 3) return flow(node.data, parentElement(node) ? styleOf(parentElement(node)).whiteSpace : "normal");
     if (type !== 1 || (node !== root && skipped(node))) return;
@@ -87,6 +89,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
     if (!visible(style) || (node !== root && tag !== "A" && clickable(style, cursor))) return;
     const formula = tag === "math" && query(node, "annotation[encoding='application/x-tex']")[0];
     if (formula) return say("$" + textContent(formula).trim() + "$");
+    if (isEditor(node)) return fenced(editorText(node));
     if (SPECIAL[tag]) return SPECIAL[tag](node);
     const isList = tag === "UL" || tag === "OL";
     const lines = FAR.has(tag) || isList ? (depth ? 1 : 2) : isBlock(style) ? 1 : 0;

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Coroutine, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -29,9 +29,11 @@ from ragmeter.targets.visit import Visit
 
 Result = TypeVar("Result")
 #: Our script for every page, in this order.
-_SCRIPTS = ("dom.js", "text.js", "watch.js")
+_SCRIPTS = ("dom.js", "furniture.js", "text.js", "pieces.js", "answer.js", "problems.js", "watch.js")
 #: Seconds that the browser may take to make a page, and to end; generous, for a busy machine.
 _MAKES, _ENDS = 120.0, 30.0
+#: The most seconds that a page waits until the one before it has opened.
+_TURN = 15.0
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class WebTarget(Target):
     async def __aenter__(self) -> Self:
         api = playwright_api()
         self._starting = asyncio.Lock()
+        self._last_opening = asyncio.Event()
+        self._last_opening.set()
         self._error = api.Error
         self._playwright = await start_playwright()
         try:
@@ -187,10 +191,25 @@ class WebTarget(Target):
             raise TryAgain(PAGE_CRASHED, f"the browser can't open a page: {reason}") from None
         try:
             if not visit.opened:
-                await visit.open()
+                async with self._turn():
+                    await visit.open()
+                    await visit.arrive()
         except (GiveUp, TryAgain, self._error) as error:
             raise await self._failed(visit, question, error) from None
         return visit
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Heavy pages open one after another: side by side, none would be ready in time."""
+        free = asyncio.Event()
+        before, self._last_opening = self._last_opening, free
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_TURN):
+                await before.wait()
+        try:
+            yield
+        finally:
+            free.set()
 
     async def _failed(self, visit: Visit, question: Question, error: Exception) -> Exception:
         """Close a page that failed, and return the error to raise."""

@@ -37,7 +37,7 @@ def test_claims_are_columns_of_the_page(tmp_path: Path) -> None:
     page = columns(run, [0, 1], texts)
     words = texts.cut()[0]
     claims, citations = page["claims"][0]
-    assert [words[claims[0]], words[claims[1]], claims[2]] == ["claims of the answer", "reference", 1]
+    assert [words[place] for place in claims[:3]] == ["claims of the answer", "reference", "offline"]
     (first, by_passages, by_reference, ranks, spans), second = claims[3]
     assert words[first] == "The tower was built in 1889."
     assert words[by_passages] == words[by_reference] == words[ranks[0][1]] == "supported"

@@ -75,3 +75,39 @@ def test_what_a_judge_filled_is_no_column_of_the_user_s(tmp_path: Path) -> None:
     }
     assert run.other_columns == ["domain", "note"]
     assert run.slices() == ["domain", "note"]
+
+
+LONG = "The tower is in Paris, on a field beside the river. A company built it for the fair of 1889, in two years."
+
+
+def test_the_offline_judge_of_short_answers_with_long_references(tmp_path: Path) -> None:
+    rows = [{"question": "q", "reference": LONG if n < 2 else "Paris", "answer": LONG} for n in range(20)]
+    ragmeter.evaluate(rows, metrics="token_f1", output_dir=tmp_path, run="long")
+    run = Run(tmp_path / "long")
+    assert lines_of(run) == []
+    assert "long_references" not in run.summary()
+    before = ragmeter.add_metrics(run, "offline_quality", output_dir=tmp_path)
+    assert lines_of(before.run) == []
+    after = ragmeter.add_metrics(run, "offline_correct", output_dir=tmp_path)
+    ((line, kind),) = lines_of(after.run)
+    assert line.startswith(
+        "2 of 20 references are longer than a sentence: offline_correct has learnt from answers of a"
+    )
+    assert line.endswith("offline_quality is for long ones")
+    assert kind == WARNING
+
+
+def test_few_long_references_are_counted_and_not_warned_of() -> None:
+    rows = [{"question": "q", "reference": LONG if n < 1 else "Paris", "answer": LONG} for n in range(20)]
+    evaluation = ragmeter.evaluate(rows, metrics="offline_correct_probability")
+    assert evaluation.summary["long_references"] == 1
+    assert list(judge_lines(evaluation.summary, evaluation.manifest)) == []
+
+
+def test_the_command_names_the_other_judge(tmp_path: Path, ragmeter: Command) -> None:
+    results = tmp_path / "results.jsonl"
+    results.write_text(f'{{"question": "q", "reference": "{LONG}", "answer": "Paris"}}\n', encoding="utf-8")
+    done = ragmeter(
+        "evaluate", "--metrics", "offline_correct", "--results", str(results), "--output-dir", str(tmp_path)
+    )
+    assert "1 of 1 references are longer than a sentence" in " ".join(done.stdout.split())

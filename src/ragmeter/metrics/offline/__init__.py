@@ -6,6 +6,8 @@ by the context (`scope.py`) of the `mentions.py` of the gold answer, by its `par
 `another.py` in place of a part. `evidence.py` explains a verdict in words. `training/` in the repository trains the
 trees, docs/offline-judge.md says how good they are.
 
+Long answers have a judge of their own: `shares.py` compares them with the reference, `quality.py` weighs the shares.
+
 The support model, whether passages support a claim or an answer, is in `support.py` and `answers.py`; it has trees and
 features of its own, and shares the rest.
 """
@@ -13,7 +15,7 @@ features of its own, and shares the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 RIGHT = 0.5
 Floats = npt.NDArray[np.float64]
+Aspect = Literal["overall", "correctness", "completeness"]
 
 
 @column
@@ -59,8 +62,8 @@ def offline_correct_probability(
     characters of a text are read.
 
     **Use it** where exact match and token F1 are too coarse and a language model is too slow: short factual questions
-    with a gold answer. `ragmeter explain` explains a verdict. **Not** for long free answers, or where a right answer
-    shares no word with the gold one.
+    with a gold answer. `ragmeter explain` explains a verdict. **Not** for references of more than a sentence, which
+    `offline_quality` is for, or where a right answer shares no word with the gold one.
     """
     from ragmeter.metrics.offline.curves import read_curve
     from ragmeter.metrics.offline.trees import trees
@@ -80,9 +83,45 @@ def offline_correct(
     **Edge cases.** Those of `offline_correct_probability`.
 
     **Use it** as a rate of right answers that agrees with people better than exact match or a threshold on token F1.
-    **Not** for long free answers: docs/offline-judge.md says where it is good and where it is not.
+    **Not** for references of more than a sentence: it has learnt from answers of a few words, and `offline_quality` is
+    for long ones. docs/offline-judge.md says where it is good and where it is not.
     """
     return (offline_correct_probability >= RIGHT).astype(np.float64)
+
+
+@column
+def quality_shares(
+    question: Sequence[str | None], reference: Sequence[str], answer: Sequence[str], *, language: str | None
+) -> Floats:
+    """What the two sides of each pair have in common."""
+    from ragmeter.metrics.offline.shares import shares
+
+    return shares(question, reference, answer, None if language == AUTO else language)
+
+
+@metric(direction="higher", may_lack=("question",))
+def offline_quality(quality_shares: Floats, *, aspect: Aspect = "overall", language: Language | None = None) -> Scores:
+    """How good a long answer is beside a long reference, judged offline from the texts alone.
+
+    **Formula.** A weighted mean of eleven shares between 0 and 1: how many of the reference's words, names and numbers
+    the answer has, and how many of the answer's words the reference has (those that the question has already count
+    apart, and little), how well the lengths fit, and whether the answer declines. The weights are learnt from people's
+    preferences between two systems' answers; `aspect` says which: `overall`, `correctness` or `completeness`.
+    Words are compared by their stems, numbers by their values. Without a language, it is detected from the function
+    words.
+
+    **Edge cases.** The reference itself scores 1, an answer without words 0; a refusal scores low, unless the reference
+    is one. Without a question, all words count alike, which agrees less with people. Several references: the best one
+    counts. Only the first 20,000 characters of a text are read.
+
+    **Use it** to order systems or answers where references are longer than a sentence and a language model is too slow.
+    The difference between two answers means something; the number alone is no probability and has no threshold.
+    **Not** for references of a few words, which `offline_correct` is for, nor as proof that what an answer says is
+    true: a wrong sentence of the right words scores well. docs/offline-quality.md has every figure.
+    """
+    from ragmeter.metrics.offline.quality import weighed, weights
+
+    return weighed(quality_shares, weights(aspect))
 
 
 @column

@@ -59,7 +59,7 @@ def matches(
         questions, references, answers = (side.rows(rows) for side in split)
         texts = [vocab.texts(side) for side in (questions, references, answers)]
         pairs = match(texts[0], texts[1], texts[2], vocab.properties.words)
-        refusal = _refusals(texts[2], answers, code)
+        refusal = refusals(texts[2], answers, code)
         kinds, several = _asked(questions, vocab)
         parts = Parts.of(pairs)
         guard_reasons = reasons(
@@ -76,7 +76,7 @@ def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Bools]:
     return kinds[questions.of_row], several[questions.of_row]
 
 
-def _refusals(answers: Texts, split: Chunked, language: str) -> Bools:
+def refusals(answers: Texts, split: Chunked, language: str) -> Bools:
     """Which answers decline to answer. Only those with a negation or an apology are checked in full."""
     begins = np.flatnonzero(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < _REFUSES_WITHIN))
     begins = begins[begins - Stretches(answers, answers.has(Mark.SENTENCE)).first(begins) < _BEGINS_WITHIN]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
+from ragmeter.metrics.bags import slices
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, chunked, languages_of, vocabulary
 from ragmeter.metrics.sentences import sentences
@@ -15,8 +17,8 @@ from ragmeter.metrics.sentences import sentences
 _OF_CLAIM, _OF_SENTENCE = 0.75, 0.5
 #: Claims with fewer words than this match by accident.
 _FEWEST_WORDS = 2
-#: So many sentences of a passage are looked at.
-_MOST_SENTENCES = 1_000
+#: So many sentences of a passage are looked at, and so many characters at once, so that memory stays flat.
+_MOST_SENTENCES, _AT_ONCE = 1_000, 1 << 21
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 
 
@@ -40,22 +42,31 @@ def contradicted(
     claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]], is_supported: Sequence[Bools]
 ) -> list[Bools]:
     """For each row, which of its passages (columns) contradict which of its claims (rows); never a supported one."""
-    results = [np.zeros(flags.shape, dtype=np.bool_) for flags in is_supported]
+    sizes = np.array([sum(map(len, chain(*row))) for row in zip(claims, passages, strict=True)], np.int64)
+    results: list[Bools] = []
+    for part in slices(sizes, _AT_ONCE):
+        results += _contradicted(claims[part], passages[part], is_supported[part])
+    return results
+
+
+def _contradicted(
+    claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]], is_supported: Sequence[Bools]
+) -> list[Bools]:
     split = [
         [sentences(passage)[:_MOST_SENTENCES] if not flags[:, place].all() else [] for place, passage in enumerate(row)]
         for row, flags in zip(passages, is_supported, strict=True)
     ]
-    texts = [
-        [*own, *(sentence for passage in row for sentence in passage)] for own, row in zip(claims, split, strict=True)
-    ]
-    contents = iter(_contents(texts))
-    for own, row, flags, result in zip(claims, split, is_supported, results, strict=True):
+    contents = iter(_contents([[*own, *chain(*row)] for own, row in zip(claims, split, strict=True)]))
+    results = []
+    for own, row, flags in zip(claims, split, is_supported, strict=True):
+        result = np.zeros(flags.shape, dtype=np.bool_)
         of_claims = [next(contents) for _ in own]
         for place, passage in enumerate(row):
             of_sentences = [next(contents) for _ in passage]
             for number, claim in enumerate(of_claims):
                 if not flags[number, place] and len(claim.words) >= _FEWEST_WORDS:
                     result[number, place] = any(sentence.contradicts(claim) for sentence in of_sentences)
+        results.append(result)
     return results
 
 

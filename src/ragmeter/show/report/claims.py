@@ -15,7 +15,7 @@ MOST_ROWS = 500
 
 
 def claims(run: Run, rows: Any, texts: Texts) -> list[list[Any]]:
-    """For each row of the page its sets of claims: title, source, whether offline, and the claims as short lists."""
+    """For each row of the page its sets of claims: title, source, who labelled them, and the claims as lists."""
     from ragmeter.metrics.offline.support import unsupported_words  # it takes a while to load
 
     left = MOST_CLAIMS
@@ -31,7 +31,7 @@ def claims(run: Run, rows: Any, texts: Texts) -> list[list[Any]]:
 
 def _for_page(claim_set: ClaimSet, texts: Texts) -> list[Any]:
     shown = [_claim(claim, texts) for claim in claim_set.claims]
-    return [texts.place(claim_set.title), texts.place(claim_set.source), int(claim_set.is_offline), shown]
+    return [*texts.places([claim_set.title, claim_set.source, claim_set.by]), shown]
 
 
 def _claim(claim: LabelledClaim, texts: Texts) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragmeter import table
+from ragmeter.metrics.abstention import NOT_MARKED
 
 _MEANINGS = {
     table.TARGET_ERROR: "the system failed to answer",
@@ -16,6 +17,7 @@ _MEANINGS = {
     table.TIMEOUT: "no reply in time",
     table.JUDGE_ERROR: "the judge could not be reached",
     table.SKIPPED_BUDGET: "not asked: the budget was spent",
+    NOT_MARKED: "the question is not marked as answerable or unanswerable",
     table.ABSTAINED: "the answer declines to answer",
     table.UNDEFINED: "the metric has no value here",
 }

@@ -10,6 +10,8 @@ from ragmeter.show.numbers import interval, money, number, whole
 from ragmeter.show.sentences.causes import abstained_sentence
 
 _MOST_CAUSES = 5
+_FEW_LONG = 0.05  # a smaller share of long references is not worth a warning
+_FOR_SHORT = "offline_correct has learnt from answers of a few words; offline_quality is for long ones"
 #: The kinds of lines: a warning, an important line, a cause of missing verdicts, any other.
 WARNING, STRONG, CAUSE, PLAIN = "warning", "strong", "cause", ""
 #: A line, and its kind.
@@ -18,6 +20,7 @@ Line = tuple[str, str]
 
 def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[Line]:
     """Everything about the columns that a judge has filled and their cost, from a run's summary and manifest."""
+    yield from long_reference_lines(summary)
     if abstained := abstained_sentence(summary.get("abstained")):
         yield abstained, PLAIN
     judges = _judges(summary)
@@ -43,6 +46,13 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
     )
     if usage and effort:
         yield from effort_lines(usage, effort)
+
+
+def long_reference_lines(summary: Mapping[str, Any]) -> Iterator[Line]:
+    """A warning where the offline judge of short answers was given long references."""
+    long, rows = summary.get("long_references", 0), summary.get("n_rows", 0)
+    if long > _FEW_LONG * rows:
+        yield f"{long:,} of {rows:,} references are longer than a sentence: {_FOR_SHORT}", WARNING
 
 
 def _judges(summary: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

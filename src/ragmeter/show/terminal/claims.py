@@ -20,8 +20,7 @@ def show_claims(qid: str, claim_sets: Sequence[ClaimSet]) -> None:
     """A table for each set of claims."""
     out = console()
     for claim_set in claim_sets:
-        by = "offline" if claim_set.is_offline else "by a model"
-        out.print(printable(f"{qid}: {claim_set.title}, {by}"), style="bold")
+        out.print(printable(f"{qid}: {claim_set.title}, {claim_set.by}"), style="bold")
         has_passages = any(claim.by_passages or claim.passages for claim in claim_set.claims)
         has_text = any(claim.by_text for claim in claim_set.claims)
         titles = [*(["by the passages"] if has_passages else []), *([f"by the {claim_set.source}"] if has_text else [])]

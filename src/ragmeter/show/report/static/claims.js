@@ -25,29 +25,29 @@ function claimed(place, spans) {
 
 /** Opens a passage further down in the row. */
 const toPassage = (rank) => make('button', { type: 'button', class: 'link', click: () => {
-  const held = $(`passage-${rank}`);
-  if (held) { held.open = true; held.scrollIntoView({ block: 'center' }); held.querySelector('summary').focus(); }
+  const target = $(`passage-${rank}`);
+  if (target) { target.open = true; target.scrollIntoView({ block: 'center' }); target.querySelector('summary').focus(); }
 } }, `passage ${count(rank)}`);
 
 function claims(run, row) {
-  return ((run.claims && run.claims[row]) || []).map(([title, source, offline, held]) => {
-    const byPassages = held.some(([, whole, , ranks]) => whole >= 0 || ranks.length);
-    const byText = held.some(([, , other]) => other >= 0);
-    const lines = held.map(([place, whole, other, ranks, spans]) => [
+  return ((run.claims && run.claims[row]) || []).map(([title, source, by, own]) => {
+    const byPassages = own.some(([, whole, , ranks]) => whole >= 0 || ranks.length);
+    const byText = own.some(([, , other]) => other >= 0);
+    const lines = own.map(([place, whole, other, ranks, spans]) => [
       claimed(place, spans),
-      ...(byPassages ? [found(whole, ranks)] : []),
+      ...(byPassages ? [byRanks(whole, ranks)] : []),
       ...(byText ? [other < 0 ? '' : label(text(other))] : []),
     ]);
     const titles = [{ nuggets: 'nugget', citations: 'sentence' }[text(title)] || 'claim', ...(byPassages ? ['by the passages'] : []), ...(byText ? [`by the ${text(source)}`] : [])];
-    const name = `${text(title)[0].toUpperCase()}${text(title).slice(1)}, ${offline ? 'offline' : 'by a model'}`;
-    const marks = held.some(([, , , , spans]) => spans.length);
+    const name = `${text(title)[0].toUpperCase()}${text(title).slice(1)}, ${text(by)}`;
+    const marks = own.some(([, , , , spans]) => spans.length);
     return block(name, scrolling(name, table(name, titles, lines, { class: 'plain claims' })),
       marks ? make('p', { class: 'soft' }, make('mark', { class: 'unsupported' }, 'Underlined'), ': words that no passage supports, by the offline support model.') : null);
   });
 }
 
 /** The label by all passages together, and those passages that say anything about the claim. */
-function found(whole, ranks) {
+function byRanks(whole, ranks) {
   if (whole < 0) return ranks.map(([rank, name]) => make('div', {}, label(text(name)), ': ', toPassage(rank)));
   const name = text(whole);
   const those = ranks.filter(([, own]) => text(own) === name);
@@ -56,10 +56,10 @@ function found(whole, ranks) {
 
 /** How many claims of the answer have each label, for the list of rows. */
 function claimCounts(run, row) {
-  const held = ((run.claims && run.claims[row]) || []).find(([title]) => text(title) === 'claims of the answer');
-  if (!held) return null;
-  const labels = held[3].map(([, whole, other]) => text(whole >= 0 ? whole : other));
-  const counts = ['supported', 'contradicted', 'not mentioned'].map((name) => [name, labels.filter((each) => each === name).length]);
+  const claimSet = ((run.claims && run.claims[row]) || []).find(([title]) => text(title) === 'claims of the answer');
+  if (!claimSet) return null;
+  const labels = claimSet[3].map(([, whole, other]) => text(whole >= 0 ? whole : other));
+  const counts = ['supported', 'contradicted', 'not mentioned'].map((name) => [name, labels.filter((label) => label === name).length]);
   return make('div', { class: 'counts' }, counts.filter(([, number]) => number).map(([name, number]) => make('span', { class: `support ${known(name)[1]}` },
     make('span', { 'aria-hidden': 'true' }, known(name)[0], ' '), `${count(number)} ${name}`)));
 }

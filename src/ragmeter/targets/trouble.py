@@ -1,0 +1,45 @@
+"""Decides when an error that a page shows, or a request that failed, stands in the place of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragmeter.targets.finish import Finish, Traffic, is_answer
+
+#: Seconds that an error must be there while the answer does not go on; the same after a failed request; and after a
+#: stop button has gone without an answer.
+_SHOWN, _BROKEN, _NOTHING = 1.0, 3.0, 10.0
+
+
+class Trouble:
+    """Watches for an error beside an answer. An answer that goes on after it has nothing to do with it."""
+
+    def __init__(self, begun: float) -> None:
+        self._problem = ""
+        self._since: dict[str, float] = {}
+        self._was_busy = False
+        self._begun = begun
+
+    def see(self, look: Mapping[str, Any], finish: Finish, traffic: Traffic, now: float, *, ended: bool) -> str:
+        """The error that one look at the page shows for sure; nothing if there is none."""
+        busy = bool(look["busy"])
+        self._was_busy = self._was_busy or busy
+        if look["problem"]:
+            self._problem = look["problem"]
+        nothing = self._was_busy and not (busy or look["off"] or traffic.under_way or is_answer(finish.text))
+        cases = {
+            "problem": (bool(look["problem"]), _SHOWN, f"the page shows an error: {self._problem}"),
+            "broken": (bool(traffic.broken), _BROKEN, f"the page's request failed: {traffic.broken}"),
+            "nothing": (nothing, _NOTHING, "the page has stopped working on the question and shows no answer"),
+        }
+        for name, (is_there, seconds, cause) in cases.items():
+            if not is_there:
+                self._since.pop(name, None)
+                continue
+            since = self._since.setdefault(name, now)
+            if name != "nothing" and finish.changed > since:  # the answer goes on
+                self._since[name] = now
+            elif now - since >= seconds or (ended and name != "nothing"):
+                return cause
+        return ""
