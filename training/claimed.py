@@ -16,7 +16,7 @@ import numpy.typing as npt
 from judged import fold
 
 from ragmeter.metrics.offline.claims import claims_of
-from ragmeter.metrics.refusals import is_miss
+from ragmeter.metrics.offline.reading import says_nothing
 from ragmeter.metrics.sentences import sentences
 
 Floats = npt.NDArray[np.float64]
@@ -89,7 +89,7 @@ def _of_answers() -> Iterator[Claimed]:
         if _HARDLY < mark < _WHOLLY:
             continue
         for text in claims_of(row["answer"]):
-            if not is_miss(text):
+            if not says_nothing(text, {"en"}):
                 yield Claimed(
                     "mtrag", row["document"], text, tuple(row["passages"]), bool(mark >= _WHOLLY), kind="said"
                 )

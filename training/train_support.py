@@ -20,6 +20,7 @@ from support_card import Figures, write_card
 
 from ragmeter.metrics.offline.answers import unsupported, words_of
 from ragmeter.metrics.offline.claims import claims_of
+from ragmeter.metrics.offline.reading import says_nothing
 from ragmeter.metrics.offline.support import log_odds, split_into, support_lines
 from ragmeter.metrics.offline.support_features import FEATURES, NAMES
 from ragmeter.metrics.offline.trees import Trees
@@ -121,10 +122,11 @@ class Answers:
 
     @classmethod
     def of(cls, rows: list[Claimed]) -> Answers:
-        """Split the answers into claims."""
-        split = [claims_of(row.text) for row in rows]
-        lines = support_lines([(texts, row.passages) for texts, row in zip(split, rows, strict=True)])
-        return cls(rows, lines, [len(texts) for texts in split])
+        """Split the answers into claims, as the metrics do: claims that decline don't count, nor such answers."""
+        split = [(row, [text for text in claims_of(row.text) if not says_nothing(text, {"en"})]) for row in rows]
+        scored = [(row, texts) for row, texts in split if texts]
+        lines = support_lines([(texts, row.passages) for row, texts in scored])
+        return cls([row for row, _ in scored], lines, [len(texts) for _, texts in scored])
 
     def odds(self, parts: Parts, part_of_answer: list[str]) -> Floats:
         """For each answer the log-odds that its claims are not supported, from trees that saw nothing of its part."""
