@@ -28,6 +28,7 @@ _HOMES = {
     "scale": "bench_text",
     "semantic": "bench_semantic",
     "start": "bench_start",
+    "cluster": "bench_cluster",
 }
 SECTIONS = tuple(_HOMES)
 DEFAULT = ("text", "ranking", "compare", "offline", "support", "judge", "start")
@@ -73,7 +74,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"offline", "support", "judge", "report", "semantic", "start", "web"}:
+    if wanted - {"offline", "support", "judge", "report", "semantic", "start", "web", "cluster"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 

@@ -97,6 +97,24 @@ def ragmeter_process(tmp_path: Path) -> Run:
 
 
 @pytest.fixture(scope="session")
+def s3_environment() -> Iterator[dict[str, str]]:
+    """An object store for all tests, as the environment variables that lead to it."""
+    from tests.store import s3_server
+
+    with s3_server() as environment:
+        yield environment
+
+
+@pytest.fixture
+def s3(s3_environment: dict[str, str], request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of an empty bucket."""
+    from tests.store import bucket
+
+    with bucket(s3_environment, f"bucket-{abs(hash(request.node.nodeid)) % 10**9}") as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
 def site() -> Iterator[str]:
     """The address of the test pages: one server for all tests."""
     with served(str(Path(__file__).parent / "web" / "site.py")) as address:

@@ -13,7 +13,7 @@ __all__ = [
     "RAGResult", "ResponseEvaluator", "RougeLScorer", "RougeScorer", "Run", "RunFolder", "TokenF1Scorer",
     "WebInterface", "add_metrics", "ask", "calibrate", "choose_sample", "clean_text", "column", "compare",
     "convert_domain_indices_to_names", "evaluate", "explain", "gate", "get_metric", "list_metrics", "metric",
-    "open_target", "prefer", "prepare_feature_vocabularies", "report",
+    "open_target", "prefer", "prepare_feature_vocabularies", "report", "score_table",
 ]  # fmt: skip
 
 #: Where the public names are. Nothing is imported before it is used, so that `import ragmeter` is fast.
@@ -38,6 +38,7 @@ _MODULES = {
     "ragmeter.definition": "Metric column metric",
     "ragmeter.engine.asking": "ask",
     "ragmeter.engine.evaluation": "Evaluation add_metrics evaluate",
+    "ragmeter.engine.tables": "score_table",
     "ragmeter.judges.cascade": "Cascade",
     "ragmeter.judges.judge": "Judge LLMJudge",
     "ragmeter.judges.providers.fake": "FakeProvider",
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric, column, metric
     from ragmeter.engine.asking import ask_and_score as ask
     from ragmeter.engine.evaluation import Evaluation, add_metrics, evaluate
+    from ragmeter.engine.tables import score_table
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge, LLMJudge
     from ragmeter.judges.providers.fake import FakeProvider

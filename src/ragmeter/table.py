@@ -79,7 +79,8 @@ EmbeddedKey = tuple[tuple[str, ...], tuple[str, ...], str]
 class Batch:
     """Some consecutive rows.
 
-    `lines` has the line of each row in its file, if there is one; `causes` why a whole row has failed, if any has.
+    `lines` has the line of each row in its file, if there is one; `file` is that file, where a source has several;
+    `causes` why a whole row has failed, if any has.
     `plain`: every cell is a text that can be written without a check. `embedded` has the columns of vectors that the
     engine has filled; they are not part of the run's table. `numbers` are columns of numbers besides NUMBER_COLUMNS.
     """
@@ -90,6 +91,7 @@ class Batch:
     plain: bool = False
     embedded: Mapping[EmbeddedKey, Embeddings] = field(default_factory=dict)
     numbers: Collection[str] = ()
+    file: str = ""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))

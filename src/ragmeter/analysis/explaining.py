@@ -53,7 +53,7 @@ def explain(
     for row in rows:
         missing = next((name for name in _NEEDED if row[name] is None or row[name] == []), None)
         if missing:
-            raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(run.path))
+            raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(run.place))
     settings = settings_of(run)
     return explain_rows(
         rows,

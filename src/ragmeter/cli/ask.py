@@ -11,6 +11,7 @@ from ragmeter.cli import options
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, print_judge, read_judge_of_answers, read_settings
 from ragmeter.errors import UsageError
+from ragmeter.io.locations import on_disk
 from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def run(argv: Sequence[str]) -> int:
     _check(chosen)
     target = _target(chosen)
     wanted_name = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
+    chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
     metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))

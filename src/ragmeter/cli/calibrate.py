@@ -57,13 +57,14 @@ def run(argv: Sequence[str]) -> int:
 def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
     """Recalibrate the offline judge with the labels; the exit code is 1 if that does not help."""
     from ragmeter.analysis.people.offline import recalibrate
+    from ragmeter.io.locations import on_disk
     from ragmeter.show.terminal.calibration import show_recalibration
 
     for name in ("metric", "threshold"):
         if getattr(chosen, name) is not None:
             raise UsageError(f"--{name} has no effect with --offline-judge", hint="leave it out")
     result = recalibrate(folder, chosen.labels, reading=reading)
-    output = chosen.output or folder.path / "offline-judge.json"
+    output = chosen.output or on_disk(folder.place, "keeping a calibration") / "offline-judge.json"
     if result.helps:
         result.write(output)
     if chosen.json:

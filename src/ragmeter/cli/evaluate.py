@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
@@ -13,6 +12,7 @@ from ragmeter.cli import options
 from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import given_option, judge_options, print_judge, read_cascade, read_judge, read_settings
 from ragmeter.errors import UsageError, errors_of
+from ragmeter.io.locations import location, on_disk
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def run(argv: Sequence[str]) -> int:
         )
     if kinds and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
+    _refuse_idle_engine(chosen)
     if chosen.results is None:
         if chosen.replace:
             raise UsageError("--replace has no effect without --results: metrics are added", hint="leave it out")
@@ -86,13 +87,29 @@ def _parser(*, add_help: bool) -> options.Parser:
         choices=("threads", "processes"),
         help="who computes; processes are for metrics of yours in Python code; default: threads",
     )
+    group.add_argument(
+        "--engine",
+        metavar="ENGINE",
+        help="score in parts, by threads, by three processes (local:3) or by a Dask cluster (tcp://HOST:8786); the "
+        "same command goes on after a crash",
+    )
+    group.add_argument(
+        "--skip-bad-parts",
+        action="store_true",
+        help="with --engine: leave out files, or parts of them, that can't be read, and name them",
+    )
     options.input_options(parser)
+    options.keep_option(parser)
     options.statistics_options(parser)
     judge_options(parser, offline=True)
     options.unscored_option(parser, "rows that the judge gave no verdict on")
     output = parser.add_argument_group("output")
     output.add_argument(
-        "--output-dir", metavar="DIR", type=Path, help=f"default: {EVALUATION_RESULTS}/, or {RUNS}/ for --metrics"
+        "--output-dir",
+        metavar="DIR",
+        type=location,
+        help=f"for --metrics also an address such as s3://bucket/runs; default: {EVALUATION_RESULTS}/, or {RUNS}/ for "
+        "--metrics",
     )
     output.add_argument(
         "--run", metavar="NAME", help="the run's name, for --metrics; default: the file's name and the time"
@@ -114,7 +131,8 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
     names = ["output_prefix", "output_format"]
     if not chosen.metrics:
         embedding = ("embedding_model", "embedding_base_url", "embedding_prefix")
-        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace")
+        parts = ("keep_columns", "engine", "skip_bad_parts")
+        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace", *parts)
         names = [name for name in of_metrics if name not in evaluator_options]
     for name in names:
         if getattr(chosen, name) not in (None, False):
@@ -124,6 +142,17 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
     if not chosen.metrics and (option := next(filter(None, judging), None)) is not None:
         raise UsageError(f"{option} has no effect with --evaluator", hint="leave it out")
     _refuse_idle_retry(chosen)
+
+
+def _refuse_idle_engine(chosen: argparse.Namespace) -> None:
+    if chosen.skip_bad_parts and chosen.engine is None:
+        raise UsageError("--skip-bad-parts has no effect without --engine", hint="leave it out")
+    for name in ("engine", "keep_columns") if chosen.results is None else ():
+        if getattr(chosen, name) is not None:
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} has no effect without --results: metrics are added", hint="leave it out")
+    if chosen.engine is not None and chosen.executor is not None:
+        raise UsageError("--engine and --executor don't go together", hint="leave one of them out")
 
 
 def _refuse_idle_retry(chosen: argparse.Namespace) -> None:
@@ -153,7 +182,7 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         chosen.results,
         chosen.reference,
         **options.read_input(chosen),
-        output_dir=chosen.output_dir or EVALUATION_RESULTS,
+        output_dir=on_disk(chosen.output_dir or EVALUATION_RESULTS, "an evaluator"),
         output_prefix=chosen.output_prefix,
         output_format=chosen.output_format or "tsv",
         guard=chosen.guard,
@@ -188,7 +217,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.io.source import stem
 
     folder = chosen.output_dir or RUNS
-    name = run_name(chosen.run or f"{plain_name(stem(Path(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}", folder)
+    usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"
+    name = run_name(chosen.run or usual, folder)
     replaced = (folder / name).exists()
     metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     gate = read_gate(chosen, folder, metrics, folder / name)
@@ -205,8 +235,11 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         **options.read_statistics(chosen),
         **judging,
         executor=chosen.executor or "threads",
+        engine=chosen.engine,
+        skip_bad_parts=chosen.skip_bad_parts,
         run=name,
         replace=chosen.replace,
+        keep_columns=chosen.keep_columns or (),
         progress=True,
     )
     return _show(chosen, evaluation, gate, replaced=replaced)
@@ -221,7 +254,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
         embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
-        print(dumps({**summary, **embeddings, "folder": str(folder.path), **gate_json(verdict)}, indent=2))
+        print(dumps({**summary, **embeddings, "folder": str(folder.place), **gate_json(verdict)}, indent=2))
         return print_verdict(verdict, json=True) or _judge_code(chosen, summary)
     out = terminal.console()
     out.print(terminal.summary_table(summary["metrics"]))
@@ -230,12 +263,13 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
         for line in terminal.percentiles(summary["numbers"]):
             out.print(line, soft_wrap=True)
         late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary["columns_left_out"]]
-        problems = [*terminal.unmatched(summary["join"]), *problems, *late]
+        skipped = [f"part skipped: {reason}" for reason in summary.get("parts_skipped", ())]
+        problems = [*terminal.unmatched(summary["join"]), *problems, *late, *map(terminal.printable, skipped)]
     for line in problems:
         out.print(line, style="red", soft_wrap=True)
     print_judge(evaluation.summary, evaluation.manifest)
     instead = ", in place of an earlier run" if replaced else ""
-    out.print(f"rows: {summary['n_rows']:,}, in {folder.path}/{instead}", soft_wrap=True)
+    out.print(f"rows: {summary['n_rows']:,}, in {folder.place}/{instead}", soft_wrap=True)
     return print_verdict(verdict, json=False) or _judge_code(chosen, summary)
 
 

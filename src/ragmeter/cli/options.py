@@ -7,11 +7,11 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.limits import MAX_FIELD
+from ragmeter.io.locations import location
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.show.numbers import given
 from ragmeter.stats.confidence import AUTO, METHODS
@@ -124,7 +124,11 @@ def json_option(parser: argparse._ActionsContainer) -> None:
 def runs_option(parser: argparse._ActionsContainer) -> None:
     """Add --output-dir: where runs are found by name."""
     parser.add_argument(
-        "--output-dir", metavar="DIR", type=Path, default=RUNS, help=f"where runs are kept; default: {RUNS}/"
+        "--output-dir",
+        metavar="DIR",
+        type=location,
+        default=RUNS,
+        help=f"where runs are kept, a folder or an address such as s3://bucket/runs; default: {RUNS}/",
     )
 
 
@@ -195,10 +199,15 @@ def exit_code(chosen: argparse.Namespace, failed: int, total: int) -> int:
     return UNSCORED if failed > chosen.max_unscored * total else 0
 
 
+_RESULTS = (
+    "the system's answers: csv, tsv, json, jsonl or parquet; a file, a folder, a pattern or an address (s3://...)"
+)
+
+
 def input_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the input files."""
     group = parser.add_argument_group("input")
-    group.add_argument("--results", metavar="FILE", help="the system's answers: csv, tsv, json, jsonl or parquet")
+    group.add_argument("--results", metavar="FILE", help=_RESULTS)
     group.add_argument("--reference", metavar="FILE", help="the gold answers or documents, joined by qid")
     column_option(group)
     group.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
@@ -210,6 +219,16 @@ def input_options(parser: argparse.ArgumentParser) -> None:
         help="in csv and tsv files, a double quote is just a character",
     )
     max_field_option(group)
+
+
+def keep_option(parser: argparse._ActionsContainer) -> None:
+    """Add --keep-columns."""
+    parser.add_argument(
+        "--keep-columns",
+        metavar="NAME[,NAME]",
+        help="of a folder, a pattern or an address, columns to read and keep beside those that the metrics need; all: "
+        "all of them",
+    )
 
 
 def read_input(chosen: argparse.Namespace) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from ragmeter.cli.options import (
     runs_option,
 )
 from ragmeter.errors import UsageError
+from ragmeter.io.locations import on_disk
 from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def run(argv: Sequence[str]) -> int:
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
     wanted_name = chosen.run or plain_name(f"web-{chosen.input.stem}")
+    chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
@@ -84,8 +86,9 @@ def run(argv: Sequence[str]) -> int:
     assert folder is not None  # noqa: S101 - a named run is always kept
     has_evidence = evidence.exists() and any(evidence.iterdir())
     if has_evidence:
-        with hold(folder.path, "keeps screenshots"):
-            shutil.move(str(evidence), str(folder.path / "evidence"))
+        path = on_disk(folder.place, "keeping screenshots")
+        with hold(path, "keeps screenshots"):
+            shutil.move(str(evidence), str(path / "evidence"))
     elif evidence.exists():
         evidence.rmdir()
     write_scored(chosen.output, _rows(chosen, service.evaluation, metrics), guard=chosen.guard)

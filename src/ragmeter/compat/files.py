@@ -15,6 +15,7 @@ from ragmeter.definition import Metric
 from ragmeter.errors import errors_of
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
+from ragmeter.io.locations import Location
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, check_writable, replacing, write_columns
 from ragmeter.table import Batch
@@ -105,7 +106,7 @@ def _by_columns(
     return results if seen.answers and seen.references else None  # the message is that of evaluate()
 
 
-def _is_file(path: Path | None) -> bool:
+def _is_file(path: Location | None) -> bool:
     """Whether it can be read twice."""
     return path is not None and path.is_file()
 

@@ -22,9 +22,10 @@ from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
-from ragmeter.io.data import file_signature
+from ragmeter.io.data import source_signature
 from ragmeter.io.join import rows_of
 from ragmeter.io.limits import MAX_FIELD
+from ragmeter.io.locations import location, on_disk
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Reading, Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
@@ -119,6 +120,7 @@ def ask_and_score(
             prefix=embedding_prefix,
         )
     )
+    output_dir = on_disk(location(output_dir), "asking a system")
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
     source = open_source(dataset, Reading(max_field=max_field), what="dataset")
@@ -141,7 +143,7 @@ def ask_and_score(
             asked = ask(asked_of, questions, limits, answers, advance)
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
-        inputs = {"dataset": file_signature(source.path) if source.path else {"object": source.name}}
+        inputs = {"dataset": source_signature(source)}
         needed = {*shown, *(need for metric in chosen for need in (*metric.needs, *metric.needs_of_table))}
         filled = asking.fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
         evaluation = keep_run(
@@ -210,7 +212,7 @@ def _check_places(source: Source, run: Path, output: Path | None) -> None:
     check_writable(output.parent, option("output"))
     if output.is_dir():
         raise UsageError(f"{parameter('output')} {output} is a folder", hint="name a file, for example results.json")
-    if source.path is not None and output.exists() and output.samefile(source.path):
+    if isinstance(source.path, Path) and output.exists() and output.samefile(source.path):
         raise UsageError(
             f"{parameter('output')} is the dataset itself, which it would replace", hint="choose another name"
         )

@@ -21,25 +21,39 @@ from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import default_model
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
-from ragmeter.engine.filling import Asking, Filled
+from ragmeter.engine.filling import Asking, Filled, journals_of
 from ragmeter.engine.offline_filling import described as offline_described
+from ragmeter.engine.parts import (
+    Counted,
+    Plan,
+    check_engine,
+    join_summary,
+    keep_parts,
+    score_in_parts,
+    skipped_summary,
+)
+from ragmeter.engine.pools import pool_of
 from ragmeter.engine.scoring import score_batches, watched
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import Interrupted, UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
+from ragmeter.io.locations import Location, location, on_disk
 from ragmeter.io.names import run_name
-from ragmeter.io.source import Reading, stem
+from ragmeter.io.source import Reading, checked, stem
 from ragmeter.io.write import RUNS, check_writable
+from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
-from ragmeter.runs.layout import ROWS
+from ragmeter.runs.layout import PARTS, ROWS
+from ragmeter.runs.part_summaries import PartSummaries
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.run import Run
+from ragmeter.runs.stored import new_run
 from ragmeter.runs.temporary import TemporaryRun
-from ragmeter.runs.writer import NewRun, RowsWriter
+from ragmeter.runs.writer import RowsWriter
 from ragmeter.show.numbers import scored
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.show.sentences.metrics import bracketed
@@ -154,15 +168,20 @@ def evaluate(
     judge: Judge | None = None,
     retry_failed: bool = False,
     run: str | None = None,
-    output_dir: str | Path = RUNS,
+    output_dir: str | Location = RUNS,
     replace: bool = False,
+    keep_columns: str | Iterable[str] = (),
     executor: ExecutorLike = "threads",
+    engine: Any = None,
+    skip_bad_parts: bool = False,
     progress: Progress = None,
 ) -> Evaluation:
     """Score results against references and summarise the scores.
 
-    `results` and `reference` are paths, lists of dicts, or pandas, polars or Arrow frames, joined by `qid`; one of them
-    alone may hold both the answers and the references. `columns` maps the table's names to yours: `{"answer":
+    `results` and `reference` are paths or addresses (`s3://`, `gs://`, `https://`), lists of dicts, or pandas, polars
+    or Arrow frames, joined by `qid`; one of them alone may hold both the answers and the references. A path may be a
+    folder's, or a pattern: of such a data set, and of what is in a store, the columns that the metrics need are read,
+    and those in `keep_columns`, "all" of them if it says so. `columns` maps the table's names to yours: `{"answer":
     "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB. `embedding_model`,
     `embedding_base_url` and `embedding_prefix` are for metrics of meaning, see `semantic_similarity`. `interval` is
     "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap" or "bca"; `cluster` names the column
@@ -173,11 +192,16 @@ def evaluate(
     as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. An older run of that name
     is replaced; one with a judge's replies that would be lost only if `replace` is true, and its journal stays.
     `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), or an object with
-    `submit()` as those of concurrent.futures; the numbers are the same. `progress=True` shows a bar in a notebook or a
-    terminal; a function is called with each number of rows read.
+    `submit()` as those of concurrent.futures; the numbers are the same. `engine` has the results scored in parts, by
+    "threads", by processes of this machine ("local:3"), by a Dask cluster ("tcp://host:8786") or by a Dask client;
+    the numbers are the same, and the same call goes on after a crash. `skip_bad_parts` leaves out those that can't be
+    read, and the summary names them. `progress=True` shows a bar in a notebook or a terminal; a function is called
+    with each number of rows read.
     """
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
+    if engine is not None:
+        check_engine(judge, run)
     chosen = with_models(
         choose_metrics(
             metrics,
@@ -188,18 +212,44 @@ def evaluate(
             prefix=embedding_prefix,
         )
     )
-    data = Data.open(results, reference, columns=columns, reading=Reading(encoding, quotes, delimiter, max_field))
-    asking = Asking(judge, Path(output_dir), retry_failed, progress)
+    reading = Reading(encoding, quotes, delimiter, max_field)
+    keep = None if judge is not None else columns_to_keep(keep_columns, confidence)
+    data = Data.open(results, reference, columns=columns, reading=reading, keep=keep)
+    folder = location(output_dir)
+    asking = Asking(judge, journals_of(folder), retry_failed, progress)
     if run is None:
         return _evaluate(data, chosen, asking, None, confidence, workers)
-    path = Path(output_dir) / run_name(run, Path(output_dir))
-    check_writable(Path(output_dir))
+    path = folder / run_name(run, folder)
+    if isinstance(folder, Path):
+        check_writable(folder)
     with hold_for_new_run(path, "evaluates results", asks=judge is not None, judged=judge is not None, replace=replace):
+        if engine is not None:
+            plan = Plan.of(data, chosen, checked(reading), path)
+            try:
+                with pool_of(engine) as pool:
+                    counted = score_in_parts(plan, pool, progress, skip_bad_parts=skip_bad_parts)
+            except KeyboardInterrupt:
+                raise Interrupted(kept="parts that are done are kept") from None
+            return _keep_parts(data, plan, counted, path, confidence)
         return _evaluate(data, chosen, asking, path, confidence, workers)
 
 
+def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> frozenset[str] | None:
+    """The columns of a data set that are read whatever the metrics need; None for all of them."""
+    given = names.split(",") if isinstance(names, str) else list(names)
+    if given == ["all"]:
+        return None
+    cluster = confidence.cluster if confidence.cluster != AUTO else None
+    return frozenset(name.strip() for name in (*given, *MARKS, cluster or "") if name.strip())
+
+
 def _evaluate(
-    data: Data, metrics: Sequence[Metric], asking: Asking, path: Path | None, confidence: Confidence, executor: Executor
+    data: Data,
+    metrics: Sequence[Metric],
+    asking: Asking,
+    path: Location | None,
+    confidence: Confidence,
+    executor: Executor,
 ) -> Evaluation:
     """Judge and score what was read, into a run's folder or into memory."""
     batches = partial(data.batches, metrics, asking.needs(metrics))
@@ -218,6 +268,17 @@ def _evaluate(
             confidence=confidence,
             executor=executor,
         )
+
+
+def _keep_parts(data: Data, plan: Plan, counted: Counted, path: Location, confidence: Confidence) -> Evaluation:
+    """Summarise what workers have scored, and make it a run."""
+    metrics = plan.job.metrics
+    summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
+    how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
+    results = _results(how, scores, numbers, counted.left_out(), summaries.abstained, counted.cautions())
+    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
+    summary = {"run": path.name, **results, "join": join_summary(plan, counted), **skipped_summary(counted)}
+    return Evaluation(keep_parts(plan, counted, path, _manifest(metrics, path.name, more), summary))
 
 
 def _score_in_memory(
@@ -281,7 +342,10 @@ def add_metrics(
     is_kept = not isinstance(folder, TemporaryRun)
     if not is_kept:
         folder = TemporaryRun.copy(folder)
-    with hold(folder.path, "adds metrics", asks=judge is not None), Embedders() as embedders:
+    with (
+        hold(on_disk(folder.place, "adding metrics"), "adds metrics", asks=judge is not None),
+        Embedders() as embedders,
+    ):
         asking = Asking(judge, journal_folder(folder, output_dir), retry_failed, progress)
         extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
@@ -312,7 +376,7 @@ Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
 
 
 def keep_run(
-    path: Path,
+    path: Location,
     batches: Iterable[Batch],
     metrics: Sequence[Metric],
     *,
@@ -322,7 +386,7 @@ def keep_run(
     executor: Executor | None = None,
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
-    with NewRun(path) as new:
+    with new_run(path) as new:
         with Embedders() as embedders:
             scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
         more = [dict(details() if callable(details) else details) for details in (manifest, summary)]
@@ -345,17 +409,29 @@ def _score(
     with RowsWriter(path, metrics) as writer, rare_collections():
         for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
             writer.write(scored)
-    how, summaries = writer.summaries(confidence)
-    rows = next(iter(summaries.values())).n_total
+    return _results(
+        *writer.summaries(confidence), writer.numbers(), writer.left_out, writer.abstentions(), writer.cautions()
+    )
+
+
+def _results(
+    how: Confidence,
+    summaries: Mapping[str, MetricSummary],
+    numbers: Mapping[str, Mapping[str, float]],
+    left_out: Mapping[str, int],
+    abstained: Mapping[str, int],
+    cautions: Mapping[str, int],
+) -> dict[str, Any]:
+    """What a summary says of the scores."""
     return {
         "ragmeter": ragmeter.__version__,
-        "n_rows": rows,
+        "n_rows": next(iter(summaries.values())).n_total,
         "statistics": how.as_dict(),
         "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
-        "numbers": writer.numbers(),
-        **({"abstained": abstained} if (abstained := writer.abstentions()) else {}),
-        "columns_left_out": writer.left_out,
-        **writer.cautions(),
+        "numbers": dict(numbers),
+        **({"abstained": dict(abstained)} if abstained else {}),
+        "columns_left_out": dict(left_out),
+        **cautions,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,13 +17,14 @@ from ragmeter.asked import AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
-from ragmeter.engine.filling import OWN_JOURNAL, Asking, Filled
+from ragmeter.engine.filling import OWN_JOURNAL, Asking, Filled, journals_of
 from ragmeter.engine.offline_filling import described as offline_described
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
-from ragmeter.runs.layout import ROWS
+from ragmeter.io.locations import on_disk
+from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.runs.writer import NewRun, RowsWriter
@@ -64,7 +66,7 @@ def extend(
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
     waiting: deque[dict[str, Any]] = deque()
-    with NewRun(run.path, inside=True) as new:
+    with NewRun(on_disk(run.place, "adding metrics"), inside=True) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
             for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
@@ -84,7 +86,8 @@ def extend(
         abstained = writer.abstentions()
         judges = {**summary.get("judges", {}), **filled.summary.pop("judges", {})}
         run.close()  # some systems move no folder with an open file in it
-        return new.finish(
+        was_in_parts = manifest.pop("parts", None)
+        extended = new.finish(
             {
                 **manifest,
                 "metrics": [entries[name] for name in entries if name in computed or name in unchanged],
@@ -99,6 +102,9 @@ def extend(
                 **writer.cautions(),
             },
         )
+        if was_in_parts:  # its table is one file now
+            shutil.rmtree(new.path / PARTS, ignore_errors=True)
+        return extended
 
 
 def journal_folder(run: Run, output_dir: str | Path) -> Path:
@@ -107,8 +113,9 @@ def journal_folder(run: Run, output_dir: str | Path) -> Path:
     A run of conversations has a journal of its own.
     """
     if isinstance(run, TemporaryRun):
-        return Path(output_dir)
-    return run.path if (run.path / OWN_JOURNAL).exists() else run.path.parent
+        return journals_of(output_dir)
+    path = on_disk(run.place, "adding metrics")
+    return path if (path / OWN_JOURNAL).exists() else path.parent
 
 
 def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict[str, AskedColumn]:
@@ -137,7 +144,8 @@ def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def _anew(run: Run) -> str:
     if isinstance(run, TemporaryRun):
         return "evaluate the same data again, with this judge"
-    return by_caller(f"--results {run.path / ROWS} --run NAME", f"evaluate({str(run.path / ROWS)!r}, ...)")
+    rows = run.rows_place
+    return by_caller(f"--results {rows} --run NAME", f"evaluate({str(rows)!r}, ...)")
 
 
 def _others_over(columns: Collection[str], names: Iterable[str], metrics: Sequence[Metric]) -> Iterator[Metric]:

@@ -16,6 +16,8 @@ from ragmeter.asked import OFFLINE, AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller
+from ragmeter.io.locations import Location, location
+from ragmeter.io.write import RUNS
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.table import Batch
 
@@ -147,6 +149,12 @@ class Asking:
             own = self.folder / OWN_JOURNAL
             journal = own if own.exists() else self.folder / JUDGE_JOURNAL
         return Filling(columns, self.judge, journal, self.retry_failed, reuse)
+
+
+def journals_of(output_dir: str | Location) -> Path:
+    """The folder of the judge's journal: that of the runs, or the usual one where they are in a store."""
+    folder = location(output_dir)
+    return folder if isinstance(folder, Path) else RUNS
 
 
 def mark_of(batch: Batch, shown: Collection[str]) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmeter.definition import Metric
 from ragmeter.engine.extending import columns_to_fill, journal_folder, run_batches
-from ragmeter.engine.filling import Asking
+from ragmeter.engine.filling import Asking, journals_of
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.data import Data
@@ -77,4 +77,4 @@ def _asking(judge: Judge | None, output_dir: str | Path, retry_failed: bool) -> 
         raise UsageError(
             "there is nothing to estimate without a judge", hint=by_caller("name its model with --judge-model", "")
         )
-    return Asking(judge, Path(output_dir), retry_failed)
+    return Asking(judge, journals_of(output_dir), retry_failed)

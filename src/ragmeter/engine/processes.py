@@ -32,7 +32,7 @@ class Processes:
         pool = ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), _begin)
 
         def submit(*work: Any) -> Future[Any]:
-            with _without_interrupts():  # a worker may be started here
+            with without_interrupts():  # a worker may be started here
                 return pool.submit(*work)
 
         try:
@@ -58,7 +58,7 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
+def without_interrupts() -> Iterator[None]:
     """Have a process that is started now hear no Ctrl-C from its first moment: it inherits what is blocked.
 
     Here a Ctrl-C waits until the end of the block.

@@ -68,16 +68,43 @@ class Typed:
     source: Source
     role: Role
     mapping: Mapping[str, str]
+    wanted: frozenset[str] | None = None
 
     def batches(self) -> Iterator[Batch]:
-        """Its rows. A column may appear late: `error` is missing until the first error."""
+        """Its rows. A column may appear late: `error` is missing until the first error.
+
+        Of a data set, those columns alone that are `wanted`, and those that the names of folders give.
+        """
         names: dict[str, str] = {}
-        for batch in self.source.batches():
+        for batch in self._read():
             titles = list(dict.fromkeys([*names, *batch.columns]))
             if len(titles) > len(names):
-                check_columns(len(titles), self.source.name)
-                names = recognise(titles, self.role, self.mapping, self.source.name)
-            yield Batch({name: self._column(name, title, batch) for title, name in names.items()}, batch.lines)
+                check_columns(len(titles), self.name_of(batch))
+                names = recognise(titles, self.role, self.mapping, self.name_of(batch))
+            columns = {name: self._column(name, title, batch) for title, name in names.items()}
+            yield Batch(columns, batch.lines, file=batch.file)
+
+    def name_of(self, batch: Batch) -> str:
+        """The file of a batch, for an error that names it."""
+        return batch.file or self.source.name
+
+    def _read(self) -> Iterator[Batch]:
+        if self.wanted is None or self.source.some is None:
+            yield from self.source.batches()
+            return
+        for batch in self.source.some(self._choose):
+            chosen = {*self._choose(list(batch.columns)), *self._of_folders}
+            batch.columns = {title: column for title, column in batch.columns.items() if title in chosen}
+            yield batch
+
+    @property
+    def _of_folders(self) -> set[str]:
+        return {title for file in self.source.files for title, _ in file.partition}
+
+    def _choose(self, titles: Sequence[str]) -> list[str]:
+        """The titles to be read. If none is wanted, the first: a table has a length."""
+        names = recognise(titles, self.role, self.mapping, self.source.name)
+        return [title for title in titles if names[title] in (self.wanted or ())] or list(titles[:1])
 
     def _column(self, name: str, title: str, batch: Batch) -> Column:
         column = batch.columns.get(title)
@@ -87,48 +114,48 @@ class Typed:
             clean = batch.plain or is_clean(column)
             if clean and not ("[" in "".join(column) and any(map(_LIST_BEGINS, column))):
                 return [[value] for value in column]
-            return self._cells(column, title, batch.lines, _reference)
+            return self._cells(column, title, batch, _reference)
         if name == "error":
             column = [value or None for value in column]  # `false` and 0 mean no error
         if name in NUMBER_COLUMNS:
-            return self._numbers(column, title, batch.lines)
+            return self._numbers(column, title, batch)
         if name in LIST_COLUMNS:
-            return self._cells(column, title, batch.lines, partial(as_list, strict=name != "contexts"))
+            return self._cells(column, title, batch, partial(as_list, strict=name != "contexts"))
         if batch.plain or is_clean(column):
             return column
         if name in TEXT_COLUMNS:
-            self._refuse_structure(column, title, batch.lines)
-        return self._cells(column, title, batch.lines, as_text)
+            self._refuse_structure(column, title, batch)
+        return self._cells(column, title, batch, as_text)
 
-    def _refuse_structure(self, column: Column, title: str, lines: Sequence[int]) -> None:
-        for value, line in zip(column, lines, strict=True):
+    def _refuse_structure(self, column: Column, title: str, batch: Batch) -> None:
+        for value, line in zip(column, batch.lines, strict=True):
             if isinstance(value, dict | list | tuple | set):
                 kind = "an object" if isinstance(value, dict) else "a list"
-                raise InputError(f"{title!r} is {kind}, a text is expected", file=self.source.name, line=line)
+                raise InputError(f"{title!r} is {kind}, a text is expected", file=self.name_of(batch), line=line)
 
-    def _numbers(self, column: Column, title: str, lines: Sequence[int]) -> Column:
+    def _numbers(self, column: Column, title: str, batch: Batch) -> Column:
         """Each cell as a number; an error names the line of the first that is not."""
         numbers: Column = []
-        for value, line in zip(column, lines, strict=True):
+        for value, line in zip(column, batch.lines, strict=True):
             try:
                 numbers.append(as_number(value))
             except ValueError:
                 raise InputError(
-                    f"column {title!r}: {shown(value)} is not a number", file=self.source.name, line=line
+                    f"column {title!r}: {shown(value)} is not a number", file=self.name_of(batch), line=line
                 ) from None
         return numbers
 
-    def _cells(self, column: Column, title: str, lines: Sequence[int], read: Callable[[object], object]) -> Column:
+    def _cells(self, column: Column, title: str, batch: Batch, read: Callable[[object], object]) -> Column:
         """Each cell as `read` makes it; an error names the line of the first that it can't."""
         cells: Column = []
-        for value, line in zip(column, lines, strict=True):
+        for value, line in zip(column, batch.lines, strict=True):
             try:
                 cells.append(read(value))
             except CellError as error:
                 is_list = isinstance(error, NotAListError)
                 raise InputError(
                     f"column {title!r}: {error.message}",
-                    file=self.source.name,
+                    file=self.name_of(batch),
                     line=line,
                     hint="write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']" if is_list else "",
                 ) from None

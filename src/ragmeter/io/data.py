@@ -13,16 +13,22 @@ from ragmeter.definition import Metric
 from ragmeter.errors import ColumnError, RagmeterWarning, did_you_mean
 from ragmeter.hints import column_option
 from ragmeter.io.columns import Typed, check_mapping, missing_column
-from ragmeter.io.join import JoinCounts, joined, rows_of
+from ragmeter.io.datasets import listing_signature
+from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
+from ragmeter.io.locations import StorePath, on_disk, same_place
 from ragmeter.io.source import Reading, Source, open_source
-from ragmeter.table import Batch
+from ragmeter.table import NUMBER_COLUMNS, QID, Batch, outcome_column
+
+#: Columns that are read for any metric: a row's name, why it failed, its conversation, how long it took.
+_OF_EVERY_RUN = (QID, "error", "session_id", *NUMBER_COLUMNS)
 
 
 @dataclass
 class Data:
     """The results and perhaps a reference: their sources and the mapping of their columns.
 
-    `repeated`: several results may have one qid.
+    `repeated`: several results may have one qid. `keep` are the columns of a data set that are read beside those that
+    the metrics need; None reads all.
     """
 
     results: Source
@@ -30,6 +36,7 @@ class Data:
     mapping: dict[str, str]
     counts: JoinCounts
     repeated: bool = False
+    keep: frozenset[str] | None = None
 
     @classmethod
     def open(
@@ -40,12 +47,13 @@ class Data:
         columns: Mapping[str, str] | None = None,
         reading: Reading = Reading(),  # noqa: B008 - frozen
         repeated: bool = False,
+        keep: frozenset[str] | None = None,
     ) -> Data:
         """Open both sources; raises if one is missing."""
         mapping = dict(columns or {})
         check_mapping(mapping)
         gold = None if reference is None else open_source(reference, reading, what="reference")
-        data = cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated)
+        data = cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated, keep)
         if reference is results or data._is_one_file():
             warnings.warn(
                 f"the results and the reference are the same ({data.results.name}): answers that are compared with "
@@ -64,8 +72,10 @@ class Data:
         results, reference = self.results.path, None if self.reference is None else self.reference.path
         if results is None or reference is None:
             return False
-        if results.samefile(reference):
+        if same_place(results, reference):
             return True
+        if isinstance(results, StorePath) or isinstance(reference, StorePath):
+            return False
         if not (results.is_file() and reference.is_file()):  # a pipe can be read only once
             return False
         if results.stat().st_size != reference.stat().st_size:
@@ -78,11 +88,12 @@ class Data:
         `more` are other columns that are needed, each with the metric that needs it.
         """
         self.counts = JoinCounts()
+        wanted = self.wanted(metrics)
         if self.reference is None:
-            rows = rows_of(Typed(self.results, "both", self.mapping), repeated=self.repeated)
+            rows = rows_of(Typed(self.results, "both", self.mapping, wanted), repeated=self.repeated)
         else:
-            results = Typed(self.results, "results", self.mapping)
-            reference = Typed(self.reference, "reference", self.mapping)
+            results = Typed(self.results, "results", self.mapping, wanted)
+            reference = Typed(self.reference, "reference", self.mapping, wanted)
             rows = joined(results, reference, self.counts, repeated=self.repeated)
         first = True
         for batch in rows:
@@ -90,6 +101,29 @@ class Data:
                 self._check(batch, metrics, more or {})
                 first = False
             yield batch
+
+    def first_columns(self, metrics: Sequence[Metric]) -> list[str]:
+        """The columns of the joined table, as its first rows have them; raises if one is missing."""
+        wanted = self.wanted(metrics)
+        results = Typed(self.results, "both" if self.reference is None else "results", self.mapping, wanted)
+        columns = dict(next(results.batches()).columns)
+        if self.reference is not None:
+            reference = Typed(self.reference, "reference", self.mapping, wanted)
+            gold = next(reference.batches())
+            require_qid(Batch(columns), results, reference)
+            require_qid(gold, reference, results)
+            columns |= {name: column for name, column in gold.columns.items() if name not in columns}
+        self._check(Batch(columns), metrics, {})
+        return list(columns)
+
+    def wanted(self, metrics: Sequence[Metric]) -> frozenset[str] | None:
+        """The columns to be read of a data set: what the metrics need, what every run has, and what is to be kept."""
+        if self.keep is None:
+            return None
+        needs = {name for metric in metrics for name in (*metric.needs, *map(outcome_column, metric.needs))}
+        for column in (column for metric in metrics for column in metric.offline):
+            needs |= {column.name, outcome_column(column.name), *map(column.input_name, column.asked.needs)}
+        return frozenset({*_OF_EVERY_RUN, *needs, *self.keep})
 
     def _check(self, batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str]) -> None:
         """Check that the columns in the mapping exist, and those that the metrics need."""
@@ -114,11 +148,16 @@ class Data:
     def signature(self) -> dict[str, Any]:
         """What identifies the inputs."""
         sources = {"results": self.results, "reference": self.reference}
-        return {
-            role: file_signature(source.path) if source.path else {"object": source.name}
-            for role, source in sources.items()
-            if source is not None
-        }
+        return {role: source_signature(source) for role, source in sources.items() if source is not None}
+
+
+def source_signature(source: Source) -> dict[str, Any]:
+    """What identifies a source: the content of a file, the listing of a data set."""
+    if source.path is None:
+        return {"object": source.name}
+    if source.files:
+        return listing_signature(source.name, source.files, source.path)
+    return file_signature(on_disk(source.path, "a signature"))
 
 
 def file_signature(path: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Rows without a partner stay in the table: a question without a result counts as 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,24 +62,20 @@ def joined(results: Typed, reference: Typed, counts: JoinCounts, *, repeated: bo
 
     `repeated` allows several results of one qid; each gets the reference of that qid.
     """
-    gold = _Reference(reference, results)
+    gold = Reference(reference, results)
     seen = _Seen(results, repeated)
     columns: list[str] = []
     for batch in results.batches():
-        _require_qid(batch, results, reference)
+        require_qid(batch, results, reference)
         seen.check(batch)
-        yield _with_reference(batch, gold, counts)
+        yield with_reference(batch, gold, counts)
         columns = columns or list(batch.columns)
     if counts.matched == 0:
-        raise InputError(
-            f"{results.source.name} and {reference.source.name} have no qid in common",
-            hint=f"qids are {_examples(counts.results_only.qids)} in the first and {_examples(list(gold.rows))} in the "
-            f"second; to join by another column, for example the question, add {column_option('qid', 'question')}",
-        )
+        raise nothing_in_common(results.source.name, reference.source.name, counts.results_only.qids, list(gold.rows))
     yield from gold.unused(columns, counts)
 
 
-def _with_reference(batch: Batch, gold: _Reference, counts: JoinCounts) -> Batch:
+def with_reference(batch: Batch, gold: Reference, counts: JoinCounts) -> Batch:
     qids = batch.columns[QID]
     places = [gold.rows.get(qid) for qid in qids]
     alone = [qid for qid, place in zip(qids, places, strict=True) if place is None]
@@ -97,7 +94,7 @@ def _with_reference(batch: Batch, gold: _Reference, counts: JoinCounts) -> Batch
     return batch
 
 
-class _Reference:
+class Reference:
     """The reference, all of it in memory: results come in any order."""
 
     def __init__(self, typed: Typed, results: Typed) -> None:
@@ -105,15 +102,21 @@ class _Reference:
         self.rows: dict[str, int] = {}
         self.used: set[int] = set()
         for batch in typed.batches():
-            _require_qid(batch, typed, results)
+            require_qid(batch, typed, results)
             before = len(self.rows)
             if None in batch.columns[QID]:
-                raise _no_qid(batch, typed)
+                raise no_qid(batch, typed)
             for place, (qid, line) in enumerate(zip(batch.columns[QID], batch.lines, strict=True), before):
                 if self.rows.setdefault(qid, place) != place:
-                    raise _duplicate(qid, typed, line)
+                    raise duplicate(qid, typed.name_of(batch), line)
             for name, column in batch.columns.items():  # a column may appear late
                 self.columns.setdefault(name, [None] * before).extend(column)
+
+    def for_part(self) -> Reference:
+        """The same rows, with a count of its own of those that are used."""
+        part = copy(self)
+        part.used = set()
+        return part
 
     def unused(self, columns: Sequence[str], counts: JoinCounts) -> Iterator[Batch]:
         """The questions without a result, as rows that failed."""
@@ -138,7 +141,7 @@ class _Seen:
     def check(self, batch: Batch) -> None:
         qids = batch.columns[QID]
         if None in qids:
-            raise _no_qid(batch, self._typed)
+            raise no_qid(batch, self._typed)
         if self._repeated:
             return
         new = np.sort(np.fromiter(map(hash, qids), np.int64, len(qids)))
@@ -155,24 +158,34 @@ class _Seen:
         for batch in self._typed.batches():
             for qid, line in zip(batch.columns[QID], batch.lines, strict=True):
                 if qid in seen:
-                    raise _duplicate(qid, self._typed, line)
+                    raise duplicate(qid, self._typed.name_of(batch), line)
                 seen.add(qid)
 
 
-def _no_qid(batch: Batch, typed: Typed) -> InputError:
-    return InputError("the qid is missing", file=typed.source.name, line=batch.lines[batch.columns[QID].index(None)])
+def nothing_in_common(results: str, reference: str, ours: Sequence[str], theirs: Sequence[str]) -> InputError:
+    """The error for results and a reference that can't be joined."""
+    return InputError(
+        f"{results} and {reference} have no qid in common",
+        hint=f"qids are {_examples(ours)} in the first and {_examples(theirs)} in the "
+        f"second; to join by another column, for example the question, add {column_option('qid', 'question')}",
+    )
 
 
-def _duplicate(qid: str, typed: Typed, line: int) -> InputError:
+def no_qid(batch: Batch, typed: Typed) -> InputError:
+    line = batch.lines[batch.columns[QID].index(None)]
+    return InputError("the qid is missing", file=typed.name_of(batch), line=line)
+
+
+def duplicate(qid: str, file: str, line: int) -> InputError:
     return InputError(
         f"the qid {qid!r} appears here for the second time",
-        file=typed.source.name,
+        file=file,
         line=line,
         hint="each row needs its own qid; if another column is unique, add " + column_option("qid", "ITS_NAME"),
     )
 
 
-def _require_qid(batch: Batch, typed: Typed, other: Typed) -> None:
+def require_qid(batch: Batch, typed: Typed, other: Typed) -> None:
     if QID in batch.columns:
         return
     titles, others = (list(next(side.source.batches()).columns) for side in (typed, other))

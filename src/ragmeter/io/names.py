@@ -7,13 +7,14 @@ from datetime import datetime
 from pathlib import Path
 
 from ragmeter.errors import UsageError
+from ragmeter.io.locations import Location, folders_in
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 #: A temporary folder of a run's files: the run's name, the process, a random part.
 _LEFTOVER = re.compile(r"\.(.+)\.\d+\.\w{8}\.(tmp|old)", re.DOTALL)
 
 
-def run_name(name: str, output_dir: Path, *, latest: bool = False) -> str:
+def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
     """A run's name with its fields filled in: {n} is the next free number, {date} and {time} are now.
 
     With `latest`, {n} is the highest number in use, be it only by a journal. An interrupted run has no folder yet, so
@@ -45,14 +46,12 @@ def run_of_leftover(name: str) -> str | None:
     return None if match is None else match[1]
 
 
-def _number(template: str, output_dir: Path, latest: bool) -> int:
+def _number(template: str, output_dir: Location, latest: bool) -> int:
     """The highest number of a run that matches, 0 if there is none."""
     pattern = re.compile(r"(\d+)".join(map(re.escape, template.split("{n}", 1))).replace(re.escape("{n}"), r"\1"))
-    if not output_dir.is_dir():
-        return 0
     ending = ".journal.sqlite"
-    names = [_name(folder.name) for folder in output_dir.iterdir() if folder.is_dir()]
-    if latest:  # an interrupted run has only its journal
+    names = [_name(folder) for folder in folders_in(output_dir)]
+    if latest and isinstance(output_dir, Path):  # an interrupted run has only its journal
         names += [journal.name.removesuffix(ending) for journal in output_dir.glob(f"*{ending}")]
     matches = [pattern.fullmatch(name) for name in names]
     return max((int(match[1]) for match in matches if match), default=0)

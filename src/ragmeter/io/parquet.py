@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -17,21 +16,33 @@ from ragmeter.table import Batch
 _ROWS_AT_ONCE = 4096
 
 
-def read(path: Path, limit: Limit = Limit()) -> Iterator[Batch]:  # noqa: B008 - frozen
-    """Batches of a Parquet file."""
+#: Given the names of a file's columns, those to be read.
+Choose = Callable[[Sequence[str]], Sequence[str]]
+
+
+def read(
+    name: str,
+    opened: Callable[[], BinaryIO],
+    limit: Limit = Limit(),  # noqa: B008 - frozen
+    choose: Choose | None = None,
+    groups: Sequence[int] | None = None,
+) -> Iterator[Batch]:
+    """Batches of a Parquet file: of all columns or of those that are chosen, of all row groups or of some."""
     import pyarrow.parquet as pq
 
-    name = str(path)
     try:
-        with path.open("rb") as opened, pq.ParquetFile(opened) as file:
-            stated, rows = file.metadata.num_rows, 0
+        with opened() as stream, pq.ParquetFile(stream) as file:
+            groups = range(file.num_row_groups) if groups is None else groups
+            stated, rows = sum(file.metadata.row_group(group).num_rows for group in groups), 0
             if stated == 0:
                 raise InputError("the file has no rows", file=name)
             names = file.schema_arrow.names
             check_columns(len(names), name)
             if duplicates := repeated(names):
                 raise InputError(f"the file has {', '.join(map(repr, duplicates))} more than once", file=name)
-            for batch in batches_of_arrow(_bounded(file.iter_batches(batch_size=_ROWS_AT_ONCE), name, limit)):
+            columns = None if choose is None else list(choose(names))
+            pieces = file.iter_batches(batch_size=_ROWS_AT_ONCE, row_groups=groups, columns=columns)
+            for batch in batches_of_arrow(_bounded(pieces, name, limit)):
                 rows += len(batch)
                 yield batch
             if rows != stated:

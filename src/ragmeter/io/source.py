@@ -23,7 +23,11 @@ from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
 from ragmeter.io import delimited, jsons, parquet
 from ragmeter.io.batches import ROWS, batches_of_records, numbered
+from ragmeter.io.datasets import DataFile, files_of, is_glob, single
 from ragmeter.io.limits import Limit
+from ragmeter.io.locations import Location, StorePath, location
+from ragmeter.io.parquet import Choose
+from ragmeter.io.spans import Span, open_span
 from ragmeter.table import Batch
 
 _WHICH = f"say which with {option('encoding')}"
@@ -37,13 +41,16 @@ FORMATS = "csv, tsv, json, jsonl or parquet, plain or compressed (.gz, .zst)"
 class Source:
     """Something to read rows from. `batches()` reads it from the start each time it is called.
 
-    `n_rows` is None where the number of rows is not known without reading them.
+    `n_rows` is None where the number of rows is not known without reading them. `files` are those of a data set, be it
+    a folder, a pattern or what is in a store; of a data set, `some` reads those columns alone that are chosen.
     """
 
     name: str
-    path: Path | None
+    path: Location | None
     batches: Callable[[], Iterator[Batch]]
     n_rows: int | None = None
+    files: tuple[DataFile, ...] = ()
+    some: Callable[[Choose], Iterator[Batch]] | None = None
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Its rows one by one as dicts, each with its line."""
@@ -54,8 +61,10 @@ class Source:
                 yield line, dict(zip(names, row, strict=True))
 
 
-def stem(path: Path) -> str:
-    """A file's name without its endings."""
+def stem(path: Location) -> str:
+    """A file's name without its endings; of a pattern, the name of the folder that it is in."""
+    while is_glob(path):
+        path = path.parent
     return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
 
 
@@ -73,9 +82,12 @@ class Reading:
 
 
 def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results") -> Source:  # noqa: B008 - frozen
-    """A source for a path, a list of dicts, or a pandas, polars or Arrow frame. `what` names data without a file."""
-    if isinstance(data, str | Path):
-        return _open_file(Path(data), reading)
+    """A source for a path or an address, a list of dicts, or a pandas, polars or Arrow frame.
+
+    A path may be that of a folder, or a pattern. `what` names data without a file.
+    """
+    if isinstance(data, str | Path | StorePath):
+        return _open_location(location(data), checked(reading))
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow"):
         if hasattr(data, "__len__"):
             return Source(what, None, partial(_read_frame, partial(_arrow, data, what), what), len(data))
@@ -92,21 +104,77 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
     )
 
 
-def _open_file(path: Path, reading: Reading) -> Source:
-    name = str(path)
-    if not path.exists():
-        raise InputError("there is no such file", file=name, hint=f"the current folder is {Path.cwd()}")
-    if path.is_dir():
-        raise InputError("this is a folder, a file is expected", file=name)
-    if reading.encoding is not None:
-        reading = replace(reading, encoding=_text_encoding(reading.encoding))
+def checked(reading: Reading) -> Reading:
+    """The same with the codec's own name; an error for one that does not exist, and for a delimiter that is none."""
     if reading.delimiter is not None and (len(reading.delimiter) != 1 or reading.delimiter in '"\r\n'):
         raise UsageError(f"a delimiter is one character, not {reading.delimiter!r}")
-    limit = Limit.of(reading.max_field)
+    return reading if reading.encoding is None else replace(reading, encoding=_text_encoding(reading.encoding))
+
+
+def _open_location(path: Location, reading: Reading) -> Source:
+    name = str(path)
+    if is_glob(path) or path.is_dir():
+        files = tuple(files_of(path))
+    elif not path.exists():
+        hint = "" if isinstance(path, StorePath) else f"the current folder is {Path.cwd()}"
+        raise InputError("there is no such file", file=name, hint=hint)
+    elif isinstance(path, StorePath) and not path.is_web:
+        files = (single(path),)
+    else:
+        return open_file(path, reading)
+    for file in files:  # a file of another kind is an error at once, not after an hour
+        open_file(file.location, reading)
+    return data_set(name, path, files, reading)
+
+
+def data_set(name: str, path: Location, files: Sequence[DataFile], reading: Reading) -> Source:
+    """The files as one source, one after the other."""
+
+    def some(choose: Choose | None) -> Iterator[Batch]:
+        for file in files:
+            yield from of_data_set(open_file(file.location, reading, choose=choose), file)
+
+    return Source(name, path, partial(some, None), None, tuple(files), some)
+
+
+def of_data_set(source: Source, file: DataFile) -> Iterator[Batch]:
+    """The batches of a file with the columns that the names of its folders give, where it has none of that name."""
+    for batch in source.batches():
+        for title, value in file.partition:
+            batch.columns.setdefault(title, [value] * len(batch))
+        batch.file = file.name
+        yield batch
+
+
+def format_of(path: Location) -> str:
+    """The ending that says what a file is, without that of its compression."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    ending = next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
+    return next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
+
+
+def is_compressed(path: Location) -> bool:
+    """Whether the name says that a file is compressed."""
+    return path.suffix.lower() in _COMPRESSED
+
+
+def open_file(
+    path: Location,
+    reading: Reading,
+    *,
+    choose: Choose | None = None,
+    groups: Sequence[int] | None = None,
+    span: Span | None = None,
+) -> Source:
+    """One file, or a piece of it: some row groups of a Parquet file, some lines of a text file."""
+    name = str(path)
+    limit = Limit.of(reading.max_field)
+    ending = format_of(path)
+    can_be_opened_again = not path.is_web if isinstance(path, StorePath) else path.is_file()
+    content = cache(path.read_bytes)  # a pipe can be read only once, and a web server is asked once
+    opened: Opener = (lambda: path.open("rb")) if can_be_opened_again else lambda: io.BytesIO(content())
+    known_path = path if can_be_opened_again else None
     if ending == ".parquet":
-        return Source(name, path, partial(parquet.read, path, limit))
+        return Source(name, known_path, partial(parquet.read, name, opened, limit, choose, groups))
     if ending in _DELIMITERS:
         delimiter = reading.delimiter or _DELIMITERS[ending]
         read = partial(delimited.read, name=name, delimiter=delimiter, quotes=reading.quotes, limit=limit)
@@ -117,10 +185,10 @@ def _open_file(path: Path, reading: Reading) -> Source:
     else:
         raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=f"it should be {FORMATS}")
     encoding = reading.encoding or "utf-8-sig"
-    if path.is_file():
-        return Source(name, path, partial(_read_text, name, lambda: path.open("rb"), encoding, read))
-    content = cache(path.read_bytes)  # a pipe can be read only once
-    return Source(name, None, partial(_read_text, name, lambda: io.BytesIO(content()), encoding, read))
+    if span is not None:
+        opened = partial(open_span, path, span)
+    may_be_empty = span is not None
+    return Source(name, known_path, partial(_read_text, name, opened, encoding, read, may_be_empty=may_be_empty))
 
 
 def _text_encoding(name: str) -> str:
@@ -139,7 +207,12 @@ def _text_encoding(name: str) -> str:
 
 
 def _read_text(
-    name: str, opened: Opener, encoding: str, read: Callable[[BinaryIO, str], Iterator[Batch]]
+    name: str,
+    opened: Opener,
+    encoding: str,
+    read: Callable[[BinaryIO, str], Iterator[Batch]],
+    *,
+    may_be_empty: bool = False,
 ) -> Iterator[Batch]:
     """The batches of a text file; errors of decoding, decompression and the system become InputErrors."""
     try:
@@ -157,7 +230,7 @@ def _read_text(
         raise InputError(f"the compressed file is damaged: {error}", file=name) from None
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror or error}", file=name) from None
-    if not any_rows:
+    if not any_rows and not may_be_empty:
         raise InputError("the file has no rows", file=name, hint="at least one row of data is needed")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import ragmeter
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
+from ragmeter.io.locations import Location, on_disk
 from ragmeter.io.write import dumps, replacing
 from ragmeter.runs.documents import read_comparison
 from ragmeter.runs.layout import COMPARISONS
@@ -27,18 +28,18 @@ _SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha
 class KeptComparison:
     """A stored comparison: its file, date and settings, and whether its runs are unchanged since."""
 
-    path: Path
+    path: Location
     created: str
     settings: dict[str, Any]
     current: bool
 
 
-def comparison_file(runs: Sequence[Run]) -> Path:
+def comparison_file(runs: Sequence[Run]) -> Location:
     """Where a comparison of these runs is kept: in the last one's folder, under the names of the others."""
     name = "+".join(run.name for run in runs[:-1])
     if len(name.encode()) > _LONGEST_NAME:
         name = name.encode()[:100].decode(errors="ignore") + hashlib.sha256(name.encode()).hexdigest()[:16]
-    return runs[-1].path / COMPARISONS / f"{name}.json"
+    return runs[-1].place / COMPARISONS / f"{name}.json"
 
 
 def check_kept(runs: Sequence[Run]) -> None:
@@ -53,7 +54,7 @@ def check_kept(runs: Sequence[Run]) -> None:
 
 def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Mapping[str, Any]) -> Path:
     """Write a comparison with its settings, and with the identity of its runs."""
-    path = comparison_file(runs)
+    path = on_disk(comparison_file(runs), "keeping a comparison")
     metrics = list(dict.fromkeys(name for pair in result["pairs"] for name in pair["metrics"]))
     document = {
         "ragmeter": ragmeter.__version__,
@@ -62,7 +63,7 @@ def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Ma
         "settings": {name: settings[name] for name in _SETTINGS},
         "comparison": result,
     }
-    with hold(runs[-1].path, "keeps a comparison"), replacing(path, private=True) as (temporary,):
+    with hold(path.parent.parent, "keeps a comparison"), replacing(path, private=True) as (temporary,):
         temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
     return path
 

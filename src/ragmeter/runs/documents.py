@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from ragmeter.io.cells import whole
+from ragmeter.io.locations import Location
 from ragmeter.io.write import dumps
 from ragmeter.runs.layout import INCOMPLETE, MANIFEST, SUMMARY, reading, unreadable
 from ragmeter.runs.shapes import (
@@ -105,6 +105,7 @@ _SUMMARY = record(
         "statistics": maybe(_STATISTICS),
         "numbers": maybe(mapped(_PERCENTILES)),
         "columns_left_out": mapped(count),
+        "parts_skipped": listed(text),
         "long_references": count,
         "causes": maybe(mapped(count)),
         "abstained": maybe(record({"n": count, "right": count, "wrong": count})),
@@ -130,6 +131,8 @@ _MANIFEST = record(
     {
         "run": text,
         "created": maybe(text),
+        "files_in": text,
+        "parts": listed(record({"file": text, "rows": count})),
         "metrics": maybe(listed(record({"name": text}, {"settings": maybe(mapping)}))),
         "statistics": _STATISTICS,
         "embeddings": listed(mapping),
@@ -166,17 +169,17 @@ _COMPARISON = record(
 _SHAPES: dict[str, Shape] = {MANIFEST: _MANIFEST, SUMMARY: _SUMMARY}
 
 
-def read_document(path: Path) -> str:
+def read_document(path: Location) -> str:
     """The text of a manifest or a summary, checked."""
     return dumps(_read(path, both(_SHAPES[path.name], _conversations), INCOMPLETE))
 
 
-def read_comparison(path: Path) -> dict[str, Any]:
+def read_comparison(path: Location) -> dict[str, Any]:
     """A kept comparison, checked."""
     return _read(path, _COMPARISON, "compare the runs again, or remove the file")
 
 
-def _read(path: Path, shape: Shape, hint: str) -> dict[str, Any]:
+def _read(path: Location, shape: Shape, hint: str) -> dict[str, Any]:
     """A JSON object of this shape."""
     with reading(path, hint):
         text_of_file = path.read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
 
 from ragmeter.errors import UsageError
+from ragmeter.io.locations import Location, StorePath, location
 from ragmeter.io.write import RUNS
 from ragmeter.runs.layout import MANIFEST, unknown_run
 from ragmeter.runs.places import settle
@@ -25,37 +26,42 @@ class HasRun(Protocol):
 
 
 #: Every way to name a run.
-RunLike = str | os.PathLike[str] | Run | HasRun
+RunLike = str | os.PathLike[str] | StorePath | Run | HasRun
 
 
 def is_run(value: object) -> bool:
     """Whether this names a single run, not several."""
-    return isinstance(value, str | os.PathLike | Run | HasRun)
+    return isinstance(value, str | os.PathLike | StorePath | Run | HasRun)
 
 
-def find_run(run: RunLike, output_dir: str | Path = RUNS) -> Run:
+def find_run(run: RunLike, output_dir: str | Location = RUNS) -> Run:
     """Find a run by what `evaluate()` returned, by its `Run`, the path of its folder, or its name in `output_dir`."""
     if isinstance(run, Run):
         run.check()
         return run
     if isinstance(run, HasRun):
         return run.run_folder()
-    if not isinstance(run, str | os.PathLike):
+    if not isinstance(run, str | os.PathLike | StorePath):
         raise UsageError(
             f"{type(run).__name__} is not a run",
             hint="a run is what evaluate() or ask() returned, a RunFolder, the path of a run's folder, or its name in "
             f"{output_dir}/",
         )
-    for path in (Path(run), Path(output_dir) / run):
-        settle(path)
+    given, folder = location(run), location(output_dir)
+    places = [given] if isinstance(given, StorePath) else [given, folder / given]
+    for path in places:
+        if isinstance(path, Path):
+            settle(path)
         if (path / MANIFEST).is_file():
             return Run(path)
-    if (Path(output_dir) / run).is_dir():
-        return Run.at(Path(output_dir) / run)  # raises: the folder has no manifest
-    raise unknown_run(str(run), Path(output_dir))
+    if places[-1].is_dir():
+        return Run.at(places[-1])  # raises: the folder has no manifest
+    if isinstance(given, StorePath):
+        raise unknown_run(given.name, given.parent)
+    raise unknown_run(str(run), folder)
 
 
-def find_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[Run]:
+def find_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Location = RUNS) -> list[Run]:
     """One run, or several."""
     if is_run(runs) or not isinstance(runs, Iterable):
         return [find_run(cast(RunLike, runs), output_dir)]  # raises if it is not a run
@@ -72,6 +78,6 @@ def run_labels(runs: Sequence[Run]) -> list[str]:
         if counts[label] > 1:
             numbers[label] += 1
             temporary = isinstance(run, TemporaryRun)
-            label = f"{label.removeprefix('this ')} {numbers[label]}" if temporary else str(run.path)
+            label = f"{label.removeprefix('this ')} {numbers[label]}" if temporary else str(run.place)
         labels.append(label)
     return labels

@@ -12,10 +12,16 @@ import pyarrow as pa
 
 from ragmeter.errors import InputError, OutputError, RagmeterError, UnknownNameError
 from ragmeter.hints import option
+from ragmeter.io.locations import Location, folders_in
 from ragmeter.stats.intervals import within
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
+#: The folder of the rows of a run that was written in parts.
+PARTS = "rows"
 FILES = (MANIFEST, ROWS, SUMMARY)
+#: The key of a manifest that names the folder of the run's other files. In a store, putting the manifest into place
+#: makes them the run, all at once.
+FILES_IN = "files_in"
 #: The folder of kept comparisons, in that of the last of the runs.
 COMPARISONS = "comparisons"
 INCOMPLETE = "the run is damaged, or was not copied completely: evaluate again"
@@ -34,13 +40,13 @@ def stamp_of(path: Path) -> Stamp:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def unreadable(path: Path, reason: object, hint: str = INCOMPLETE) -> InputError:
+def unreadable(path: Location, reason: object, hint: str = INCOMPLETE) -> InputError:
     """The error for a file of a run that is missing, damaged or of another shape."""
     return InputError(f"can't be read: {reason}", file=str(path), hint=hint)
 
 
 @contextmanager
-def reading(path: Path, hint: str = INCOMPLETE) -> Iterator[None]:
+def reading(path: Location, hint: str = INCOMPLETE) -> Iterator[None]:
     """Turn errors of reading a run's file into InputError: missing, no permission, damaged."""
     try:
         yield
@@ -55,7 +61,7 @@ def reading(path: Path, hint: str = INCOMPLETE) -> Iterator[None]:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Location) -> Iterator[None]:
     """Turn errors of writing a run into OutputError: disk full, no permission, name too long."""
     try:
         yield
@@ -74,9 +80,11 @@ def clip_intervals(metrics: Any) -> None:
                 summary["interval"] = clipped
 
 
-def unknown_run(name: str, folder: Path) -> UnknownNameError:
+def unknown_run(name: str, folder: Location) -> UnknownNameError:
     """The error for a run that is not in a folder; its hint lists the runs that are."""
-    names = sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}"))
+    names = sorted(
+        name for name in folders_in(folder) if not name.startswith(".") and (folder / name / MANIFEST).is_file()
+    )
     more = f" and {len(names) - _LISTED_RUNS:,} more" if len(names) > _LISTED_RUNS else ""
     listed = f"in {folder}/ there are {', '.join(names[:_LISTED_RUNS])}{more}"
     return UnknownNameError("run", name, names, hint=listed if names else f"there are no runs in {folder}/")

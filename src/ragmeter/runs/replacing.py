@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option
+from ragmeter.io.locations import Location
 from ragmeter.runs.layout import MANIFEST
 from ragmeter.runs.places import hold, is_journal
 from ragmeter.runs.run import Run
 
 
 @contextmanager
-def hold_for_new_run(path: Path, doing: str, *, asks: bool, judged: bool, replace: bool) -> Iterator[None]:
+def hold_for_new_run(path: Location, doing: str, *, asks: bool, judged: bool, replace: bool) -> Iterator[None]:
     """Hold the place of a new run. An older run with paid replies there is an error, unless `replace` is true.
 
     `judged`: the new run has a judge too, which uses the replies in the folder's journal again.
     """
-    with hold(path, doing, asks=asks):
+    with hold(path, doing, asks=asks) if isinstance(path, Path) else nullcontext():
         paid = "" if replace or not (path / MANIFEST).is_file() else paid_replies(path, judged=judged)
         if paid:
             raise UsageError(
@@ -30,9 +31,10 @@ def hold_for_new_run(path: Path, doing: str, *, asks: bool, judged: bool, replac
         yield
 
 
-def paid_replies(path: Path, *, judged: bool = False) -> str:
+def paid_replies(path: Location, *, judged: bool = False) -> str:
     """What a judge was paid for in a run, and would be lost; empty if nothing is known of that."""
-    journal = next((file.name for file in sorted(path.iterdir()) if is_journal(file)), "")
+    files = sorted(path.iterdir()) if isinstance(path, Path) else []  # in a store there is no journal
+    journal = next((file.name for file in files if is_journal(file)), "")
     if journal:
         return f"a judge's replies in {journal}"
     if judged:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
+from ragmeter.io.locations import Location
 from ragmeter.runs.layout import reading
 from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO
@@ -49,11 +50,11 @@ class Rows(Protocol):
 class RowsFile:
     """A table in a Parquet file. The metadata and every column are read at most once."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Location) -> None:
         self._path = path
         with reading(path):
             # Arrow's file is thread-safe; ParquetFile would read a path with a colon as a URL.
-            self._file = pq.ParquetFile(pa.OSFile(str(path)))
+            self._file = pq.ParquetFile(pa.OSFile(str(path)) if isinstance(path, Path) else path.open("rb"))
         self.schema: pa.Schema = self._file.schema_arrow
         self.n_rows: int = self._file.metadata.num_rows
         self._columns: dict[str, pa.ChunkedArray] = {}

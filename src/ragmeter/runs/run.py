@@ -14,10 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.errors import InputError, UnknownNameError
+from ragmeter.io.locations import Location, StorePath, location, on_disk
 from ragmeter.runs.documents import read_document, scores_problem, table_problem
 from ragmeter.runs.layout import (
     FILES,
+    FILES_IN,
     MANIFEST,
+    PARTS,
     ROWS,
     SUMMARY,
     Stamp,
@@ -26,6 +29,7 @@ from ragmeter.runs.layout import (
     unknown_run,
     unreadable,
 )
+from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.places import settle
 from ragmeter.runs.rows import Rows, RowsFile, clusters_of
 from ragmeter.stats.clusters import Codes
@@ -58,13 +62,13 @@ class Run:
     A file is opened when it is first needed. What was read is cached until this process or another changes the files.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path: Path | None = Path(path)
+    def __init__(self, path: str | os.PathLike[str] | StorePath) -> None:
+        self._path: Location | None = location(path)
         self._cache: dict[Hashable, Any] = {}
         self._stamps: tuple[Stamp, ...] = ()
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> Self:
+    def at(cls, path: str | os.PathLike[str] | StorePath) -> Self:
         """The run at a path, or an error if there is none."""
         run = cls(path)
         run.check()
@@ -72,35 +76,41 @@ class Run:
 
     def check(self) -> None:
         """Raise an error if the run does not exist (any more)."""
-        settle(self.path)
-        if (self.path / MANIFEST).is_file():
+        self._settle()
+        if (self.place / MANIFEST).is_file():
             return
-        if self.path.exists():
-            raise InputError("this is not a run folder: it has no manifest.json", file=str(self.path))
-        raise unknown_run(self.path.name, self.path.parent)
+        if self.place.exists():
+            raise InputError("this is not a run folder: it has no manifest.json", file=str(self.place))
+        raise unknown_run(self.place.name, self.place.parent)
 
     @property
-    def path(self) -> Path:
-        """The folder."""
+    def place(self) -> Location:
+        """The folder, on a disk or in a store."""
         assert self._path is not None  # noqa: S101 - only a run that was not kept has none
         return self._path
 
     @property
+    def path(self) -> Path:
+        """The folder on a disk; an error for a run in a store."""
+        return on_disk(self.place, "this")
+
+    @property
     def name(self) -> str:
         """The folder's name, also where the path is `.` or `..`."""
-        return self.path.name if self.path.name not in ("", "..") else self.path.resolve().name
+        name: str = self.place.name if self.place.name not in ("", "..") else self.place.resolve().name
+        return name
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.path)!r})"
+        return f"{type(self).__name__}({str(self.place)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and isinstance(other, Run) and self.path == other.path
+        return type(self) is type(other) and isinstance(other, Run) and self.place == other.place
 
     def __hash__(self) -> int:
-        return hash(self.path)
+        return hash(self.place)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.path,)
+        return type(self), (self.place,)
 
     def _cached(self, key: Hashable, read: Callable[[], T]) -> T:
         """The value of `read()`, cached until the run's files change."""
@@ -115,19 +125,36 @@ class Run:
         return value
 
     def _settle(self) -> None:
-        settle(self.path)
+        if isinstance(self.place, Path):
+            settle(self.place)
 
     def _files(self) -> tuple[Stamp, ...]:
-        return tuple(stamp_of(self.path / name) for name in FILES)
+        """Changes with the files. What is read of a run in a store is kept: asking it each time would take long."""
+        if isinstance(self.place, StorePath):
+            return (None,)
+        folder = self.place
+        return tuple(stamp_of(folder / name) for name in FILES)
 
     def _text(self, name: str) -> str:
-        return self._cached(name, lambda: read_document(self.path / name))
+        return self._cached(name, lambda: read_document(self._file(name)))
+
+    def _file(self, name: str) -> Location:
+        """Where a file of the run is: the manifest in its folder, the others where the manifest says."""
+        inside = "" if name == MANIFEST else self.manifest().get(FILES_IN, "")
+        return self.place / inside / name if inside else self.place / name
+
+    @property
+    def rows_place(self) -> Location:
+        """The file of the run's table, or the folder with its parts."""
+        return self._file(PARTS if self.manifest().get("parts") else ROWS)
 
     def _open(self) -> Rows:
-        rows = RowsFile(self.path / ROWS)
+        parts = [(part["file"], part["rows"]) for part in self.manifest().get("parts") or ()]
+        place = self.rows_place
+        rows: RowsFile | RowsParts = RowsParts(place, parts) if parts else RowsFile(place)
         if problem := table_problem(rows.schema, rows.n_rows, self.summary()):
             rows.close()
-            raise unreadable(self.path / ROWS, problem)
+            raise unreadable(place, problem)
         return rows
 
     @property
@@ -137,7 +164,7 @@ class Run:
     def close(self) -> None:
         """Close the file and drop the cache; what is needed later is read again."""
         self._cache, cache = {}, self._cache
-        if isinstance(rows := cache.get(ROWS), RowsFile):
+        if isinstance(rows := cache.get(ROWS), RowsFile | RowsParts):
             rows.close()
 
     def manifest(self) -> dict[str, Any]:
@@ -242,7 +269,7 @@ class Run:
         """A measure's scores as a new array, NaN where a row has none."""
         scores = np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
         if problem := scores_problem(metric, scores, binary=is_binary(self.metrics().get(metric))):
-            raise unreadable(self.path / ROWS, problem)
+            raise unreadable(self.rows_place, problem)
         return scores
 
     def outcomes(self, name: str) -> tuple[Codes, list[str]]:
@@ -251,7 +278,7 @@ class Run:
         if column in self.columns:
             texts = self.rows([column])[column].cast(pa.string()).combine_chunks()
             if texts.null_count:
-                raise unreadable(self.path / ROWS, f"{texts.null_count:,} cells of the column {column!r} are empty")
+                raise unreadable(self.rows_place, f"{texts.null_count:,} cells of the column {column!r} are empty")
             encoded = pc.dictionary_encode(texts)
             return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary.to_pylist()
         return np.isnan(self.scores(name)).astype(np.int64), [SCORED, "missing"]

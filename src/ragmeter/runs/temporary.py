@@ -13,6 +13,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragmeter.io.locations import Location
 from ragmeter.io.write import dumps
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY, Stamp, writing
 from ragmeter.runs.rows import Rows, RowsInMemory
@@ -44,7 +45,7 @@ class TemporaryRun(Run):
         return self._name
 
     @property
-    def path(self) -> Path:
+    def place(self) -> Location:
         """Its folder, among the system's temporary files."""
         if self._path is None:
             scratch = tempfile.mkdtemp(prefix="ragmeter-")

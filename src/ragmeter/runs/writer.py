@@ -48,7 +48,8 @@ class Scored:
 class RowsWriter:
     """Writes each batch as a row group, and counts what was not scored."""
 
-    def __init__(self, path: Path, metrics: Sequence[Metric | Measure]) -> None:
+    def __init__(self, path: Path, metrics: Sequence[Metric | Measure], columns: Sequence[str] | None = None) -> None:
+        """`columns` are the table's; without them, the first batch says which there are."""
         self._path = path
         self._metrics = metrics
         self._score_columns = {name for metric in metrics for name in (metric.name, outcome_column(metric.name))}
@@ -59,6 +60,26 @@ class RowsWriter:
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
         self._is_for_short = any(metric.name.startswith(_FOR_SHORT) for metric in metrics)
         self._long_references = 0
+        if columns is not None:
+            kinds = [(self._input_name(name), _array(name, [], NUMBER_COLUMNS).type) for name in columns]
+            scores = [((metric.name, pa.float64()), (outcome_column(metric.name), _OUTCOME)) for metric in metrics]
+            self._begin(pa.schema([*kinds, *(kind for pair in scores for kind in pair)]))
+
+    def _begin(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._writer = pq.ParquetWriter(
+            self._file,
+            schema,
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=[outcome_column(metric.name) for metric in self._metrics],
+            write_statistics=[metric.name for metric in self._metrics],  # nobody needs a text's minimum
+        )
+
+    def note(self, about: Mapping[str, str]) -> None:
+        """Write texts into the file's footer."""
+        assert self._writer is not None  # noqa: S101 - only where the columns are given
+        self._writer.add_key_value_metadata(dict(about))
 
     def write(self, scored: Scored, carried: Mapping[str, Any] | None = None) -> None:
         """Add a batch. The first one fixes the columns; a column that appears later is counted and left out.
@@ -81,15 +102,8 @@ class RowsWriter:
             if causes.count(SCORED) < len(causes):
                 self.not_scored[name].update(cause for cause in causes if cause != SCORED)
         if self._writer is None:
-            self._schema = pa.schema([(name, array.type) for name, array in arrays.items()])
-            self._writer = pq.ParquetWriter(
-                self._file,
-                self._schema,
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=[outcome_column(metric.name) for metric in self._metrics],
-                write_statistics=[metric.name for metric in self._metrics],  # nobody needs a text's minimum
-            )
+            self._begin(pa.schema([(name, array.type) for name, array in arrays.items()]))
+        assert self._writer is not None  # noqa: S101 - it was opened above
         rows = len(scored.batch)
         names = self._schema.names  # a new list at every access
         for name in arrays.keys() - set(names):
@@ -138,17 +152,7 @@ class RowsWriter:
         Empty without answers that some metric did not score because they decline.
         """
         with closing(RowsFile(self._path)) as rows:
-            names = [name for name in rows.schema.names if name.endswith(outcome_column("")) or name in MARKS]
-            table = rows.read(names)
-        declined = np.zeros(table.num_rows, dtype=np.bool_)
-        for name in names:
-            if name not in MARKS:
-                declined |= pc.equal(table[name].cast(pa.string()), ABSTAINED).fill_null(False).to_numpy()
-        if not declined.any():
-            return {}
-        marks = table.select([name for name in names if name in MARKS]).filter(pa.array(declined)).to_pylist()
-        flags = [is_unanswerable(row) for row in marks] if table.num_rows and set(names) & set(MARKS) else []
-        return {"n": int(declined.sum()), "right": flags.count(True), "wrong": flags.count(False)}
+            return abstentions_of(rows)
 
     def summaries(self, confidence: Confidence) -> tuple[Confidence, dict[str, MetricSummary]]:
         """The interval settings with the cluster column that was used, and each metric's summary.
@@ -173,6 +177,21 @@ class RowsWriter:
                 for metric in self._metrics
             }
         return replace(confidence, cluster=cluster), summaries
+
+
+def abstentions_of(rows: RowsFile) -> dict[str, int]:
+    """How many answers of a table decline, and how many of them rightly; empty if none does."""
+    names = [name for name in rows.schema.names if name.endswith(outcome_column("")) or name in MARKS]
+    table = rows.read(names)
+    declined = np.zeros(table.num_rows, dtype=np.bool_)
+    for name in names:
+        if name not in MARKS:
+            declined |= pc.equal(table[name].cast(pa.string()), ABSTAINED).fill_null(False).to_numpy()
+    if not declined.any():
+        return {}
+    marks = table.select([name for name in names if name in MARKS]).filter(pa.array(declined)).to_pylist()
+    flags = [is_unanswerable(row) for row in marks] if table.num_rows and set(names) & set(MARKS) else []
+    return {"n": int(declined.sum()), "right": flags.count(True), "wrong": flags.count(False)}
 
 
 def _array(name: str, column: list[Any], numbers: Collection[str]) -> Any:
@@ -213,6 +232,8 @@ class NewRun:
             (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")
             (self.folder / MANIFEST).write_text(dumps(manifest, indent=2) + "\n", encoding="utf-8")
             for file in self.folder.iterdir():
+                if file.is_dir():  # parts, each of which was synced when it was put there
+                    continue
                 _sync(file)
                 file.chmod(self._mode_of(file.name))
             put(self.folder, self.path, beside=self._inside)

@@ -55,6 +55,43 @@ def progress_bar(
         yield _ignore
 
 
+@contextmanager
+def parts_bar(progress: Progress, parts: int, dashboard: str = "") -> Iterator[Advance]:
+    """A bar over the parts of an evaluation: to be called with the rows of each part that is done.
+
+    In a terminal it shows rows, rate, the time that is left, and the address of a page with more.
+    """
+    in_terminal = progress is True and not _in_notebook() and sys.stderr is not None and sys.stderr.isatty()
+    if not in_terminal:
+        with progress_bar(progress, f"scoring {parts:,} parts") as advance:
+            yield advance
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    bar = Bar(
+        TextColumn("scoring"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} parts, {task.fields[rows]:,} rows{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn(dashboard),
+        console=Console(stderr=True, force_jupyter=False),
+        transient=True,
+    )
+    begun, rows = time.monotonic(), 0
+    with bar:
+        task = bar.add_task("", total=parts, rows=0, rate="")
+
+        def advance_part(count: int) -> None:
+            nonlocal rows
+            rows += count
+            seconds = max(time.monotonic() - begun, 1e-9)
+            bar.update(task, advance=1, rows=rows, rate=f", {rows / seconds:,.0f} a second")
+
+        yield advance_part
+
+
 def _ignore(count: int) -> None:
     """Show nothing."""
 

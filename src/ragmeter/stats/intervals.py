@@ -44,15 +44,24 @@ def interval_of(
             # All clusters have the same mean, so the standard error is 0: count each cluster as one row.
             return wilson_interval(units.mean * len(units), len(units), confidence.level), "wilson_clustered"
         return units.interval(confidence.level), "student_t_clustered"
+    n = len(values)
+    mean, sd = float(values.mean()) if n else None, float(values.std(ddof=1)) if n > 1 else None
+    return unclustered_interval(float(values.sum()), mean, sd, n, confidence, binary=binary)
+
+
+def unclustered_interval(
+    total: float, mean: float | None, sd: float | None, n: int, confidence: Confidence, *, binary: bool
+) -> tuple[Interval | None, str]:
+    """The interval of the mean of n independent values, by their sum, their mean and their standard deviation."""
     if confidence.method == "wilson" and not binary:
         raise UsageError(
             "Wilson's interval needs scores of 0 and 1", hint=f"{option('interval', 'auto')} chooses by metric"
         )
     if confidence.method != "t" and binary:
-        return wilson_interval(float(values.sum()), len(values), confidence.level), "wilson"
-    if len(values) < 2:
+        return wilson_interval(total, n, confidence.level), "wilson"
+    if mean is None or sd is None:
         return None, "student_t"
-    return mean_interval(float(values.mean()), float(values.std(ddof=1)), len(values), confidence.level), "student_t"
+    return mean_interval(mean, sd, n, confidence.level), "student_t"
 
 
 def mean_interval(mean: float, sd: float, n: int, level: float = 0.95) -> Interval | None:

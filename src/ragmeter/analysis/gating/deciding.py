@@ -27,6 +27,7 @@ from ragmeter.analysis.gating.rules import (
 )
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UsageError
+from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run, bounds_of
@@ -75,7 +76,7 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     measures = measures_of(opened)
     gate = gate.on_run(opened.name, measures)
     baselines = _Baselines(gate)
-    baselines.check(lambda: opened.path)
+    baselines.check(lambda: opened.place)
     names = list(dict.fromkeys(rule.metric for rule in gate.rules)) or list(measures)
     summaries = _summaries(opened, names)
     checks, sentences = [], []
@@ -100,7 +101,7 @@ def measures_of(run: Run) -> dict[str, Measure]:
     return measures
 
 
-def check_baselines(gate: Gate, run: Path | None) -> None:
+def check_baselines(gate: Gate, run: Location | None) -> None:
     """Refuse baselines that don't exist, don't have the metric, or are the run itself."""
     _Baselines(gate).check(lambda: run)
 
@@ -194,13 +195,13 @@ class _Baselines:
             self._runs[key] = rule.folder or find_run(rule.baseline, self._gate.output_dir)
         return self._runs[key]
 
-    def check(self, run_path: Callable[[], Path | None]) -> None:
+    def check(self, run_path: Callable[[], Location | None]) -> None:
         """Refuse baselines that don't exist, don't have the metric, or are the run itself."""
         for rule in self._gate.rules:
             if rule.baseline is None:
                 continue
             baseline, path = self.run(rule), run_path()
-            if path is not None and path.exists() and path.samefile(baseline.path):
+            if path is not None and same_place(path, baseline.place):
                 raise UsageError(
                     f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own"
                 )

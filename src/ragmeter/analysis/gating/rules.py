@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, parameter
+from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import find_run
 from ragmeter.runs.run import Run
@@ -92,7 +93,7 @@ class Gate:
     rules: tuple[Rule, ...]
     max_failed: float | None = None
     on: str = MEAN
-    output_dir: Path = RUNS
+    output_dir: Location = RUNS
 
     @classmethod
     def of(
@@ -117,7 +118,7 @@ class Gate:
                 hint=f"give {parameter(FAIL_UNDER)}, {parameter(FAIL_OVER)}, {parameter(NO_WORSE_THAN)} or "
                 f"{parameter(MAX_FAILED)}",
             )
-        return cls(tuple(dict.fromkeys(rules)), max_failed, on, Path(output_dir))
+        return cls(tuple(dict.fromkeys(rules)), max_failed, on, location(output_dir))
 
     @property
     def most_failed(self) -> float:

@@ -86,13 +86,13 @@ def load_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) 
     loaded = find_runs(runs, output_dir)
     if not loaded:
         raise UsageError("no run was named", hint=f"a run is a folder, or the name of one in {output_dir}/")
-    counts = Counter(run if isinstance(run, TemporaryRun) else run.path.resolve() for run in loaded)
+    counts = Counter(run if isinstance(run, TemporaryRun) else run.place.resolve() for run in loaded)
     repeated = [run.name if isinstance(run, Run) else run for run, count in counts.items() if count > 1]
     if repeated:
         raise UsageError(f"{repeated[0]} is named twice", hint="name each run once")
     for run in loaded:
         if not run.metrics():
-            raise InputError("the run has no metrics", file=str(run.path))
+            raise InputError("the run has no metrics", file=str(run.place))
         run.rows()
     return loaded
 

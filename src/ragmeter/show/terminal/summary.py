@@ -101,7 +101,7 @@ def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], ou
     if output is not None:
         out.sentence(f"written: {output}")
     if evaluation.folder is not None:
-        out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.path}/")
+        out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.place}/")
 
 
 def needs_retrieved(metrics: Iterable[str]) -> bool:

@@ -1,0 +1,179 @@
+"""Evaluations in parts: what workers cost beside threads, and memory and cost per row from and to an object store.
+
+The store is moto's server on loopback, which shares the cores with what is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+from common import BenchmarkError, cores, progress, ragmeter_command, table
+from pyarrow import fs
+from samples import Sample
+
+_METRICS = "token_f1,exact_match,edit_distance"
+_FILES = 32
+_BUCKET = "ragmeter-bench"
+#: Rows of one file in the store: the number of files grows with the rows, as a team's do.
+_ROWS_IN_STORE = 100_000
+_SERVER = """
+import sys, time
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+sys.stdin.read()
+"""
+
+
+@dataclass
+class Watched:
+    """What a command took: wall time, and the peak memory of the command itself and of its largest worker."""
+
+    seconds: float
+    cpu_seconds: float
+    driver: int
+    worker: int
+
+
+def cluster(folder: Path, *, quick: bool) -> None:
+    """Both parts of the section."""
+    _engines(folder, 100_000 if quick else 1_000_000)
+    _store(folder, (100_000, 300_000) if quick else (3_000_000, 30_000_000))
+
+
+def _engines(folder: Path, count: int) -> None:
+    """The same rows by threads, by processes and by workers."""
+    progress(f"cluster, {count:,} rows in {_FILES} files")
+    data = folder / "cluster"
+    data.mkdir()
+    for number in range(_FILES):
+        pq.write_table(_rows(number * count // _FILES, (number + 1) * count // _FILES), data / f"{number:03}.parquet")
+    lines = []
+    summaries = set()
+    base = 0.0
+    for name, options in (
+        ("threads, without an engine", ()),
+        ("processes, without an engine", ("--executor", "processes")),
+        ("--engine threads", ("--engine", "threads")),
+        ("--engine local:1", ("--engine", "local:1")),
+        ("--engine local:2", ("--engine", "local:2")),
+        ("--engine local:3", ("--engine", "local:3")),
+    ):
+        watched = _evaluate(str(data), str(folder / "runs"), "engines", options, dict(os.environ))
+        base = base or watched.seconds
+        shown = (f"{watched.seconds:.1f}", f"{watched.seconds / base:.2f}", f"{watched.cpu_seconds:.1f}")
+        lines.append((name, *shown, _mb(watched.driver), _mb(watched.worker)))
+        summaries.add((folder / "runs" / "engines" / "summary.json").read_text())
+    if len(summaries) > 1:
+        raise BenchmarkError("engines give different summaries")
+    header = ("", "seconds", "of threads", "CPU seconds", "command MB", "worker MB")
+    table(f"{count:,} rows, {_METRICS}, {cores()} cores; all summaries are the same bytes", header, lines)
+
+
+def _store(folder: Path, sizes: Sequence[int]) -> None:
+    """Growing data sets, read from a store and written to it."""
+    lines = []
+    with _server() as environment:
+        for count in sizes:
+            progress(f"cluster, {count:,} rows from and to a store")
+            _fill(environment, count)
+            options = ("--engine", f"local:{min(2, cores())}")
+            where = f"s3://{_BUCKET}/{count}"
+            watched = _evaluate(where, f"s3://{_BUCKET}/runs", f"rows-{count}", options, environment)
+            moved = [_bytes(environment, f"{_BUCKET}/{place}") / count for place in (count, f"runs/rows-{count}")]
+            each = 1e6 * watched.seconds / count
+            shown = (f"{watched.seconds:.0f}", f"{each:.1f}", f"{1e6 * watched.cpu_seconds / count:.1f}")
+            sizes_shown = (f"{moved[0]:.0f}", f"{moved[1]:.0f}")
+            lines.append((f"{count:,}", *shown, _mb(watched.driver), _mb(watched.worker), *sizes_shown))
+    header = ("rows", "seconds", "µs a row", "CPU µs a row", "command MB", "worker MB", "bytes read", "bytes written")
+    table(f"from S3 to S3, {_METRICS}, 2 workers; bytes are those of a row, compressed", header, lines)
+
+
+def _rows(begin: int, end: int) -> pa.Table:
+    sample = Sample.load("evouna", "en")
+    rows = [sample.row(number) for number in range(begin, end)]
+    columns = {name: [getattr(row, name) for row in rows] for name in ("question", "reference", "answer")}
+    return pa.table({"qid": [str(number) for number in range(begin, end)], **columns})
+
+
+def _evaluate(results: str, runs: str, name: str, options: Sequence[str], environment: dict[str, str]) -> Watched:
+    """Run the command to its end, and watch its processes."""
+    arguments = ("--results", results, "--metrics", _METRICS, "--output-dir", runs, "--run", name, *options)
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        ragmeter_command("evaluate", *arguments), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    watched = psutil.Process(process.pid)
+    driver = worker = 0
+    cpu: dict[int, float] = {}
+    while process.poll() is None:
+        try:
+            for one in (watched, *watched.children(recursive=True)):
+                used = one.memory_info().rss
+                cpu[one.pid] = sum(one.cpu_times()[:2])
+                driver, worker = (max(driver, used), worker) if one.pid == process.pid else (driver, max(worker, used))
+        except psutil.Error:  # it has just ended
+            pass
+        time.sleep(0.05)
+    seconds = time.perf_counter() - begin
+    if process.returncode != 0:
+        assert process.stderr is not None
+        raise BenchmarkError(f"ragmeter evaluate failed: {process.stderr.read().decode()}")
+    return Watched(seconds, sum(cpu.values()), driver, worker)
+
+
+@contextmanager
+def _server() -> Iterator[dict[str, str]]:
+    """A store in a process of its own, as the environment that leads to it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        port = json.loads(process.stdout.readline())
+        keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+        environment = {**os.environ, **keys, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        _filesystem(environment).create_dir(_BUCKET)
+        yield environment
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _filesystem(environment: dict[str, str]) -> fs.S3FileSystem:
+    return fs.S3FileSystem(
+        access_key="test",
+        secret_key="test",  # noqa: S106 - moto takes any
+        endpoint_override=environment["AWS_ENDPOINT_URL"].removeprefix("http://"),
+        scheme="http",
+        region="us-east-1",
+        allow_bucket_creation=True,
+    )
+
+
+def _fill(environment: dict[str, str], count: int) -> None:
+    store = _filesystem(environment)
+    for number, begin in enumerate(range(0, count, _ROWS_IN_STORE)):
+        with store.open_output_stream(f"{_BUCKET}/{count}/{number:05}.parquet", compression=None) as stream:
+            pq.write_table(_rows(begin, min(begin + _ROWS_IN_STORE, count)), stream)
+
+
+def _bytes(environment: dict[str, str], place: str) -> int:
+    infos = _filesystem(environment).get_file_info(fs.FileSelector(place, recursive=True))
+    return sum(info.size for info in infos if info.is_file)
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.0f}" if size else ""

@@ -1,0 +1,78 @@
+// What a page can't do by itself: the theme, keys for rows and labels, and writes, which need the CSRF token.
+'use strict';
+
+const root = document.documentElement;
+const stored = localStorage.getItem('ragmeter-theme');
+if (stored) root.dataset.theme = stored;
+document.getElementById('theme').addEventListener('click', () => {
+  const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  root.dataset.theme = dark ? 'light' : 'dark';
+  localStorage.setItem('ragmeter-theme', root.dataset.theme);
+});
+
+const typing = () => ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement?.tagName);
+
+async function post(where, fields) {
+  const token = document.querySelector('meta[name=csrf]').content;
+  const response = await fetch(where, {
+    method: 'POST', headers: {'Content-Type': 'application/json', 'X-CSRF-Token': token}, body: JSON.stringify(fields),
+  });
+  if (response.ok) return response.json();
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  throw new Error(page.querySelector('.note')?.textContent ?? `the server said ${response.status}`);
+}
+
+function problem(error) {
+  let place = document.getElementById('problem');
+  if (!place) {
+    place = document.createElement('p');
+    place.id = 'problem';
+    place.className = 'note bad';
+    place.setAttribute('role', 'alert');
+    document.querySelector('h1').after(place);
+  }
+  place.textContent = error.message;
+}
+
+const begin = document.getElementById('begin');
+begin?.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  try {
+    const {next} = await post(`${location.pathname}/begin`, Object.fromEntries(new FormData(begin)));
+    location.assign(next);
+  } catch (error) { problem(error); }
+});
+
+const tags = document.getElementById('tags');
+tags?.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  try {
+    await post(`${location.pathname}/tags`, Object.fromEntries(new FormData(tags)));
+    location.reload();
+  } catch (error) { problem(error); }
+});
+
+const row = document.getElementById('label');
+let saving = false;
+async function label(value) {
+  if (saving) return;  // a key held down is one label
+  saving = true;
+  try {
+    const {place, rater, next} = row.dataset;
+    await post(`${location.pathname}/record`, {place, rater, label: value, note: document.getElementById('note').value});
+    location.assign(next);
+  } catch (error) { saving = false; problem(error); }
+}
+row?.querySelectorAll('button[data-label]').forEach((button) => {
+  button.addEventListener('click', () => label(button.dataset.label));
+});
+
+const LABELS = {c: 'correct', w: 'wrong', s: 'skip'};
+document.addEventListener('keydown', (event) => {
+  if (typing() || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (row && LABELS[event.key]) label(LABELS[event.key]);
+  else if (row && event.key === 'b') document.getElementById('back').click();
+  else if (event.key === 'j' || event.key === 'ArrowRight') document.querySelector('a[rel=next]')?.click();
+  else if (event.key === 'k' || event.key === 'ArrowLeft') document.querySelector('a[rel=prev]')?.click();
+});
+root.dataset.ready = 'yes';

@@ -1,0 +1,333 @@
+"""What a worker does with a part of the results: read, join, score, write, and put the file into place.
+
+A part's file has its scores, and in its footer what was counted. It is put into place by one rename, or by a store's
+atomic put: a part that is done twice has the same bytes. Beside it are the hashes of its qids and, where there is a
+reference, which of its rows were used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import tempfile
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.parquet as pq
+
+import ragmeter
+from ragmeter.definition import Metric
+from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.executors import Threads
+from ragmeter.engine.scoring import score_batches
+from ragmeter.errors import WorkerError
+from ragmeter.io.columns import Role, Typed
+from ragmeter.io.join import JoinCounts, Reference, no_qid, require_qid, with_reference
+from ragmeter.io.locations import Location, StorePath
+from ragmeter.io.pieces import Part, open_part
+from ragmeter.io.source import Reading, Source, data_set, open_file
+from ragmeter.runs.layout import PARTS, reading, writing
+from ragmeter.runs.stored import upload
+from ragmeter.runs.writer import RowsWriter
+from ragmeter.table import QID, Batch
+
+#: The key of a file's footer.
+_NOTES = "ragmeter"
+#: The folder of what is only needed until the run is complete.
+ASIDE = "aside"
+Hashes = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class ReferenceFiles:
+    """Where a worker reads the reference, and how."""
+
+    name: str
+    path: Location
+    files: tuple[Any, ...]
+    is_data_set: bool
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is the same for all parts of a run. `columns` are those of its table; `folder` is where parts are put."""
+
+    version: str
+    metrics: tuple[Metric, ...]
+    mapping: dict[str, str]
+    wanted: frozenset[str] | None
+    reading: Reading
+    columns: tuple[str, ...]
+    folder: Location
+    is_data_set: bool
+    reference: ReferenceFiles | None = None
+
+    @property
+    def role(self) -> Role:
+        """What the titles of the results' columns mean."""
+        return "both" if self.reference is None else "results"
+
+    def typed(self, part: Part) -> Typed:
+        """The part's rows, with the table's names and types."""
+        source = open_part(part, self.reading, is_data_set=self.is_data_set)
+        return Typed(source, self.role, self.mapping, self.wanted)
+
+
+@dataclass
+class PartDone:
+    """What is counted in a part; `seconds` and `worker` are of this time, and not in the file."""
+
+    rows: int = 0
+    not_scored: dict[str, dict[str, int]] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+    cautions: dict[str, int] = field(default_factory=dict)
+    join: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    worker: str = ""
+    was_there: bool = False
+
+
+def score_part(job: bytes, part: Part, first_row: int | None = None) -> PartDone:
+    """Score a part, unless it is there already. `first_row` numbers the rows of results without a qid."""
+    begin = time.perf_counter()
+    work = unpickled(job)
+    done = written(work, part.number)
+    if done is None:
+        typed = work.typed(part)
+        rows = _numbered(typed, first_row) if first_row is not None else _with_qids(typed)
+        done = _write(job, part.number, rows)
+    done.seconds = time.perf_counter() - begin
+    done.worker = _worker()
+    return done
+
+
+def score_unused(job: bytes, number: int, used: bytes) -> PartDone:
+    """The questions of the reference without a result, as the run's last part."""
+    work = unpickled(job)
+    done = written(work, number)
+    if done is None:
+        gold = reference_of(job).for_part()
+        gold.used = set(np.flatnonzero(from_bits(used)).tolist())
+        counts = JoinCounts()
+        done = _write(job, number, gold.unused(work.columns, counts), counts)
+    return done
+
+
+def count_rows(job: bytes, part: Part) -> int:
+    """How many rows a part has."""
+    return sum(len(batch) for batch in unpickled(job).typed(part).batches())
+
+
+@lru_cache(maxsize=2)
+def unpickled(job: bytes) -> Job:
+    """The job, once for each worker. A worker with another version of this package would compute other numbers."""
+    work: Job = pickle.loads(job)  # noqa: S301 - from the process that has started this work
+    if work.version != ragmeter.__version__:
+        raise WorkerError(
+            f"a worker has ragmeter {ragmeter.__version__}, and the command {work.version}",
+            hint=f"install ragmeter=={work.version} on all workers",
+        )
+    return work
+
+
+@lru_cache(maxsize=1)
+def reference_of(job: bytes) -> Reference:
+    """The whole reference, read once for each worker."""
+    work = unpickled(job)
+    assert work.reference is not None  # noqa: S101 - the caller knows
+    typed = Typed(reference_source(work.reference, work.reading), "reference", work.mapping, work.wanted)
+    return Reference(typed, typed)
+
+
+def reference_source(given: ReferenceFiles, how: Reading) -> Source:
+    """The reference as a source."""
+    if given.is_data_set:
+        return data_set(given.name, given.path, given.files, how)
+    return open_file(given.path, how)
+
+
+def _with_qids(typed: Typed) -> Iterator[Batch]:
+    for batch in typed.batches():
+        require_qid(batch, typed, typed)
+        if None in batch.columns[QID]:
+            raise no_qid(batch, typed)
+        yield batch
+
+
+def _numbered(typed: Typed, number: int) -> Iterator[Batch]:
+    for batch in typed.batches():
+        batch.columns = {QID: [str(n) for n in range(number, number + len(batch))], **batch.columns}
+        number += len(batch)
+        yield batch
+
+
+def _write(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: JoinCounts | None = None) -> PartDone:
+    """Score and write batches, and put the file into place when it is complete."""
+    job = unpickled(job_bytes)
+    gold = None if job.reference is None or unused is not None else reference_of(job_bytes).for_part()
+    counts = JoinCounts() if unused is None else unused
+    done = PartDone()
+    hashes: list[Hashes] = []
+    with _aside(job, number) as aside:
+        with RowsWriter(aside.path, job.metrics, job.columns) as writer, Embedders() as embedders:
+            rows = _joined(batches, gold, counts)
+            for scored in score_batches(rows, job.metrics, embedders=embedders, executor=Threads(1)):
+                hashes.append(hashes_of(scored.batch.columns[QID]))
+                writer.write(scored)
+                done.rows += len(scored.batch)
+            done.not_scored = {name: dict(sorted(causes.items())) for name, causes in writer.not_scored.items()}
+            done.left_out = dict(sorted(writer.left_out.items()))
+            done.cautions = writer.cautions()
+            done.join = {} if job.reference is None else asdict(counts)
+            writer.note({_NOTES: json.dumps({name: getattr(done, name) for name in _KEPT})})
+        put_bytes(job.folder / ASIDE / qids_file(number), indexed(np.concatenate(hashes or [_NONE])))
+        if gold is not None:
+            bits = np.zeros(len(gold.rows), bool)
+            bits[list(gold.used)] = True
+            put_bytes(job.folder / ASIDE / used_file(number), to_bits(bits))
+        aside.commit()
+    return done
+
+
+def _joined(batches: Iterable[Batch], gold: Reference | None, counts: JoinCounts) -> Iterator[Batch]:
+    for batch in batches:
+        yield batch if gold is None else with_reference(batch, gold, counts)
+
+
+_NONE: Hashes = np.empty(0, np.uint64)
+#: Equal hashes prove nothing: so many are looked at.
+_FEW = 10
+_KEPT = ("rows", "not_scored", "left_out", "cautions", "join")
+
+
+def part_file(number: int) -> str:
+    """The name of a part's file."""
+    return f"part-{number:05}.parquet"
+
+
+def qids_file(number: int) -> str:
+    """The name of the file with the hashes of a part's qids."""
+    return f"qids-{number:05}.bin"
+
+
+def used_file(number: int) -> str:
+    """The name of the file that says which rows of the reference a part has used."""
+    return f"used-{number:05}.bin"
+
+
+def written(job: Job, number: int) -> PartDone | None:
+    """What is counted in a part that is in its place already."""
+    place = job.folder / PARTS / part_file(number)
+    if not place.is_file():
+        return None
+    with reading(place), place.open("rb") as stream, pq.ParquetFile(stream) as file:
+        notes = json.loads(file.metadata.metadata[_NOTES.encode()])
+    return PartDone(**notes, was_there=True)
+
+
+class _aside:  # noqa: N801 - used as a function
+    """A file of this process alone, which becomes the part's by one step."""
+
+    def __init__(self, job: Job, number: int) -> None:
+        self._target = job.folder / PARTS / part_file(number)
+        folder = None if isinstance(self._target, StorePath) else self._target.parent
+        with writing(self._target):
+            if folder is not None:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            number_of_file, name = tempfile.mkstemp(prefix=f".{self._target.name}.", suffix=".tmp", dir=folder)
+            os.close(number_of_file)
+        self.path = Path(name)
+
+    def __enter__(self) -> _aside:
+        return self
+
+    def commit(self) -> None:
+        """Put the file into place."""
+        with writing(self._target):
+            if isinstance(self._target, StorePath):
+                upload(self.path, self._target)
+                return
+            with self.path.open("r+b") as file:
+                os.fsync(file.fileno())
+            self.path.replace(self._target)
+
+    def __exit__(self, *failure: object) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+def put_bytes(place: Location, content: bytes) -> None:
+    """Put a small file into place by one step."""
+    if isinstance(place, StorePath):
+        place.write_bytes(content)
+        return
+    with writing(place):
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = place.with_name(f".{place.name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
+        temporary.write_bytes(content)
+        temporary.replace(place)
+
+
+def to_bits(flags: npt.NDArray[np.bool_]) -> bytes:
+    """Flags as a few bytes."""
+    return len(flags).to_bytes(8, "little") + zlib.compress(np.packbits(flags).tobytes(), 1)
+
+
+def from_bits(data: bytes) -> npt.NDArray[np.bool_]:
+    """The flags of `to_bits`."""
+    packed = np.frombuffer(zlib.decompress(data[8:]), np.uint8)
+    return np.unpackbits(packed, count=int.from_bytes(data[:8], "little")).astype(bool)
+
+
+def indexed(hashes: Hashes) -> bytes:
+    """Sorted hashes behind an index: where those begin whose first byte is 0, 1, 2 …, and where all end."""
+    ordered = np.sort(hashes)
+    firsts = np.searchsorted(ordered, np.arange(256, dtype=np.uint64) << np.uint64(56))
+    return np.append(firsts, len(ordered)).astype("<u8").tobytes() + ordered.astype("<u8").tobytes()
+
+
+def hashes_between(place: Location, low: int, high: int) -> Hashes:
+    """The hashes in a file whose first byte is at least `low` and below `high`; only these are read."""
+    with reading(place), place.open("rb") as file:
+        index = np.frombuffer(file.read(257 * 8), "<u8").astype(np.int64)
+        file.seek((257 + int(index[low])) * 8)
+        return np.frombuffer(file.read(int(index[high] - index[low]) * 8), "<u8").astype(np.uint64)
+
+
+def repeated_hashes(folder: Location, numbers: Sequence[int], low: int, high: int) -> list[tuple[int, int, int]]:
+    """The first hashes of this range that occur twice, each with the numbers of the two parts."""
+    hashes = [hashes_between(folder / ASIDE / qids_file(number), low, high) for number in numbers]
+    together = np.concatenate(hashes)
+    parts = np.repeat(np.array(numbers), [len(own) for own in hashes])
+    order = np.argsort(together, kind="stable")
+    together, parts = together[order], parts[order]
+    twice = np.flatnonzero(together[1:] == together[:-1])[:_FEW]
+    return [(int(together[place]), int(parts[place]), int(parts[place + 1])) for place in twice]
+
+
+def hashes_of(qids: Iterable[str]) -> Hashes:
+    """A hash of each qid that is the same in every process."""
+    digests = b"".join(hashlib.blake2b(qid.encode("utf-8", "surrogatepass"), digest_size=8).digest() for qid in qids)
+    return np.frombuffer(digests, np.uint64)
+
+
+def _worker() -> str:
+    """Who does the work, for the log."""
+    import sys
+
+    if "distributed" in sys.modules:
+        from distributed import get_worker
+
+        try:
+            return str(get_worker().address)
+        except ValueError:  # not in a worker
+            pass
+    return "this process"

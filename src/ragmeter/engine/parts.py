@@ -1,0 +1,352 @@
+"""An evaluation in parts, by many workers: the rows and the summary of one by threads, whoever has done which part.
+
+Parts are cut by the files alone, and what is counted in them is added up in their order. Each part's file is put into
+place when it is complete; a command that is started again finds those that are there, and does the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import logging
+import os
+import pickle
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ragmeter
+from ragmeter.definition import Metric
+from ragmeter.engine.offline_filling import offline_columns
+from ragmeter.engine.part_work import (
+    ASIDE,
+    Job,
+    PartDone,
+    ReferenceFiles,
+    count_rows,
+    from_bits,
+    hashes_of,
+    part_file,
+    put_bytes,
+    reference_source,
+    repeated_hashes,
+    score_part,
+    score_unused,
+    to_bits,
+    used_file,
+)
+from ragmeter.engine.pools import Pool
+from ragmeter.errors import InputError, RagmeterError, UsageError
+from ragmeter.hints import by_caller, option
+from ragmeter.io.columns import Typed
+from ragmeter.io.data import Data
+from ragmeter.io.datasets import DataFile, single
+from ragmeter.io.join import JoinCounts, duplicate, nothing_in_common
+from ragmeter.io.locations import Location, StorePath
+from ragmeter.io.pieces import PART_BYTES, Part, cut
+from ragmeter.io.source import Reading, Source
+from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, writing
+from ragmeter.runs.run import Run
+from ragmeter.runs.stored import commit
+from ragmeter.runs.writer import NewRun
+from ragmeter.show.progress import Progress, parts_bar
+from ragmeter.table import QID, outcome_column
+
+_log = logging.getLogger("ragmeter")
+#: The file that says who has done which part.
+LOG = "parts.jsonl"
+#: So many hashes are compared at once.
+_HASHES = 4_000_000
+
+
+@dataclass
+class Plan:
+    """The parts of an evaluation, and what is to be done with each."""
+
+    job: Job
+    parts: list[Part]
+    has_qid: bool
+    fingerprint: str
+
+    @classmethod
+    def of(cls, data: Data, metrics: Sequence[Metric], reading: Reading, path: Location) -> Plan:
+        """Cut the results, and see that the metrics have the columns that they need."""
+        files = _files(data.results, "results")
+        parts = cut(files, reading, PART_BYTES)
+        columns = data.first_columns(metrics)
+        has_qid = QID in columns
+        reference = None if data.reference is None else _reference(data.reference)
+        mapping, is_data_set = data.mapping, bool(data.results.files)
+        wanted = data.wanted(metrics)
+        gold = () if reference is None else reference.files
+        made_of = (ragmeter.__version__, mapping, sorted(wanted or ()), reading, columns, parts, gold)
+        fingerprint = hashlib.sha256(repr((*made_of, _described(metrics))).encode()).hexdigest()[:16]
+        job = Job(
+            ragmeter.__version__,
+            tuple(metrics),
+            mapping,
+            wanted,
+            reading,
+            (*(() if has_qid else (QID,)), *columns, *_filled_offline(metrics, columns)),
+            _folder(path, fingerprint),
+            is_data_set,
+            reference,
+        )
+        return cls(job, parts, has_qid, fingerprint)
+
+    def refuse_duplicates(self, pool: Pool, numbers: Sequence[int], rows: int) -> None:
+        """Raise an error if a qid occurs twice in the results."""
+        buckets = min(256, max(1, -(-rows // _HASHES)))
+        edges = [256 * place // buckets for place in range(buckets + 1)]
+        ranges = [(self.job.folder, numbers, low, high) for low, high in pairwise(edges)]
+        suspects = sorted(suspect for _, twice in pool.run(repeated_hashes, ranges) for suspect in _result(twice))
+        for hashed, first, second in suspects:
+            self._compare(hashed, first, second)
+
+    def _compare(self, hashed: int, *numbers: int) -> None:
+        """Read the parts again: equal hashes prove nothing."""
+        seen: set[str] = set()
+        for number in dict.fromkeys(numbers):
+            typed = self.job.typed(self.parts[number])
+            for batch in typed.batches():
+                same = np.flatnonzero(hashes_of(batch.columns[QID]) == hashed)
+                for place in same.tolist():
+                    qid = batch.columns[QID][place]
+                    if qid in seen:
+                        raise duplicate(qid, typed.name_of(batch), batch.lines[place])
+                    seen.add(qid)
+
+
+@dataclass
+class Counted:
+    """What all parts together have: added up in their order, whoever has done them."""
+
+    done: dict[int, PartDone] = field(default_factory=dict)
+    skipped: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return sum(part.rows for part in self.done.values())
+
+    @property
+    def numbers(self) -> list[int]:
+        """The parts that are there."""
+        return sorted(self.done)
+
+    def files(self) -> list[tuple[str, int]]:
+        """Each part's file with its number of rows."""
+        return [(part_file(number), self.done[number].rows) for number in self.numbers]
+
+    def not_scored(self, metric: str) -> Counter[str]:
+        """Why rows were not scored."""
+        total: Counter[str] = Counter()
+        for number in self.numbers:
+            total.update(self.done[number].not_scored.get(metric, {}))
+        return total
+
+    def left_out(self) -> dict[str, int]:
+        """Columns that appear late."""
+        total: Counter[str] = Counter()
+        for number in self.numbers:
+            total.update(self.done[number].left_out)
+        return dict(total)
+
+    def cautions(self) -> dict[str, int]:
+        """What the summary warns of."""
+        total: Counter[str] = Counter()
+        for number in self.numbers:
+            total.update(self.done[number].cautions)
+        return dict(total)
+
+    def join(self) -> JoinCounts:
+        """How many rows of either side have a partner."""
+        counts = JoinCounts()
+        for number in self.numbers:
+            own = self.done[number].join
+            counts.matched += own["matched"]
+            for side in ("results_only", "reference_only"):
+                total, unmatched = getattr(counts, side), own[side]
+                total.add(unmatched["qids"])
+                total.count += unmatched["count"] - len(unmatched["qids"])
+        return counts
+
+
+def score_in_parts(plan: Plan, pool: Pool, progress: Progress, *, skip_bad_parts: bool) -> Counted:
+    """Have all parts scored, and the questions that have no result."""
+    job = pickle.dumps(plan.job)
+    pool.check(job)
+    counted = Counted()
+    with parts_bar(progress, len(plan.parts), pool.dashboard) as advance:
+        firsts: list[tuple[int, ...]] = [()] * len(plan.parts)
+        if not plan.has_qid:
+            firsts = _first_rows(pool, job, plan.parts)
+        arguments = [(job, part, *first) for part, first in zip(plan.parts, firsts, strict=True)]
+        for place, outcome in pool.run(score_part, arguments):
+            part = plan.parts[place]
+            if skip_bad_parts and isinstance(outcome, InputError):
+                counted.skipped[part.number] = outcome.message
+                _log.warning("part %d was skipped: %s", part.number, outcome.message)
+                continue
+            done: PartDone = _result(outcome)
+            counted.done[part.number] = done
+            how = "was there" if done.was_there else f"by {done.worker} in {done.seconds:.2f} s"
+            _log.info("part %d (%s): %d rows, %s", part.number, part.name, done.rows, how)
+            advance(done.rows)
+    if not counted.rows:
+        raise InputError("no part could be read: " + next(iter(counted.skipped.values()), "there are no rows"))
+    if plan.has_qid:
+        plan.refuse_duplicates(pool, counted.numbers, counted.rows)
+    if plan.job.reference is not None:
+        _add_unused(plan, pool, job, counted)
+    return counted
+
+
+def _result(outcome: Any) -> Any:
+    if isinstance(outcome, RagmeterError):
+        raise outcome
+    return outcome
+
+
+def _first_rows(pool: Pool, job: bytes, parts: Sequence[Part]) -> list[tuple[int, ...]]:
+    """The number of each part's first row: without a qid, rows are numbered through all files."""
+    counts = [0] * len(parts)
+    for place, count in pool.run(count_rows, [(job, part) for part in parts]):
+        counts[place] = _result(count)
+    return [(1 + sum(counts[:place]),) for place in range(len(parts))]
+
+
+def _add_unused(plan: Plan, pool: Pool, job: bytes, counted: Counted) -> None:
+    """The questions without a result as a last part, if there are any."""
+    reference = plan.job.reference
+    assert reference is not None  # noqa: S101 - the caller has looked
+    used = None
+    for number in counted.numbers:
+        bits = from_bits((plan.job.folder / ASIDE / used_file(number)).read_bytes())
+        used = bits if used is None else used | bits
+    assert used is not None  # noqa: S101 - there is a part
+    if not used.any():
+        source = reference_source(reference, plan.job.reading)
+        gold = next(Typed(source, "reference", plan.job.mapping).batches())
+        ours = counted.join().results_only.qids
+        raise nothing_in_common("the results", reference.name, ours, gold.columns[QID])
+    if not used.all():
+        number = len(plan.parts)
+        for _, outcome in pool.run(score_unused, [(job, number, to_bits(used))]):
+            counted.done[number] = _result(outcome)
+
+
+def keep_parts(plan: Plan, counted: Counted, path: Location, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:
+    """Make the parts a run: put summary and manifest beside them, all at once."""
+    manifest = {**manifest, "parts": [{"file": name, "rows": rows} for name, rows in counted.files()]}
+    log = "".join(json.dumps(_logged(plan, number, done)) + "\n" for number, done in sorted(counted.done.items()))
+    folder = plan.job.folder
+    if isinstance(path, StorePath):
+        put_bytes(folder / LOG, log.encode())
+        (folder / ASIDE).remove() if isinstance(folder, StorePath) else None
+        return commit(path, folder.name, manifest, summary)
+    with NewRun(path) as new, writing(path):
+        (new.folder / PARTS).mkdir(mode=0o700)
+        for name, _ in counted.files():
+            _link(Path(str(folder)) / PARTS / name, new.folder / PARTS / name)
+        (new.folder / LOG).write_text(log, encoding="utf-8")
+        run = new.finish(manifest, summary)
+    for older in path.parent.glob(f".{path.name}.parts-*"):
+        shutil.rmtree(older, ignore_errors=True)
+    return run
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same file under another name; it stays under the first until the run is complete."""
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without links
+        shutil.copyfile(source, target)
+
+
+def _logged(plan: Plan, number: int, done: PartDone) -> dict[str, Any]:
+    name = plan.parts[number].name if number < len(plan.parts) else "questions without a result"
+    about = {"part": number, "of": name, "rows": done.rows}
+    return about | ({"was_there": True} if done.was_there else {"worker": done.worker, "seconds": done.seconds})
+
+
+def _files(source: Source, what: str) -> tuple[DataFile, ...]:
+    if source.files:
+        return tuple(replace(file, location=_absolute(file.location)) for file in source.files)
+    if source.path is None:
+        raise UsageError(
+            f"an engine reads files, and the {what} are {source.name}",
+            hint=f"write them to Parquet first, or leave {option('engine')} out",
+        )
+    return (single(_absolute(source.path)),)
+
+
+def _absolute(path: Location) -> Location:
+    """Workers may be in another folder."""
+    return path.absolute() if isinstance(path, Path) else path
+
+
+def _reference(source: Source) -> ReferenceFiles:
+    files = _files(source, "references")
+    assert source.path is not None  # noqa: S101 - else _files has refused it
+    return ReferenceFiles(source.name, _absolute(source.path), files, bool(source.files))
+
+
+def _folder(path: Location, fingerprint: str) -> Location:
+    """Where parts are put: in a store where they stay, on a disk beside the run, whose folder may not exist yet."""
+    if isinstance(path, StorePath):
+        folder = path / f"files-{fingerprint}"
+        is_complete = (path / MANIFEST).is_file() and Run(path).manifest().get(FILES_IN) == folder.name
+        return path / f"{folder.name}-again" if is_complete else folder  # the older run stays until the new one is
+    return path.absolute().with_name(f".{path.name}.parts-{fingerprint}")
+
+
+def _filled_offline(metrics: Sequence[Metric], columns: Sequence[str]) -> list[str]:
+    """The columns that are filled without a model, and their outcomes."""
+    missing = [column.name for column in offline_columns(metrics) if column.name not in columns]
+    return [name for column in missing for name in (column, outcome_column(column))]
+
+
+def _described(metrics: Sequence[Metric]) -> list[tuple[str, str, str]]:
+    """The metrics with their sources, and the code of those that are not this package's: it may change."""
+    return [(metric.name, metric.source, _code(metric)) for metric in metrics]
+
+
+def _code(metric: Metric) -> str:
+    if metric.source.startswith("ragmeter."):
+        return ""
+    try:
+        return inspect.getsource(metric.owner)  # type: ignore[arg-type]
+    except (OSError, TypeError):  # declared where there is no file
+        return ""
+
+
+def skipped_summary(counted: Counted) -> dict[str, Any]:
+    """What the summary says of parts that were skipped; nothing if none was."""
+    if not counted.skipped:
+        return {}
+    return {"parts_skipped": [counted.skipped[number] for number in sorted(counted.skipped)]}
+
+
+def join_summary(plan: Plan, counted: Counted) -> dict[str, Any]:
+    """What the summary says of the join, as in an evaluation by threads."""
+    return {} if plan.job.reference is None else asdict(counted.join())
+
+
+def check_engine(judge: object, run: object) -> None:
+    """Refuse what an engine can't do."""
+    if judge is not None:
+        raise UsageError(
+            "an engine has no judge: its journal is on one machine",
+            hint="evaluate the other metrics first, and add those of the judge to the run: "
+            + by_caller("--run NAME --metrics llm_correct", "add_metrics(run, ...)"),
+        )
+    if run is None:
+        raise UsageError("an engine writes a run in parts", hint=f"name it with {option('run')}")

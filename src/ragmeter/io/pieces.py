@@ -1,0 +1,117 @@
+"""Cut a source into parts of about the same size, so that many workers can read it.
+
+The cuts depend on the files alone, not on how many workers there are: so do the numbers. A small file is one part. A
+large Parquet file is cut between row groups; a large JSONL file, and a delimited one without quotes, between lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import pyarrow as pa
+
+from ragmeter.errors import InputError
+from ragmeter.io.datasets import DataFile
+from ragmeter.io.parquet import Choose
+from ragmeter.io.source import Reading, Source, format_of, is_compressed, of_data_set, open_file
+from ragmeter.io.spans import Span
+from ragmeter.table import Batch
+
+#: The most bytes of a part, as they are in the file: some hundred thousand rows, which a worker scores in seconds.
+PART_BYTES = 32 << 20
+_LINES = (".jsonl", ".ndjson")
+_DELIMITED = (".csv", ".tsv", ".tab")
+#: Encodings in which a line break is one byte that no other character has.
+_BYTE_LINES = ("utf-8-sig", "utf-8", "ascii", "iso8859-1", "cp1252")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a file of the source: some row groups, some lines, or all of it."""
+
+    number: int
+    file: DataFile
+    groups: tuple[int, ...] | None = None
+    span: Span | None = None
+
+    @property
+    def name(self) -> str:
+        """For messages: the file, and which piece of it."""
+        if self.groups is not None:
+            return f"{self.file.name}, row groups {self.groups[0]} to {self.groups[-1]}"
+        if self.span is not None:
+            return f"{self.file.name}, bytes {self.span.begin:,} to {self.span.end:,}"
+        return self.file.name
+
+
+def cut(files: Sequence[DataFile], reading: Reading, most: int = PART_BYTES) -> list[Part]:
+    """The parts of these files, in their order."""
+    pieces = [piece for file in files for piece in _cut_file(file, reading, most)]
+    return [Part(number, *piece) for number, piece in enumerate(pieces)]
+
+
+def open_part(part: Part, reading: Reading, *, is_data_set: bool) -> Source:
+    """A part as a source of its own. Its lines are counted from its beginning, and errors name the piece."""
+
+    def some(choose: Choose | None) -> Iterator[Batch]:
+        source = open_file(part.file.location, reading, choose=choose, groups=part.groups, span=part.span)
+        try:
+            for batch in of_data_set(source, part.file):
+                batch.file = part.name
+                yield batch
+        except InputError as error:
+            raise error if part.name == part.file.name else _named(error, part) from None
+
+    path = part.file.location
+    return Source(part.name, path, partial(some, None), None, (part.file,), some if is_data_set else None)
+
+
+def _named(error: InputError, part: Part) -> InputError:
+    """The same error with the piece of the file, from whose beginning lines are counted."""
+    message = error.message.removeprefix(f"{error.file}, line {error.line}: ").removeprefix(f"{error.file}: ")
+    return InputError(message, file=part.name, line=error.line, hint=error.hint)
+
+
+def _cut_file(
+    file: DataFile, reading: Reading, most: int
+) -> Iterator[tuple[DataFile, tuple[int, ...] | None, Span | None]]:
+    ending = format_of(file.location)
+    if file.size <= most or is_compressed(file.location):
+        yield file, None, None
+    elif ending == ".parquet":
+        for groups in _row_groups(file, most):
+            yield file, groups, None
+    elif (reading.encoding or "utf-8") in _BYTE_LINES and (
+        ending in _LINES or (ending in _DELIMITED and not reading.quotes)
+    ):
+        number = -(-file.size // most)
+        places = [file.size * place // number for place in range(number + 1)]
+        for begin, end in pairwise(places):
+            yield file, None, Span(begin, end, header=ending in _DELIMITED)
+    else:
+        yield file, None, None
+
+
+def _row_groups(file: DataFile, most: int) -> Iterator[tuple[int, ...]]:
+    import pyarrow.parquet as pq
+
+    try:
+        with file.location.open("rb") as stream, pq.ParquetFile(stream) as opened:
+            sizes = [
+                sum(group.column(column).total_compressed_size for column in range(group.num_columns))
+                for group in map(opened.metadata.row_group, range(opened.num_row_groups))
+            ]
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"this is not a readable Parquet file: {error}", file=file.name) from None
+    groups: list[int] = []
+    total = 0
+    for group, size in enumerate(sizes):
+        if groups and total + size > most:
+            yield tuple(groups)
+            groups, total = [], 0
+        groups.append(group)
+        total += size
+    yield tuple(groups)

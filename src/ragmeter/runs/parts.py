@@ -1,0 +1,86 @@
+"""A run's table in several files, as many workers have written them. A part is opened when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ragmeter.io.locations import Location
+from ragmeter.runs.layout import unreadable
+from ragmeter.runs.rows import RowsFile, RowsInMemory
+
+
+class RowsParts:
+    """A table in the files of a folder, each given with its number of rows. All have the columns of the first."""
+
+    def __init__(self, folder: Location, parts: Sequence[tuple[str, int]]) -> None:
+        self._folder = folder
+        self._parts = parts
+        self._opened: dict[str, RowsFile] = {}
+        self._columns: dict[str, pa.ChunkedArray] = {}
+        self.schema: pa.Schema = self._part(*parts[0]).schema
+        self.n_rows = sum(rows for _, rows in parts)
+
+    def _part(self, name: str, rows: int) -> RowsFile:
+        if name not in self._opened:
+            part = self._opened[name] = RowsFile(self._folder / name)
+            if part.n_rows != rows:
+                raise unreadable(self._folder / name, f"it has {part.n_rows:,} rows, and the manifest says {rows:,}")
+        return self._opened[name]
+
+    def _all(self) -> Iterator[RowsFile]:
+        return (self._part(name, rows) for name, rows in self._parts)
+
+    def close(self) -> None:
+        """Close the files."""
+        for part in self._opened.values():
+            part.close()
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """Some columns, without caching."""
+        return pa.concat_tables([part.read(columns) for part in self._all()]).unify_dictionaries()
+
+    def table(self, columns: Iterable[str] | None = None) -> pa.Table:
+        """All columns, or those of these names that exist."""
+        known = set(self.schema.names)
+        names = [name for name in dict.fromkeys(self.schema.names if columns is None else columns) if name in known]
+        missing = [name for name in names if name not in self._columns]
+        if missing:
+            table = self.read(missing)
+            self._columns.update({name: table[name] for name in missing})
+        if not names:
+            return self.read([])
+        schema = pa.schema([self.schema.field(name) for name in names], metadata=self.schema.metadata)
+        return pa.Table.from_arrays([self._columns[name] for name in names], schema=schema)
+
+    def array(self, column: str) -> pa.Array:
+        """One column in one piece, which replaces its chunks in the cache."""
+        chunked = self.table([column])[column]
+        if chunked.num_chunks != 1:
+            self._columns[column] = chunked = pa.chunked_array([chunked.combine_chunks()])
+        return chunked.chunk(0)
+
+    def batches(self, size: int) -> Iterator[pa.RecordBatch]:
+        """All columns, at most `size` rows at a time, without caching."""
+        for part in self._all():
+            yield from part.batches(size)
+
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+        """These columns of the rows at these places, in that order; only their parts are read."""
+        if all(name in self._columns for name in columns):
+            return RowsInMemory(self.table(columns)).records(places, columns)
+        records: dict[int, dict[str, Any]] = {}
+        begin = 0
+        for name, rows in self._parts:
+            inside = [place for place in places if begin <= place < begin + rows]
+            if inside:
+                cells = self._part(name, rows).records([place - begin for place in inside], columns)
+                records.update(zip(inside, cells, strict=True))
+            begin += rows
+        return [records[place] for place in places]
+
+    def size(self, column: str) -> int:
+        """How many bytes a column has, uncompressed; taken from Parquet metadata without reading it."""
+        return sum(part.size(column) for part in self._all())

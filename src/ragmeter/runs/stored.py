@@ -1,0 +1,76 @@
+"""A new run in an object store: there whole or not at all, as on a disk, though a store has no rename.
+
+The files are put into a folder of their own, and the manifest, which names that folder, last. Until then readers see
+the older run, or none. The older run's files are removed afterwards.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+from ragmeter.errors import RagmeterError
+from ragmeter.io.locations import Location, StorePath, filesystem, folders_in, store_errors
+from ragmeter.io.write import dumps
+from ragmeter.runs.layout import FILES_IN, MANIFEST, SUMMARY, writing
+from ragmeter.runs.run import Run
+from ragmeter.runs.writer import NewRun
+
+_BLOCK = 8 << 20
+
+
+class NewStoredRun:
+    """A run that is written to a temporary folder of this machine, and put into the store when it is complete."""
+
+    def __init__(self, path: StorePath) -> None:
+        self.path = path
+
+    def __enter__(self) -> Self:
+        with writing(self.path):
+            self.folder = Path(tempfile.mkdtemp(prefix="ragmeter-"))
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:
+        """Put all files into the store, the manifest last."""
+        version = f"files-{secrets.token_hex(8)}"
+        for file in sorted(self.folder.iterdir()):
+            upload(file, self.path / version / file.name)
+        return commit(self.path, version, manifest, summary)
+
+
+def new_run(path: Location) -> NewRun | NewStoredRun:
+    """A run to be written, on a disk or in a store."""
+    return NewStoredRun(path) if isinstance(path, StorePath) else NewRun(path)
+
+
+def commit(path: StorePath, version: str, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:
+    """Make the files in the folder `version` the run's, by putting its manifest into place; remove older ones."""
+    (path / version / SUMMARY).write_bytes(_document(summary))
+    (path / MANIFEST).write_bytes(_document({**manifest, FILES_IN: version}))
+    for older in folders_in(path):
+        if older != version and older.startswith("files-"):
+            with suppress(RagmeterError):  # it is only in the way
+                (path / older).remove()
+    return Run(path)
+
+
+def upload(file: Path, target: StorePath) -> None:
+    """Put a file of this machine into the store. It is read while it is sent, and is there whole or not at all."""
+    with (
+        file.open("rb") as source,
+        store_errors(target, writes=True),
+        filesystem(target).open_output_stream(target.key, compression=None) as stream,
+    ):
+        while block := source.read(_BLOCK):
+            stream.write(block)
+
+
+def _document(content: dict[str, Any]) -> bytes:
+    return (dumps(content, indent=2) + "\n").encode("utf-8")

@@ -1,0 +1,62 @@
+"""Summaries from pieces of a column: the numbers of the whole column, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmeter.stats import streamed
+from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.streamed import order_statistics, percentiles_of_pieces, summarise_pieces
+from ragmeter.stats.summary import percentiles, summarise
+from ragmeter.table import Scores
+
+
+def cut(values: Scores, size: int) -> streamed.Pieces:
+    def pieces() -> Iterator[Scores]:
+        for begin in range(0, len(values), size):
+            yield values[begin : begin + size]
+
+    return pieces
+
+
+@pytest.fixture(autouse=True, params=[128, 1 << 20])
+def _at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few values at a time, so that small columns take the ways of large ones."""
+    monkeypatch.setattr(streamed, "_AT_ONCE", request.param)  # numpy adds up 128 values without halving
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 129, 1000, 4099])
+@pytest.mark.parametrize("size", [777, 1 << 20])
+def test_the_summary_is_that_of_the_whole_column(n: int, size: int) -> None:
+    draws = np.random.default_rng(n)
+    for values in (
+        draws.random(n) * draws.choice([1e-6, 1.0, 1e3], n),
+        draws.integers(0, 5, n) / 4,
+        draws.normal(0, 1, n),
+    ):
+        for confidence in (Confidence(), Confidence("t", None, 0.9)):
+            whole = summarise(values, {"no_answer": 2}, bounds=(-1e9, 1e9), confidence=confidence)
+            assert (
+                summarise_pieces(cut(values, size), n, {"no_answer": 2}, bounds=(-1e9, 1e9), confidence=confidence)
+                == whole
+            )
+        assert percentiles_of_pieces(cut(values, size)) == (percentiles(values) if n else None)
+    binary = draws.integers(0, 2, n).astype(np.float64)
+    assert summarise_pieces(cut(binary, size), n, {}, binary=True) == summarise(binary, {}, binary=True)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=64), min_size=1, max_size=300))
+def test_the_values_in_their_order(values: list[float]) -> None:
+    column = np.array(values)
+    places = range(len(values))
+    assert order_statistics(cut(column, 7), places) == np.sort(column).tolist()
+
+
+def test_the_range_of_a_metric_that_is_wrong() -> None:
+    values = np.array([0.0, 0.5, 3.0])
+    assert summarise_pieces(cut(values, 2), 3, {}) == summarise(values, {})
