@@ -16,7 +16,8 @@ PACKAGE = Path(ragmeter.__file__).parent
 #: it shows what the others found. Some of its parts know nothing of runs and results: they write numbers and anybody's
 #: texts, sentences about figures, tables and frames, and a progress bar; so a result of any room can say what it is.
 LAYERS = [
-    "__main__", "pytest_plugin", "cli", "show", "analysis", "evaluators", "compat", "engine", "runs", "show.tabular",
+    "__main__", "pytest_plugin", "cli", "app", "show", "analysis", "evaluators", "compat", "engine", "runs",
+    "show.tabular",
     "show.sentences", "targets", "judges", "stats", "metrics", "embedders", "effects", "io", "registry", "definition",
     "asked", "naming", "table", "show.progress", "show.texts", "show.numbers", "errors", "hints",
 ]  # fmt: skip

@@ -19,6 +19,7 @@ from ragmeter.effects.signals import exit_code, raising_terminated
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
 
 _COMMANDS = {
+    "app": "look at all runs in the browser, compare them, and label their answers",
     "ask": "put a dataset's questions to a live system, and score its answers",
     "calibrate": "a run's verdicts against people's labels, and the accuracy behind them",
     "compare": "say whether one run is better than another, and how certain that is",
@@ -30,6 +31,7 @@ _COMMANDS = {
     "metrics": "list the metrics, or explain one",
     "power": "say how many questions a difference needs",
     "report": "show runs on one page, or as figures and tables for papers",
+    "runs": "list the runs, remove some, and delete what nobody needs",
     "summary": "show a run's figures again, by slices",
     "web": "ask a RAG that is only a web page, and score its answers",
 }

@@ -212,12 +212,7 @@ def input_options(parser: argparse.ArgumentParser) -> None:
     column_option(group)
     group.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
     group.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
-    group.add_argument(
-        "--no-quotes",
-        dest="quotes",
-        action="store_false",
-        help="in csv and tsv files, a double quote is just a character",
-    )
+    quotes_option(group)
     max_field_option(group)
 
 
@@ -236,6 +231,16 @@ def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
         "delimiter": read_delimiter(chosen),
         "max_field": chosen.max_field,
     }
+
+
+def quotes_option(parser: argparse._ActionsContainer) -> None:
+    """Add --no-quotes."""
+    parser.add_argument(
+        "--no-quotes",
+        dest="quotes",
+        action="store_false",
+        help="in csv and tsv files, a double quote is just a character",
+    )
 
 
 def max_field_option(parser: argparse._ActionsContainer) -> None:

@@ -228,6 +228,23 @@ class Journal:
         )[0]
         return (times[0] or self.opened, times[1] or self.opened)
 
+    def forget_before(self, day: str) -> int:
+        """Delete a judge's replies that were recorded before this time, and give the disk its space back.
+
+        A system's answers belong to their run, and stay. Returns how many replies were deleted.
+        """
+        with self._transaction():
+            query = "DELETE FROM replies WHERE at < ? AND key NOT LIKE ?"
+            deleted = self._database.execute(query, (day, f"{_ROUND}%")).rowcount
+        self._keys = {key for (key,) in self._read("SELECT key FROM replies")}
+        self._read("VACUUM")
+        return deleted
+
+    def older_than(self, day: str) -> int:
+        """How many of a judge's replies were recorded before this time."""
+        query = "SELECT count(*) FROM replies WHERE at < ? AND key NOT LIKE ?"
+        return int(self._read(query, day, f"{_ROUND}%")[0][0])
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """All of the changes, or none. The thread that writes replies and this one take turns."""

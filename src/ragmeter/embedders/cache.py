@@ -42,6 +42,11 @@ def cache_folder() -> Path:
     return (Path(shared) if shared else Path("~/.cache").expanduser()) / "ragmeter"
 
 
+def cache_file() -> Path:
+    """The file of the cache; it need not exist."""
+    return cache_folder() / _FILE
+
+
 def keys_of(identity: Identity, texts: Iterable[str]) -> list[bytes]:
     """A key for each text: a hash of everything that its vector depends on."""
     parts = [identity.backend, identity.model, identity.revision, identity.prefix, identity.endpoint]
@@ -119,7 +124,7 @@ class Cache:
 
     def _open(self, folder: Path | None) -> sqlite3.Connection:
         try:
-            self.path = (folder or cache_folder()) / _FILE
+            self.path = cache_file() if folder is None else folder / _FILE
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return _connected(str(self.path))
         except (OSError, RuntimeError, sqlite3.Error) as error:  # RuntimeError: the user has no home folder

@@ -1,0 +1,173 @@
+"""The list of all runs, and a metric over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.app import wording
+from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.layout import field, figure, options, section, table
+from ragmeter.runs.catalogue import RunEntry
+from ragmeter.show import numbers
+from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.terminal.catalogue import day, headlines
+
+_SORTS = {"name": wording.RUN, "created": wording.CREATED, "system": wording.SYSTEM, "n_rows": wording.ROWS}
+
+
+def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Content, n_shown: int = 200) -> list[Content]:
+    """The page's content. `query` may have search, sort, data (a hash) and metric."""
+    chosen = [entry for entry in entries if _wanted(entry, query)]
+    sort = query.get("sort", "created")
+    chosen.sort(key=lambda entry: _key(entry, sort), reverse=sort in ("created", "n_rows") or sort not in _SORTS)
+    readable = [entry for entry in chosen if not entry.error]
+    names = headlines(readable)
+    titles: list[Content] = ["", *(_sortable(name, label, query) for name, label in _SORTS.items())]
+    titles += [wording.FAILED, wording.COST, wording.DATA]
+    titles += [_sortable(name, titled(name, _direction(readable, name)), query) for name in names]
+    rows = [_row(entry, names, query) for entry in readable[:n_shown]]
+    more = f"{len(chosen):,} runs" if len(chosen) <= n_shown else f"the first {n_shown:,} of {len(chosen):,} runs"
+    if not entries:
+        return [live, element("p", wording.NO_RUNS, class_="note")]
+    return [
+        live,
+        _search(query),
+        element(
+            "form",
+            element(
+                "p", element("button", wording.SIDE_BY_SIDE, class_="quiet"), " ", wording.CHOOSE_RUNS, class_="soft"
+            ),
+            table(titles, rows, caption=wording.ALL_RUNS, figures=(4, 5, 6)),
+            element("p", more, class_="soft"),
+            action="/side-by-side",
+            method="get",
+        ),
+        [_damaged(entry) for entry in chosen if entry.error],
+        section(wording.OVER_TIME, over_time(readable, query), name="time"),
+    ]
+
+
+def _wanted(entry: RunEntry, query: Mapping[str, str]) -> bool:
+    words = query.get("search", "").casefold().split()
+    about = f"{entry.name}\n{entry.system}\n{entry.data_file}".casefold()
+    has_tag = query.get("tag", "") in ("", *entry.tags)
+    return has_tag and all(word in about for word in words) and query.get("data", "") in ("", entry.data)
+
+
+def _key(entry: RunEntry, sort: str) -> Any:
+    if sort in _SORTS:
+        return getattr(entry, sort)
+    mean = (entry.metrics.get(sort) or {}).get("mean")
+    return float("-inf") if mean is None else mean
+
+
+def _direction(entries: Sequence[RunEntry], name: str) -> str:
+    return next(str(entry.metrics[name]["direction"]) for entry in entries if name in entry.metrics)
+
+
+def _sortable(name: str, label: str, query: Mapping[str, str]) -> Markup:
+    sorts = query.get("sort", "created") == name
+    return link(label, address(**{**query, "sort": name}), aria_current="true" if sorts else None)
+
+
+def _search(query: Mapping[str, str]) -> Markup:
+    control = element("input", type="search", name="search", value=query.get("search", ""), aria_label=wording.SEARCH)
+    hidden = [
+        element("input", type="hidden", name=name, value=query[name])
+        for name in ("data", "sort", "tag")
+        if query.get(name)
+    ]
+    clear = link(wording.CLEAR, address()) if any(map(query.get, ("search", "data", "tag"))) else None
+    button = element("button", wording.SEARCH, class_="quiet")
+    return element("form", control, hidden, " ", button, " ", clear, method="get", role="search")
+
+
+def _damaged(entry: RunEntry) -> Markup:
+    return element(
+        "p", element("strong", text(entry.name), " ", wording.DAMAGED), " ", text(entry.error), class_="note bad"
+    )
+
+
+def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> list[Content]:
+    box = element(
+        "input", type="checkbox", name="run", value=entry.name, aria_label=f"{wording.SIDE_BY_SIDE}: {entry.name}"
+    )
+    short = entry.data[:8]
+    return [
+        box,
+        joined(link(text(entry.name), address("run", entry.name)), [_tag(tag, query) for tag in entry.tags]),
+        element("time", day(entry.created), datetime=entry.created, class_="nowrap"),
+        text(entry.system),
+        f"{entry.n_rows:,}",
+        f"{entry.n_failed:,}" if entry.n_failed else "",
+        "" if entry.cost_usd is None else numbers.money(entry.cost_usd),
+        link(joined(text(entry.data_file), " ", element("code", short)), address(**{**query, "data": entry.data}))
+        if short
+        else "",
+        *(figure(entry.metrics.get(name)) for name in names),
+    ]
+
+
+def _tag(tag: str, query: Mapping[str, str]) -> Markup:
+    return joined(" ", link(tag, address(**{**query, "tag": tag}), class_="chip"))
+
+
+def over_time(entries: Sequence[RunEntry], query: Mapping[str, str]) -> Content:
+    """A metric's mean and interval, run after run, with a choice of the metric."""
+    names = list(dict.fromkeys(name for entry in entries for name in entry.metrics))
+    if not names:
+        return None
+    metric = query.get("metric", "") if query.get("metric", "") in names else headlines(entries)[0]
+    points = [entry for entry in reversed(entries) if (entry.metrics.get(metric) or {}).get("mean") is not None]
+    points.sort(key=lambda entry: entry.created)
+    control = options("metric", {name: name for name in names}, metric)
+    hidden = [
+        element("input", type="hidden", name=name, value=query[name])
+        for name in ("search", "data", "tag")
+        if query.get(name)
+    ]
+    choice = element(
+        "form", field(wording.METRIC, control), hidden, " ", element("button", wording.FILTER, class_="quiet")
+    )
+    return joined(choice, _chart(points[-100:], metric))
+
+
+def _chart(points: Sequence[RunEntry], metric: str) -> Markup:
+    """Points with intervals from left to right; each is a link to its run."""
+    if not points:
+        return Markup()
+    figures = [entry.metrics[metric] for entry in points]
+    values = [
+        value for figures_of_run in figures for value in (figures_of_run["mean"], *(figures_of_run["interval"] or ()))
+    ]
+    low, high = min(values), max(values)
+    span = (high - low) or 1.0
+    width, height = max(300, 34 * len(points)), 160
+
+    def y(value: float) -> str:
+        return f"{10 + (high - value) / span * (height - 20):.1f}"
+
+    marks = []
+    for place, (entry, of_run) in enumerate(zip(points, figures, strict=True)):
+        x = f"{24 + place * (width - 48) / max(len(points) - 1, 1):.1f}"
+        begin, end = of_run["interval"] or (of_run["mean"], of_run["mean"])
+        label = (
+            f"{entry.name}, {day(entry.created)}: {numbers.number(of_run['mean'])} ({numbers.interval((begin, end))})"
+        )
+        marks.append(
+            link(
+                [
+                    element("title", label),
+                    element("line", x1=x, x2=x, y1=y(begin), y2=y(end), class_="interval"),
+                    element("circle", cx=x, cy=y(of_run["mean"]), r="5", class_="dot"),
+                ],
+                address("run", entry.name),
+                aria_label=label,
+            )
+        )
+    ends = f"{numbers.number(high)} … {numbers.number(low)}"
+    drawing = element(
+        "svg", marks, viewBox=f"0 0 {width} {height}", class_="timeline run-0", role="group", aria_label=metric
+    )
+    return element("figure", drawing, element("figcaption", f"{metric}: {ends}", class_="soft"))

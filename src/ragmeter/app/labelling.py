@@ -1,0 +1,170 @@
+"""Labelling in the browser: the same sample and the same file as `ragmeter label`, one key a row."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from ragmeter.analysis.people.calibration import calibrate
+from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet
+from ragmeter.analysis.people.sampling import choose_sample
+from ragmeter.app import wording
+from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.layout import field, options, section
+from ragmeter.app.queries import Database
+from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.runs.run import Run
+
+LABELS = (CORRECT, WRONG, SKIPPED)
+_PLAIN = re.compile(r"[^\w-]+")
+_LONGEST_NAME = 40
+#: Calibration needs a few labels of each kind.
+_ENOUGH = 10
+
+
+class Labelling:
+    """The files of labels in a folder. A file is read, changed and written by one request at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = Lock()
+
+    def path(self, run: Run, rater: str) -> Path:
+        """The file of one person's labels of a run. Neither name becomes a path: other characters are replaced."""
+        return self._folder / f"labels-{_plain(run.name)}-{_plain(rater or 'me')}.csv"
+
+    def begin(self, run: Run, rater: str, n: int, by: str, seed: int) -> None:
+        """Draw the sample, unless this person has begun already."""
+        if by not in wording.SAMPLES:
+            raise UsageError(f"{by[:40]!r} is not one of {', '.join(wording.SAMPLES)}")
+        if not 1 <= n <= 10_000:
+            raise UsageError(f"the number of rows must be from 1 to 10,000, got {n}")
+        with self._lock:
+            path = self.path(run, rater)
+            if not path.exists():
+                Sheet.of(choose_sample(run, n, by=by, seed=seed), path).write()
+
+    def sheet(self, run: Run, rater: str) -> Sheet | None:
+        """This person's labels, if they have begun."""
+        path = self.path(run, rater)
+        return Sheet.read(path) if path.exists() else None
+
+    def record(self, run: Run, rater: str, place: int, label: str, note: str) -> None:
+        """Save a label, or remove it with an empty one."""
+        if label not in (*LABELS, ""):
+            raise UsageError(f"{label[:40]!r} is not a label")
+        with self._lock:
+            sheet = self.sheet(run, rater)
+            if sheet is None or not 0 <= place < len(sheet.rows):
+                raise UsageError("there is no such row in this person's labels")
+            if note or sheet.rows[place].get("note"):
+                sheet.rows[place]["note"] = note[:1_000]
+            sheet.record(place, label or None, rater)
+
+
+def _plain(name: str) -> str:
+    """A name for a file; where characters had to be replaced or cut, a hash keeps it distinct."""
+    plain = _PLAIN.sub("_", name)[:_LONGEST_NAME]
+    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def label_page(run: Run, labelling: Labelling, database: Database, query: Any) -> list[Content]:
+    """The page's content: the form to begin, or the next row to label."""
+    rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
+    sheet = labelling.sheet(run, rater) if "rater" in query else None
+    if sheet is None:
+        return [_begin(rater)]
+    done = sum(bool(row["label"]) for row in sheet.rows)
+    place = _place(sheet, query.get("place"))
+    progress = element("progress", value=done, max=len(sheet.rows), aria_label=wording.LABEL)
+    status = element("p", wording.PROGRESS.format(done=done, total=len(sheet.rows)), " ", progress, id="progress")
+    command = element("p", wording.COMMAND, " ", element("code", _command(run, sheet, rater)), class_="soft")
+    file = None if blind else command
+    if place is None:
+        return [status, element("p", wording.ALL_LABELLED, class_="note good"), _calibration(run, sheet), file]
+    return [status, _row(run, database, sheet, place, rater, blind), _calibration(run, sheet), file]
+
+
+def _command(run: Run, sheet: Sheet, rater: str) -> str:
+    arguments = ["--rater", rater, "--output", str(sheet.path)] if rater else ["--output", str(sheet.path)]
+    return shlex.join(["ragmeter", "label", run.name, *arguments])
+
+
+def _place(sheet: Sheet, wanted: str | None) -> int | None:
+    """The row that was asked for, or the first one without a label."""
+    if wanted and wanted.isdigit() and int(wanted) < len(sheet.rows):
+        return int(wanted)
+    return next((place for place, row in enumerate(sheet.rows) if not row["label"]), None)
+
+
+def _begin(rater: str) -> Markup:
+    return element(
+        "form",
+        element("p", wording.LABEL_INTRO),
+        field(wording.RATER, element("input", name="rater", value=rater, maxlength=60, required=True)),
+        field(wording.HOW_MANY, element("input", type="number", name="n", value="100", min="1", max="10000")),
+        field(wording.SAMPLE, options("by", wording.SAMPLES, "random")),
+        field(wording.SEED, element("input", type="number", name="seed", value="0", min="0")),
+        field(wording.BLIND, element("input", type="checkbox", name="blind", value="1", checked=True)),
+        element("button", wording.BEGIN, class_="quiet"),
+        id="begin",
+        class_="filter",
+    )
+
+
+def _row(run: Run, database: Database, sheet: Sheet, place: int, rater: str, blind: bool) -> Markup:
+    row = sheet.rows[place]
+    index = database.places_of(run, [row["qid"]])[row["qid"]]
+    (record,) = run.records([index], ["question", "reference", "answer"])
+    reference = record.get("reference") or []
+    buttons = [
+        element("button", label, type="button", class_="quiet", data_label=value)
+        for value, label in zip(LABELS, (wording.CORRECT, wording.WRONG, wording.SKIP), strict=True)
+    ]
+    back = link(
+        wording.UNDO,
+        address("run", run.name, "label", rater=rater, blind=int(blind), place=max(place - 1, 0)),
+        id="back",
+    )
+    current = element("p", text(f"{wording.LABEL}: {row['label']}"), class_="chip") if row["label"] else None
+    return element(
+        "div",
+        None if blind else element("p", text(run.name), class_="soft"),
+        element("h2", text(record.get("question") or row["qid"])),
+        element(
+            "p",
+            f"{wording.REFERENCE}: ",
+            text(" / ".join([reference] if isinstance(reference, str) else reference)),
+            class_="soft",
+        ),
+        element("div", text(record.get("answer") or wording.NO_ANSWER), class_="card"),
+        current,
+        element("p", [joined(button, " ") for button in buttons], back, class_="keys"),
+        field(wording.NOTE, element("input", id="note", value=str(row.get("note") or ""), maxlength=1000)),
+        element("p", wording.KEYS, class_="soft"),
+        id="label",
+        data_place=place,
+        data_rater=rater,
+        data_next=address("run", run.name, "label", rater=rater, blind=int(blind)),
+    )
+
+
+def _calibration(run: Run, sheet: Sheet) -> Content:
+    """What the labels so far say of the run's own judge, if it has one."""
+    if sum(row["label"] in (CORRECT, WRONG) for row in sheet.rows) < _ENOUGH:
+        return None
+    try:
+        result = calibrate(run, sheet.path)
+    except RagmeterError as error:
+        return section(wording.CALIBRATION, element("p", text(error), class_="soft"), name="calibration")
+    warnings = [element("li", text(warning)) for warning in result.warnings]
+    return section(
+        wording.CALIBRATION,
+        element("p", text(result.sentence), class_="verdict"),
+        element("ul", warnings, class_="soft") if warnings else None,
+        name="calibration",
+    )

@@ -1,0 +1,140 @@
+"""The frame of every page, and pieces that several pages have: tables, intervals as pictures, pages of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from starlette.responses import HTMLResponse
+
+from ragmeter.app import wording
+from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.queries import PAGE, Selection, Wish
+from ragmeter.show import numbers
+from ragmeter.show.report.shapes import axis_of_means
+
+
+def page(
+    title: str, *content: Content, csrf: str = "", status: int = 200, here: Sequence[Content] = ()
+) -> HTMLResponse:
+    """A whole page. `here` are the links from the list of runs to this page."""
+    crumbs = [link(wording.ALL_RUNS, address()), *here]
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="csrf", content=csrf),
+        element("title", f"{title} – ragmeter"),
+        element("link", rel="icon", href="data:,"),
+        element("link", rel="stylesheet", href="/static/report.css"),
+        element("link", rel="stylesheet", href="/static/app.css"),
+        element("script", type="module", src="/static/app.js"),
+    )
+    bar = element(
+        "header",
+        element(
+            "div",
+            element("span", "ragmeter", class_="brand", aria_hidden="true"),
+            element("nav", crumbs, id="contents", aria_label="Breadcrumbs"),
+            element("button", "◐", type="button", id="theme", class_="quiet", aria_label=wording.THEME),
+            class_="inside",
+        ),
+        class_="bar",
+    )
+    body = element(
+        "body",
+        link(wording.SKIP_TO_MAIN, "#main", class_="skip"),
+        bar,
+        element("main", element("h1", text(title)), *content, id="main", tabindex="-1"),
+    )
+    return HTMLResponse("<!doctype html>" + element("html", head, body, lang="en"), status)
+
+
+def section(title: str, *content: Content, name: str) -> Markup:
+    """A part of a page under its own heading; nothing if it is empty."""
+    if not joined(*content):
+        return Markup()
+    return element("section", element("h2", title, id=f"{name}-title"), *content, aria_labelledby=f"{name}-title")
+
+
+def table(
+    titles: Sequence[Content], rows: Iterable[Sequence[Content]], *, caption: str, figures: Sequence[int] = ()
+) -> Markup:
+    """A table that scrolls by itself where it is too wide. The columns at `figures` are aligned to the right."""
+    kinds = ["number" if place in figures else None for place in range(len(titles))]
+    head = element(
+        "tr", [element("th", title, scope="col", class_=kind) for title, kind in zip(titles, kinds, strict=True)]
+    )
+    body = [
+        element("tr", [element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)]) for row in rows
+    ]
+    return element(
+        "div",
+        element("table", element("caption", caption, class_="hidden"), element("thead", head), element("tbody", body)),
+        class_="scroll",
+        tabindex="0",
+        role="region",
+        aria_label=caption,
+    )
+
+
+def figure(summary: Mapping[str, Any] | None) -> Markup:
+    """A mean with its interval and n, as text and as a picture."""
+    if summary is None:
+        return Markup()
+    mean, interval = summary["mean"], summary["interval"]
+    n = numbers.scored(summary["n_scored"], summary["n_total"])
+    return joined(
+        element("span", numbers.number(mean), class_="mean"),
+        element("span", "" if interval is None else numbers.interval(interval), class_="soft nowrap"),
+        whisker(summary),
+        element("span", f"n {n}", class_="soft nowrap"),
+    )
+
+
+def whisker(summary: Mapping[str, Any]) -> Markup:
+    """A mean and its interval on the metric's axis."""
+    if summary["mean"] is None:
+        return Markup()
+    low, high = axis_of_means([summary])
+    scale = 100 / (high - low)
+    begin, end = summary["interval"] or (summary["mean"], summary["mean"])
+    x = [f"{min(max((value - low) * scale, 0), 100):.2f}" for value in (begin, summary["mean"], end)]
+    return element(
+        "svg",
+        element("line", x1="0", x2="100", y1="6", y2="6", class_="axis"),
+        element("line", x1=x[0], x2=x[2], y1="6", y2="6", class_="interval"),
+        element("circle", cx=x[1], cy="6", r="4", class_="dot"),
+        viewBox="-4 0 108 12",
+        class_="whisker run-0",
+        aria_hidden="true",
+    )
+
+
+def field(label: str, control: Markup) -> Markup:
+    """A control with its label."""
+    return element("label", element("span", label), " ", control)
+
+
+def options(name: str, choices: Mapping[str, str], chosen: str) -> Markup:
+    """A drop-down list."""
+    return element(
+        "select",
+        [element("option", label, value=value, selected=value == chosen) for value, label in choices.items()],
+        name=name,
+    )
+
+
+def pager(selection: Selection, wish: Wish, where: Sequence[str | int], **more: Any) -> Markup:
+    """Which rows these are, and links to those before and after."""
+    if not selection.total:
+        return element("p", wording.NO_ROWS, class_="soft")
+    first = (wish.page - 1) * PAGE + 1
+    shown = wording.SHOWN.format(first=first, last=first + len(selection.places) - 1, total=selection.total)
+    links = []
+    if wish.page > 1:
+        links.append(link(wording.PREVIOUS, address(*where, **more, **wish.as_query(page=wish.page - 1)), rel="prev"))
+    if wish.page * PAGE < selection.total:
+        links.append(link(wording.NEXT, address(*where, **more, **wish.as_query(page=wish.page + 1)), rel="next"))
+    return element("p", element("span", shown), [joined(" ", item) for item in links], class_="pager")

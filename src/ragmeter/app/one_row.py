@@ -1,0 +1,130 @@
+"""One row: everything that is known about it, and links to its neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragmeter.analysis.explaining import explain_rows, settings_of
+from ragmeter.app import wording
+from ragmeter.app.claims import claims
+from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.layout import section, table
+from ragmeter.app.one_run import score
+from ragmeter.app.queries import Database, Wish
+from ragmeter.errors import RagmeterError
+from ragmeter.runs.run import Run
+from ragmeter.show import numbers
+from ragmeter.table import LIST_COLUMNS, outcome_column
+
+#: A text that is longer is cut, and says so: a page with a passage of a megabyte helps nobody.
+_LONGEST = 20_000
+_MOST_PASSAGES = 50
+
+
+def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Content]:
+    """The page's content."""
+    (row,) = run.records([place], run.columns)
+    return [
+        _neighbours(run, database, wish, place),
+        section(wording.QUESTION, _text(row.get("question")), name="question"),
+        section(wording.REFERENCE, _texts(row.get("reference")), name="reference"),
+        section(wording.ANSWER, _answer(row), name="answer"),
+        section(wording.SCORES, _scores(run, row), name="scores"),
+        section(wording.JUDGE, _judges(run, row), name="judge"),
+        section(wording.CLAIMS, claims(run, place), name="claims"),
+        section(wording.EVIDENCE, _evidence(run, row), name="evidence"),
+        section(wording.CONTEXTS, _texts(row.get("contexts"), numbered=True), name="contexts"),
+        section(wording.OTHER, _others(run, row), name="others"),
+    ]
+
+
+def _neighbours(run: Run, database: Database, wish: Wish, place: int) -> Markup:
+    before, after = database.neighbours(run, wish, place)
+    query = wish.as_query()
+    links: list[Content] = [link(wording.BACK, address("run", run.name, **query) + "#rows-title")]
+    if before is not None:
+        links.append(link(wording.PREVIOUS, address("run", run.name, "row", before, **query), rel="prev"))
+    if after is not None:
+        links.append(link(wording.NEXT, address("run", run.name, "row", after, **query), rel="next"))
+    return element("p", [joined(item, " ") for item in links], class_="pager")
+
+
+def _text(value: Any) -> Content:
+    if value is None or value == "":
+        return None
+    whole = str(value)
+    cut = f" … ({len(whole):,} characters)" if len(whole) > _LONGEST else ""
+    return element("div", text(whole[:_LONGEST] + cut), class_="card")
+
+
+def _texts(values: Any, *, numbered: bool = False) -> Content:
+    """A text, or several: references, passages."""
+    if not values:
+        return None
+    listed = [values] if isinstance(values, str) else list(values)
+    items = [element("li", _text(value)) for value in listed[:_MOST_PASSAGES]]
+    more = element("p", f"and {len(listed) - _MOST_PASSAGES:,} more") if len(listed) > _MOST_PASSAGES else None
+    return joined(element("ol" if numbered else "ul", items, class_="texts"), more)
+
+
+def _answer(row: dict[str, Any]) -> Content:
+    if row.get("answer") is None:
+        why = f": {row['error']}" if row.get("error") else ""
+        return element("p", text(wording.NO_ANSWER + why), class_="lacking")
+    return _text(row["answer"]) or element("p", "“”", class_="soft")
+
+
+def _scores(run: Run, row: dict[str, Any]) -> Content:
+    cells = [[text(name), score(row[name], row.get(outcome_column(name)))] for name in run.row_metrics]
+    return table([wording.METRIC, wording.VALUE], cells, caption=wording.SCORES, figures=(1,)) if cells else None
+
+
+def _judges(run: Run, row: dict[str, Any]) -> Content:
+    """The columns that a judge has filled: its verdict, its reason, who decided."""
+    cells = [
+        [text(name), text(_shown(row[name]))]
+        for columns in run.judged_columns.values()
+        for name in columns
+        if row.get(name) is not None
+    ]
+    return table([wording.COLUMN, wording.VALUE], cells, caption=wording.JUDGE) if cells else None
+
+
+def _evidence(run: Run, row: dict[str, Any]) -> Content:
+    """Why the offline judge takes the answer for right or wrong, where the run was judged by it."""
+    if not any(name.startswith("offline_correct") for name in run.row_metrics):
+        return None
+    if not (row.get("question") is not None and row.get("reference") and row.get("answer") is not None):
+        return None
+    settings = settings_of(run)
+    try:
+        (explanation,) = explain_rows([row], language=settings.get("language"), calibration=settings.get("calibration"))
+    except RagmeterError as error:  # the calibration's file is missing
+        return element("p", text(error), class_="soft")
+    cells = [
+        [text(piece.about), text(piece.says), numbers.hundredths(piece.weight, sign=True)]
+        for piece in explanation.evidence
+    ]
+    probability = element("p", f"probability that it is correct: {numbers.number(explanation.probability)}")
+    return joined(probability, table(["about", "says", "weight"], cells, caption=wording.EVIDENCE, figures=(2,)))
+
+
+def _others(run: Run, row: dict[str, Any]) -> Content:
+    """Every column that has no place of its own."""
+    shown = {"question", "reference", "answer", "contexts", "error", *run.row_metrics}
+    shown |= {name for columns in run.judged_columns.values() for name in columns}
+    cells = []
+    for name, value in row.items():
+        if (
+            name in shown
+            or name.startswith("outcome.")
+            or name in map(outcome_column, run.row_metrics)
+            or value in (None, [])
+        ):
+            continue
+        cells.append([text(name), text(_shown(value)) if name not in LIST_COLUMNS else _texts(value)])
+    return table([wording.COLUMN, wording.VALUE], cells, caption=wording.OTHER) if cells else None
+
+
+def _shown(value: Any) -> str:
+    return numbers.significant(value, 6) if isinstance(value, float) else str(value)[:_LONGEST]

@@ -1,0 +1,196 @@
+"""One run: its figures, its slices, and its rows, filtered, sorted and searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.app import wording
+from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.layout import field, figure, options, pager, section, table
+from ragmeter.app.queries import Database, Wish
+from ragmeter.io.write import dumps
+from ragmeter.runs.run import Run
+from ragmeter.show import numbers
+from ragmeter.show.sentences.causes import failures, which_metrics
+from ragmeter.show.sentences.judging import judge_lines
+from ragmeter.show.sentences.metrics import explained, titled
+from ragmeter.show.texts import shortened
+from ragmeter.table import outcome_column
+
+_LONGEST = 200
+#: Metrics that have a column of their own in the table of rows.
+_METRICS = 6
+
+
+def one_run(run: Run, database: Database, wish: Wish, tags: Sequence[str]) -> list[Content]:
+    """The page's content."""
+    summary = run.summary()
+    return [
+        _links(run, wish),
+        _tags(run, tags),
+        section(wording.FIGURES, _figures(run), _problems(run, summary), name="figures"),
+        section(wording.SLICES, _slices(run, wish), name="slices"),
+        section(wording.ROWS, _filter(run, database, wish), _rows(run, database, wish), name="rows"),
+        section(
+            wording.SIGNATURE,
+            element(
+                "details", element("summary", "manifest.json"), element("pre", text(dumps(run.manifest(), indent=2)))
+            ),
+            name="signature",
+        ),
+    ]
+
+
+def _links(run: Run, wish: Wish) -> Markup:
+    downloads = [
+        joined(link(kind, address("run", run.name, "export", kind, **wish.as_query(page=1))), " ")
+        for kind in ("csv", "jsonl", "parquet")
+    ]
+    return element(
+        "p",
+        f"{run.n_rows:,} rows · ",
+        link(wording.LABEL, address("run", run.name, "label")),
+        " · ",
+        link(wording.REPORT, address("run", run.name, "report")),
+        " · ",
+        wording.EXPORT,
+        " ",
+        downloads,
+        class_="soft",
+    )
+
+
+def _tags(run: Run, tags: Sequence[str]) -> Markup:
+    """The run's tags, and a field to change them."""
+    control = element("input", name="tags", value=" ".join(tags), maxlength=400)
+    button = element("button", wording.SAVE, class_="quiet")
+    return element("form", field(wording.TAGS, control), button, id="tags", class_="filter")
+
+
+def _figures(run: Run) -> Markup:
+    metrics = run.metrics()
+    meaning = explained(list(metrics))
+    rows = [
+        [
+            joined(text(titled(name, of_metric["direction"])), element("span", meaning[name], class_="soft meaning")),
+            figure(of_metric),
+        ]
+        for name, of_metric in metrics.items()
+    ]
+    return table([wording.METRIC, "mean, interval, n"], rows, caption=wording.FIGURES)
+
+
+def _problems(run: Run, summary: Mapping[str, Any]) -> Content:
+    lines = [_failure(reason) for reason in failures(run.metrics())]
+    lines += [line for line, _ in judge_lines(summary, run.manifest())]
+    return element("ul", [element("li", text(line)) for line in lines], class_="note") if lines else None
+
+
+def _failure(reason: Mapping[str, Any]) -> str:
+    meaning = f" ({reason['meaning']})" if reason["meaning"] else ""
+    return f"{reason['count']:,} rows not scored: {reason['cause']}{meaning}; {which_metrics(reason)}"
+
+
+def _slices(run: Run, wish: Wish) -> Content:
+    """Links to the rows of each value of the columns that part the rows, and to the figures of one column."""
+    columns = run.slices() if run.n_rows <= 200_000 else []
+    if not columns:
+        return None
+    names = [link(text(name), address("run", run.name, "slices", by=name)) for name in columns]
+    return element("p", wording.BY, " ", [joined(name, " ") for name in names])
+
+
+def slice_table(run: Run, column: str) -> list[Content]:
+    """Each metric on the values of a column."""
+    from ragmeter.analysis.slicing import summarise_run
+
+    used = run.confidence
+    summary = summarise_run(
+        run, slices=[column], interval=used.method, cluster=used.cluster, level=used.level, seed=used.seed
+    )
+    names = run.row_metrics
+    rows = []
+    for part in summary.slices:
+        cells = [_slice_figure(part.metrics[name]) for name in names]
+        where = address("run", run.name, column=column, value=part.value)
+        rows.append([link(text(part.value), where), f"{part.n_rows:,}", *cells])
+    return [table([column, wording.ROWS, *names], rows, caption=f"{wording.SLICES}: {column}", figures=(1,))]
+
+
+def _slice_figure(part: Any) -> Markup:
+    figures = {name: getattr(part, name) for name in ("mean", "interval", "n_scored", "n_total")}
+    return figure(
+        {**figures, "range": (0.0, 1.0) if figures["mean"] is None else (min(0.0, part.min), max(1.0, part.max))}
+    )
+
+
+def _filter(run: Run, database: Database, wish: Wish) -> Markup:
+    metrics = {"": wording.ANY, **{name: name for name in run.row_metrics}}
+    outcomes = {"": wording.ALL, "failed": wording.NOT_SCORED}
+    number = {"type": "number", "step": "any"}
+    hidden = [
+        element("input", type="hidden", name=name, value=value)
+        for name, value in wish.as_query(page=1).items()
+        if name in ("sort", "descending", "column", "value")
+    ]
+    part = element("p", text(f"{wish.column} = {wish.value}"), class_="chip") if wish.column else None
+    low, high = ("" if value is None else f"{value:g}" for value in (wish.low, wish.high))
+    return element(
+        "form",
+        part,
+        hidden,
+        field(wording.SEARCH, element("input", type="search", name="search", value=wish.search)),
+        field(wording.FILTER, options("outcome", outcomes, wish.outcome)),
+        field(wording.METRIC, options("metric", metrics, wish.metric)),
+        field(wording.FROM, element("input", name="low", value=low, **number)),
+        field(wording.TO, element("input", name="high", value=high, **number)),
+        element("button", wording.FILTER, class_="quiet"),
+        link(wording.CLEAR, address("run", run.name) + "#rows-title"),
+        action=address("run", run.name) + "#rows-title",
+        method="get",
+        class_="filter",
+        role="search",
+    )
+
+
+def _rows(run: Run, database: Database, wish: Wish) -> list[Content]:
+    selection = database.rows(run, wish)
+    names = run.row_metrics[:_METRICS]
+    if wish.metric and wish.metric in run.row_metrics and wish.metric not in names:
+        names = [*names[:-1], wish.metric]
+    columns = ["qid", "question", "answer", *names, *map(outcome_column, names)]
+    records = run.records(selection.places, columns) if selection.places else []
+    titles: list[Content] = ["qid", wording.QUESTION, wording.ANSWER, *(_sortable(run, name, wish) for name in names)]
+    rows = []
+    for place, record in zip(selection.places, records, strict=True):
+        where = address("run", run.name, "row", place, **wish.as_query())
+        rows.append(
+            [
+                link(text(record.get("qid") or place + 1), where),
+                text(shortened(record.get("question") or "", _LONGEST)),
+                _answer(record.get("answer")),
+                *(score(record.get(name), record.get(outcome_column(name))) for name in names),
+            ]
+        )
+    figures = tuple(range(3, 3 + len(names)))
+    shown = table(titles, rows, caption=wording.ROWS, figures=figures) if rows else None
+    return [pager(selection, wish, ("run", run.name)), shown]
+
+
+def _sortable(run: Run, name: str, wish: Wish) -> Markup:
+    descending = wish.sort == name and not wish.descending
+    arrow = "" if wish.sort != name else " ↓" if wish.descending else " ↑"
+    where = address("run", run.name, **wish.as_query(sort=name, descending=descending, page=1)) + "#rows-title"
+    return link(joined(text(name), arrow), where)
+
+
+def _answer(answer: str | None) -> Markup:
+    return element("span", wording.NO_ANSWER, class_="lacking") if answer is None else text(shortened(answer, _LONGEST))
+
+
+def score(value: float | None, outcome: str | None) -> Markup:
+    """A row's score, or why it has none."""
+    if value is None or value != value:
+        return element("span", text(outcome or wording.NO_SCORE), class_="lacking")
+    return element("span", numbers.number(value))

@@ -1,0 +1,113 @@
+"""Who may use the app: the person who started it, in a browser that opened the address with its token.
+
+Answers under evaluation are hostile text, and other web pages in the same browser are strangers: a content security
+policy allows only our own scripts, the Host header is checked against DNS rebinding, and writes need a CSRF token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "ragmeter-app"
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_CLOSED = "This app is for the person who started it: open the address that `ragmeter app` has printed.\n"
+
+
+class Keys:
+    """The app's secret, new at every start, and what is derived from it."""
+
+    def __init__(self) -> None:
+        self.token = secrets.token_urlsafe(24)
+        self.cookie = self._derived("cookie")
+        self.csrf = self._derived("csrf")
+
+    def _derived(self, purpose: str) -> str:
+        return hmac.new(self.token.encode(), purpose.encode(), hashlib.sha256).hexdigest()
+
+
+class Guard:
+    """Lets a request through to the pages only if it may pass, and adds the headers that protect them."""
+
+    def __init__(self, app: ASGIApp, keys: Keys, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._keys = keys
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        refusal = self._refusal(request)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        await (refusal or self._app)(scope, receive, send_with_headers)
+
+    def _refusal(self, request: Request) -> Response | None:
+        """The answer to a request that may not pass; None for one that may."""
+        if request.headers.get("host", "") not in self._hosts:
+            return PlainTextResponse("This is not the address of this app.\n", 421)
+        token = request.query_params.get("token")
+        if token is not None and request.method == "GET":
+            return self._first_visit(request, token)
+        if not _same(request.cookies.get(COOKIE, ""), self._keys.cookie):
+            return PlainTextResponse(_CLOSED, 403)
+        if request.method not in ("GET", "HEAD") and not self._may_write(request):
+            return PlainTextResponse("This request did not come from a page of this app.\n", 403)
+        return None
+
+    def _first_visit(self, request: Request, token: str) -> Response:
+        """Exchange the token in the address for a cookie, so that the address can be shown to others."""
+        if not _same(token, self._keys.token):
+            return PlainTextResponse(_CLOSED, 403)
+        rest = urlencode([(name, value) for name, value in request.query_params.multi_items() if name != "token"])
+        response = RedirectResponse(request.url.path + (f"?{rest}" if rest else ""), 303)
+        response.set_cookie(COOKIE, self._keys.cookie, httponly=True, samesite="strict")
+        return response
+
+    def _may_write(self, request: Request) -> bool:
+        origin = request.headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+            return False
+        return _same(request.headers.get("x-csrf-token", ""), self._keys.csrf)
+
+
+def _same(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode(), secret.encode())
+
+
+def allowed_hosts(host: str, port: int) -> frozenset[str]:
+    """The Host headers of this app's own addresses."""
+    names: tuple[Any, ...] = LOOPBACK if host in ("127.0.0.1", "localhost", "::1") else (*LOOPBACK, _bracketed(host))
+    return frozenset(f"{name}:{port}" for name in names)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,281 @@
+"""The app's addresses, and the server that answers them on this machine."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from ragmeter.app import wording
+from ragmeter.app.all_runs import all_runs
+from ragmeter.app.elements import address, element, link, text
+from ragmeter.app.labelling import Labelling, label_page
+from ragmeter.app.layout import page
+from ragmeter.app.one_row import one_row
+from ragmeter.app.one_run import one_run, slice_table
+from ragmeter.app.queries import Database, Wish
+from ragmeter.app.safety import Guard, Keys, allowed_hosts
+from ragmeter.app.side_by_side import side_by_side
+from ragmeter.app.watching import events, live
+from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
+from ragmeter.io.write import write_rows
+from ragmeter.runs.catalogue import RunEntry, tagged
+from ragmeter.runs.layout import FILES, MANIFEST, Stamp, stamp_of
+from ragmeter.runs.run import Run
+from ragmeter.runs.tags import change_tags, read_tags
+
+_STATIC = {
+    "app.css": Path(__file__).with_name("static") / "app.css",
+    "app.js": Path(__file__).with_name("static") / "app.js",
+    "report.css": Path(__file__).parent.parent / "show" / "report" / "static" / "report.css",
+}
+_KINDS = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
+#: Rows that are read at once for a download.
+_AT_ONCE = 5_000
+
+
+class App:
+    """The pages over the runs of one folder."""
+
+    def __init__(self, output_dir: Path, labels: Path, keys: Keys) -> None:
+        self._folder = output_dir
+        self._keys = keys
+        self._database = Database()
+        self._labelling = Labelling(labels)
+        self._entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
+
+    def routes(self) -> list[Route]:
+        """All addresses."""
+        return [
+            Route("/", self._page(self._all_runs)),
+            Route("/run/{name}", self._page(self._one_run)),
+            Route("/run/{name}/row/{place:int}", self._page(self._one_row)),
+            Route("/run/{name}/slices", self._page(self._slices)),
+            Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
+            Route("/run/{name}/label", self._page(self._label)),
+            Route("/run/{name}/label/begin", self._page(self._begin), methods=["POST"]),
+            Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
+            Route("/run/{name}/export/{kind}", self._page(self._export)),
+            Route("/run/{name}/report", self._page(self._report)),
+            Route("/events", self._events),
+            Route("/side-by-side", self._page(self._side_by_side)),
+            Route("/static/{file}", _static),
+        ]
+
+    def _page(self, answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
+        """An address whose errors are a page that says what is wrong."""
+
+        def respond(request: Request) -> Response:
+            try:
+                response: Response = answer(request)
+            except RagmeterError as error:
+                status = 404 if isinstance(error, UnknownNameError) else 400 if isinstance(error, UsageError) else 500
+                if request.method == "POST":  # a script sent it, and shows what it gets
+                    return JSONResponse({"error": str(error)}, status)
+                return page(wording.ERROR, element("p", text(error), class_="note bad"), status=status)
+            return response
+
+        async def respond_with_body(request: Request) -> Response:
+            from starlette.concurrency import run_in_threadpool
+
+            request.state.form = await _json(request) if request.method == "POST" else {}
+            return await run_in_threadpool(respond, request)
+
+        return respond_with_body
+
+    def entries(self) -> list[RunEntry]:
+        """All runs; those that have not changed since the last look are not read again."""
+        names = [path.parent.name for path in self._folder.glob(f"[!.]*/{MANIFEST}")]
+        for name in names:
+            stamps = tuple(stamp_of(self._folder / name / file) for file in FILES)
+            if name not in self._entries or self._entries[name][0] != stamps:
+                self._entries[name] = stamps, RunEntry.of(self._folder / name)
+        for gone in set(self._entries) - set(names):
+            del self._entries[gone]
+        return tagged((entry for _, entry in self._entries.values()), self._folder)
+
+    def _run(self, name: str) -> Run:
+        """A run by its name; only a folder that is listed can be one, so that no name is a path."""
+        names = {path.parent.name for path in self._folder.glob(f"[!.]*/{MANIFEST}")}
+        if name not in names:
+            raise UnknownNameError("run", name[:100], names)
+        return Run.at(self._folder / name)
+
+    def _all_runs(self, request: Request) -> Response:
+        content = all_runs(self.entries(), dict(request.query_params), live())
+        return page(wording.ALL_RUNS, *content)
+
+    async def _events(self, request: Request) -> Response:
+        return events(self._folder, request)
+
+    def _one_run(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        tags = read_tags(self._folder).get(run.name, [])
+        content = one_run(run, self._database, Wish.read(request.query_params), tags)
+        return page(run.name, *content, csrf=self._keys.csrf)
+
+    def _tags(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        wanted = str(request.state.form.get("tags", "")).split()
+        removed = set(read_tags(self._folder).get(run.name, [])) - set(wanted)
+        return JSONResponse({"tags": change_tags(self._folder, run.name, add=wanted, remove=removed)})
+
+    def _one_row(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        place = request.path_params["place"]
+        if place >= run.n_rows:
+            raise UnknownNameError("row", str(place), [])
+        wish = Wish.read(request.query_params)
+        (record,) = run.records([place], ["qid"])
+        title = str(record.get("qid") or place + 1)
+        return page(title, *one_row(run, self._database, wish, place), here=[_up(run)])
+
+    def _slices(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        column = request.query_params.get("by", "")
+        return page(f"{run.name}: {column}", *slice_table(run, column), here=[_up(run)])
+
+    def _side_by_side(self, request: Request) -> Response:
+        runs = [self._run(name) for name in request.query_params.getlist("run")]
+        title = " · ".join(run.name for run in runs) or wording.SIDE_BY_SIDE
+        return page(title, *side_by_side(runs, self._database, request.query_params))
+
+    def _label(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        content = label_page(run, self._labelling, self._database, request.query_params)
+        blind = request.query_params.get("blind") == "1"
+        title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
+        return page(title, *content, csrf=self._keys.csrf, here=here)
+
+    def _begin(self, request: Request) -> Response:
+        run, form = self._run(request.path_params["name"]), request.state.form
+        rater = str(form.get("rater", ""))[:60]
+        self._labelling.begin(run, rater, _whole(form, "n"), str(form.get("by", "")), _whole(form, "seed"))
+        blind = 1 if form.get("blind") else 0
+        return JSONResponse({"next": address("run", run.name, "label", rater=rater, blind=blind)})
+
+    def _record(self, request: Request) -> Response:
+        run, form = self._run(request.path_params["name"]), request.state.form
+        label, note = str(form.get("label", "")), str(form.get("note", ""))
+        self._labelling.record(run, str(form.get("rater", "")), _whole(form, "place"), label, note)
+        return JSONResponse({"saved": label})
+
+    def _export(self, request: Request) -> Response:
+        """The rows that a page shows, all of them, as a file."""
+        run = self._run(request.path_params["name"])
+        kind = request.path_params["kind"]
+        if kind not in _KINDS:
+            raise UnknownNameError("format", kind, _KINDS)
+        wish = Wish.read(request.query_params)
+        with tempfile.NamedTemporaryFile(delete=False) as file:
+            path = Path(file.name)
+        rows = self._exported(run, wish)
+        write_rows(path, run.columns, ([row[name] for name in run.columns] for row in rows), kind)
+        return _Download(path, media_type=_KINDS[kind], filename=f"rows.{kind}")
+
+    def _exported(self, run: Run, wish: Wish) -> Any:
+        places = self._database.all_rows(run, wish)
+        for begin in range(0, len(places), _AT_ONCE):
+            yield from run.records(places[begin : begin + _AT_ONCE], run.columns)
+
+    def _report(self, request: Request) -> Response:
+        """The page that can be sent to others."""
+        from ragmeter.show.report import MAX_ROWS
+        from ragmeter.show.report.page import render
+
+        run = self._run(request.path_params["name"])
+        rendered = render([run], max_rows=MAX_ROWS)
+        return Response(
+            rendered.html, media_type="text/html", headers={"Content-Disposition": "attachment; filename=report.html"}
+        )
+
+
+class _Download(FileResponse):
+    """A file that is deleted when it has been sent."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            Path(self.path).unlink(missing_ok=True)
+
+
+async def _json(request: Request) -> dict[str, Any]:
+    """The body of a write; anything but a small JSON object is empty, and then refused by what needs its fields."""
+    import json
+
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > 100_000:
+            return {}
+    try:
+        form = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return form if isinstance(form, dict) else {}
+
+
+def _whole(form: dict[str, Any], name: str) -> int:
+    try:
+        return int(form[name])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise UsageError(f"{name} must be a whole number") from None
+
+
+def _up(run: Run) -> Any:
+    return link(text(run.name), address("run", run.name))
+
+
+def _static(request: Request) -> Response:
+    path = _STATIC.get(request.path_params["file"])
+    return PlainTextResponse("There is no such file.\n", 404) if path is None else FileResponse(path)
+
+
+def make_app(output_dir: Path, host: str, port: int, labels: Path, keys: Keys) -> Guard:
+    """The whole app, guarded."""
+    app = App(output_dir, labels, keys)
+    return Guard(_starlette(app), keys, allowed_hosts(host, port))
+
+
+def _starlette(app: App) -> Starlette:
+    starlette = Starlette(routes=app.routes())
+    starlette.router.redirect_slashes = False
+    return starlette
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at this address; port 0 is any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise OutputError(f"can't listen on {host}:{port}: {error.strerror}", hint="choose another port") from error
+    return listener
+
+
+def serve(output_dir: Path, host: str, port: int, labels: Path, opened: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C. `opened` gets the address with its token once the server listens."""
+    import uvicorn
+
+    keys = Keys()
+    with listen(host, port) as listener:
+        bound = listener.getsockname()[1]
+        app = make_app(output_dir, host, bound, labels, keys)
+        shown = f"[{host}]" if ":" in host else host
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+        )
+        server = uvicorn.Server(config)
+        opened(f"http://{shown}:{bound}/?token={keys.token}")
+        server.run(sockets=[listener])

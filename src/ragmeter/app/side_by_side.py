@@ -1,0 +1,161 @@
+"""Two to five runs beside each other: their figures, their comparison, and their answers row by row."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ragmeter.app import wording
+from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.layout import field, figure, options, pager, section, table
+from ragmeter.app.one_run import score
+from ragmeter.app.queries import CHANGES, Database, Wish
+from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.runs.run import Run
+from ragmeter.show.sentences.metrics import titled
+from ragmeter.table import outcome_column
+
+FEWEST, MOST = 2, 5
+#: Runs with more rows are compared only where that is asked for: it may take seconds.
+_QUICK = 20_000
+_LONGEST = 1_500
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+def side_by_side(runs: Sequence[Run], database: Database, query: Any) -> list[Content]:
+    """The page's content."""
+    if not FEWEST <= len(runs) <= MOST:
+        raise UsageError(f"choose {FEWEST} to {MOST} runs, not {len(runs)}")
+    shared = [name for name in runs[0].row_metrics if all(name in run.row_metrics for run in runs)]
+    if not shared:
+        raise UsageError("these runs have no metric in common")
+    metric = query.get("metric", "") if query.get("metric", "") in shared else shared[0]
+    change = query.get("change", "all")
+    if change not in CHANGES:
+        raise UsageError(f"{change[:40]!r} is not one of {', '.join(CHANGES)}")
+    wish = Wish.read(query)
+    names = [run.name for run in runs]
+    return [
+        section(wording.FIGURES, _figures(runs), name="figures"),
+        section(wording.COMPARISON, _comparison(runs, query), name="comparison"),
+        section(
+            wording.ROWS,
+            _filter(names, shared, metric, change, wish),
+            _rows(runs, database, metric, change, wish),
+            name="rows",
+        ),
+    ]
+
+
+def _figures(runs: Sequence[Run]) -> Markup:
+    names = list(dict.fromkeys(name for run in runs for name in run.metrics()))
+    rows = []
+    for name in names:
+        summaries = [run.metrics().get(name) for run in runs]
+        direction = next(str(summary["direction"]) for summary in summaries if summary is not None)
+        rows.append([text(titled(name, direction)), *map(figure, summaries)])
+    titles = [wording.METRIC, *(link(text(run.name), address("run", run.name)) for run in runs)]
+    return table(titles, rows, caption=wording.FIGURES)
+
+
+def _comparison(runs: Sequence[Run], query: Any) -> Content:
+    """The sentences of `ragmeter compare`; of large runs only where that is asked for."""
+    names = [run.name for run in runs]
+    command = element(
+        "p", wording.COMMAND, " ", element("code", shlex.join(["ragmeter", "compare", *names])), class_="soft"
+    )
+    if max(run.n_rows for run in runs) > _QUICK and query.get("compute", "") != "1":
+        return joined(link(wording.COMPUTE, address("side-by-side", run=names, compute=1)), command)
+    from ragmeter.analysis.comparing import compare
+
+    try:
+        comparison = compare(list(runs))
+    except RagmeterError as error:
+        return joined(element("p", text(error), class_="note"), command)
+    sentences = [element("p", text(pair.sentence), class_="verdict") for pair in comparison.pairs]
+    return joined(sentences, command)
+
+
+def _filter(names: Sequence[str], shared: Sequence[str], metric: str, change: str, wish: Wish) -> Markup:
+    hidden = [element("input", type="hidden", name="run", value=name) for name in names]
+    low = "" if wish.low is None else f"{wish.low:g}"
+    return element(
+        "form",
+        hidden,
+        field(wording.METRIC, options("metric", {name: name for name in shared}, metric)),
+        field(wording.CHANGE, options("change", wording.CHANGES, change)),
+        field(wording.BY_MORE_THAN, element("input", type="number", step="any", min="0", name="low", value=low)),
+        element("button", wording.FILTER, class_="quiet"),
+        action="/side-by-side#rows-title",
+        method="get",
+        class_="filter",
+    )
+
+
+def _rows(runs: Sequence[Run], database: Database, metric: str, change: str, wish: Wish) -> list[Content]:
+    for run in runs:
+        if "qid" not in run.columns:
+            raise UsageError(f"{run.name} has no qids, so its rows have no partners in the other runs")
+    selection = database.side_by_side(runs, metric, change, wish.low or 0.0, wish.page)
+    columns = ["qid", "question", "reference", "answer", metric, outcome_column(metric)]
+    records = [runs[0].records(selection.places, columns)] if selection.places else [[]]
+    qids = [record["qid"] for record in records[0]]
+    for run in runs[1:]:
+        places = database.places_of(run, qids)
+        records.append(run.records([places[qid] for qid in qids], columns) if qids else [])
+    more = {"run": [run.name for run in runs], "metric": metric, "change": change}
+    plain = Wish(low=wish.low, page=wish.page)
+    cards = [_card(runs, [of_run[i] for of_run in records], metric) for i in range(len(qids))]
+    return [pager(selection, plain, ("side-by-side",), **more), cards]
+
+
+def _card(runs: Sequence[Run], records: Sequence[dict[str, Any]], metric: str) -> Markup:
+    """One question, with the answers of all runs; words that differ from the first run's answer are marked."""
+    first = records[0]
+    base = first.get("answer") or ""
+    answers = []
+    for place, (run, record) in enumerate(zip(runs, records, strict=True)):
+        answer = record.get("answer")
+        shown = (
+            element("span", wording.NO_ANSWER, class_="lacking") if answer is None else _marked(base, answer, place > 0)
+        )
+        answers.append(
+            element(
+                "div",
+                element("h4", element("span", class_=f"swatch run-{place}"), text(run.name)),
+                element("p", metric, " ", score(record.get(metric), record.get(outcome_column(metric))), class_="soft"),
+                element("p", shown),
+                class_="answer",
+            )
+        )
+    reference = first.get("reference") or []
+    references = " / ".join([reference] if isinstance(reference, str) else reference)
+    return element(
+        "article",
+        element("h3", text(first.get("question") or first["qid"])),
+        element("p", f"{wording.REFERENCE}: ", text(references[:_LONGEST]), class_="soft") if references else None,
+        element("div", answers, class_=f"columns-{len(runs)}"),
+        class_="card pair",
+    )
+
+
+def _marked(base: str, answer: str, compared: bool) -> Markup:
+    shown = answer[:_LONGEST] + (" …" if len(answer) > _LONGEST else "")
+    if not compared:
+        return text(shown)
+    return element("bdi", list(_differences(base[:_LONGEST], shown)))
+
+
+def _differences(before: str, after: str) -> Iterator[Markup]:
+    """The second text, with its new words in <ins> and the first one's lost words in <del>."""
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind in ("delete", "replace"):
+            yield element("del", "".join(old[a:b]))
+        if kind in ("insert", "replace"):
+            yield element("ins", "".join(new[c:d]))
+        if kind == "equal":
+            yield joined("".join(new[c:d]))

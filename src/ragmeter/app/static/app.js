@@ -1,0 +1,104 @@
+// What a page can't do by itself: the theme, keys for rows and labels, and writes, which need the CSRF token.
+'use strict';
+
+const root = document.documentElement;
+const stored = localStorage.getItem('ragmeter-theme');
+if (stored) root.dataset.theme = stored;
+document.getElementById('theme').addEventListener('click', () => {
+  const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  root.dataset.theme = dark ? 'light' : 'dark';
+  localStorage.setItem('ragmeter-theme', root.dataset.theme);
+});
+
+const typing = () => ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement?.tagName);
+
+async function post(where, fields) {
+  const token = document.querySelector('meta[name=csrf]').content;
+  const response = await fetch(where, {
+    method: 'POST', headers: {'Content-Type': 'application/json', 'X-CSRF-Token': token}, body: JSON.stringify(fields),
+  });
+  const reply = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(reply.error ?? `the server said ${response.status}`);
+  return reply;
+}
+
+function problem(error) {
+  let place = document.getElementById('problem');
+  if (!place) {
+    place = document.createElement('p');
+    place.id = 'problem';
+    place.className = 'note bad';
+    place.setAttribute('role', 'alert');
+    document.querySelector('h1').after(place);
+  }
+  place.textContent = error.message;
+}
+
+const begin = document.getElementById('begin');
+begin?.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  try {
+    const {next} = await post(`${location.pathname}/begin`, Object.fromEntries(new FormData(begin)));
+    location.assign(next);
+  } catch (error) { problem(error); }
+});
+
+const tags = document.getElementById('tags');
+tags?.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  try {
+    await post(`${location.pathname}/tags`, Object.fromEntries(new FormData(tags)));
+    location.reload();
+  } catch (error) { problem(error); }
+});
+
+const row = document.getElementById('label');
+let saving = false;
+async function label(value) {
+  if (saving) return;  // a key held down is one label
+  saving = true;
+  try {
+    const {place, rater, next} = row.dataset;
+    await post(`${location.pathname}/record`, {place, rater, label: value, note: document.getElementById('note').value});
+    location.assign(next);
+  } catch (error) { saving = false; problem(error); }
+}
+row?.querySelectorAll('button[data-label]').forEach((button) => {
+  button.addEventListener('click', () => label(button.dataset.label));
+});
+
+const LABELS = {c: 'correct', w: 'wrong', s: 'skip'};
+document.addEventListener('keydown', (event) => {
+  if (typing() || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (row && LABELS[event.key]) label(LABELS[event.key]);
+  else if (row && event.key === 'b') document.getElementById('back').click();
+  else if (event.key === 'j' || event.key === 'ArrowRight') document.querySelector('a[rel=next]')?.click();
+  else if (event.key === 'k' || event.key === 'ArrowLeft') document.querySelector('a[rel=prev]')?.click();
+});
+// Runs under way: texts of others are put in as text, never as markup.
+const make = (tag, text, ...children) => {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  made.append(...children);
+  return made;
+};
+function card({run, what, done, total, latest}) {
+  const bar = document.createElement('progress');
+  if (total) [bar.max, bar.value] = [total, done];
+  bar.setAttribute('aria-label', run);
+  const answers = latest.map(([question, answer]) => make('li', '', make('strong', question), ' ', make('bdi', answer)));
+  const shown = make('div', '', make('h3', run), make('p', `${what} `, bar), make('ul', '', ...answers));
+  shown.className = 'card';
+  return shown;
+}
+const live = document.getElementById('live');
+if (live) {
+  let before = 0;
+  new EventSource('/events').addEventListener('message', (event) => {
+    const runs = JSON.parse(event.data);
+    if (runs.length < before) location.reload();  // one has ended: it is in the list now
+    before = runs.length;
+    live.replaceChildren(...(before ? [make('h2', live.dataset.title)] : []), ...runs.map(card));
+  });
+}
+root.dataset.ready = 'yes';

@@ -1,0 +1,129 @@
+"""`ragmeter runs`: all runs of a folder; `remove` and `prune` delete."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragmeter.cli.options import Parser, command_parser, json_option, runs_option
+from ragmeter.errors import UsageError
+from ragmeter.io.write import dumps
+
+_LIST = """\
+The runs of a folder, the newest first:
+
+  ragmeter runs
+  ragmeter runs --search bm25 --json
+  ragmeter runs tag nightly-7 baseline
+  ragmeter runs --tag baseline
+  ragmeter runs remove old-baseline
+  ragmeter runs prune --older-than 90
+"""
+_REMOVE = "Delete runs, each with its journal."
+_TAGS = "Attach words to a run, which stay when the run is replaced."
+_PRUNE = """\
+Delete what has not been used for a while: journals of runs that were never finished, replies of judges, the cache of
+embeddings. Without --yes it only says what that would be.
+"""
+
+
+def run(argv: Sequence[str]) -> int:
+    """List the runs, or do what the first word says."""
+    commands = {"remove": _remove, "prune": _prune, "tag": _tag}
+    if argv and argv[0] in commands:
+        return commands[argv[0]](list(argv[1:]))
+    return _list(list(argv))
+
+
+def _list(argv: list[str]) -> int:
+    parser = command_parser("ragmeter runs", _LIST)
+    parser.add_argument("--search", metavar="TEXT", default="", help="only runs with this text in their name or system")
+    parser.add_argument("--tag", metavar="WORD", action="append", default=[], help="only runs with this tag")
+    runs_option(parser)
+    json_option(parser)
+    chosen = parser.parse_args(argv)
+    from ragmeter.runs.catalogue import catalogue
+    from ragmeter.show.terminal.catalogue import show_runs
+
+    text = chosen.search.casefold()
+    entries = [
+        entry
+        for entry in catalogue(chosen.output_dir)
+        if text in f"{entry.name}\n{entry.system}".casefold() and set(chosen.tag) <= set(entry.tags)
+    ]
+    if chosen.json:
+        print(dumps([entry.as_dict() for entry in entries], indent=2))
+    else:
+        show_runs(entries, str(chosen.output_dir))
+    return 0
+
+
+def _yes_option(parser: Parser) -> None:
+    parser.add_argument("--yes", action="store_true", help="delete; without it, only say what would be deleted")
+
+
+def _remove(argv: list[str]) -> int:
+    parser = command_parser("ragmeter runs remove", _REMOVE)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="a run's name, or its folder")
+    _yes_option(parser)
+    runs_option(parser)
+    chosen = parser.parse_args(argv)
+    from ragmeter.runs.catalogue import remove_run, size_of
+    from ragmeter.runs.finding import find_run
+    from ragmeter.show.terminal.catalogue import size
+
+    paths = [find_run(name, chosen.output_dir).path for name in chosen.runs]  # all of them first: all or none
+    for path in paths:
+        if chosen.yes:
+            print(f"removed: {path} ({size(remove_run(path))})")
+        else:
+            print(f"would be removed: {path} ({size(size_of(path))})")
+    return _said(chosen)
+
+
+def _tag(argv: list[str]) -> int:
+    parser = command_parser("ragmeter runs tag", _TAGS)
+    parser.add_argument("run", metavar="RUN", help="a run's name")
+    parser.add_argument("words", metavar="WORD", nargs="*", help="without one, the tags of the run are shown")
+    parser.add_argument("--remove", action="store_true", help="remove these words")
+    runs_option(parser)
+    chosen = parser.parse_args(argv)
+    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.tags import change_tags
+
+    path = find_run(chosen.run, chosen.output_dir).path
+    change = {"remove" if chosen.remove else "add": chosen.words}
+    tags = change_tags(path.parent, path.name, **change)
+    print(f"{path.name}: {', '.join(tags) or 'no tags'}")
+    return 0
+
+
+def _prune(argv: list[str]) -> int:
+    parser = command_parser("ragmeter runs prune", _PRUNE)
+    parser.add_argument(
+        "--older-than", metavar="DAYS", type=float, default=30.0, help="not used for so long; default: 30"
+    )
+    _yes_option(parser)
+    runs_option(parser)
+    chosen = parser.parse_args(argv)
+    from ragmeter.analysis.pruning import unneeded
+    from ragmeter.show.terminal.catalogue import size
+
+    if not Path(chosen.output_dir).is_dir():
+        raise UsageError(f"there is no folder {chosen.output_dir}/", hint="name it with --output-dir")
+    things = unneeded(chosen.output_dir, chosen.older_than)
+    for thing in things:
+        if chosen.yes:
+            thing.delete()
+        print(f"{'deleted' if chosen.yes else 'would be deleted'}: {thing.path}: {thing.what} ({size(thing.size)})")
+    if not things:
+        print(f"nothing has been unused for {chosen.older_than:g} days")
+        return 0
+    return _said(chosen)
+
+
+def _said(chosen: argparse.Namespace) -> int:
+    if not chosen.yes:
+        print("nothing was deleted: add --yes to do so")
+    return 0

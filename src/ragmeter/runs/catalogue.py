@@ -1,0 +1,145 @@
+"""All runs of a folder: what each one is, in a line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ragmeter.errors import RagmeterError
+from ragmeter.io.write import RUNS
+from ragmeter.runs.layout import MANIFEST
+from ragmeter.runs.places import hold, is_journal, settle
+from ragmeter.runs.run import Run
+from ragmeter.runs.tags import change_tags, read_tags
+
+#: Which input names the data set that runs have in common; a run's own answers come last.
+_DATA_SETS = ("dataset", "reference", "conversations", "turns", "results")
+#: How the names of journals of a system's answers end.
+JOURNAL = ".journal.sqlite"
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """A run in the list of all runs. Where it can't be read, `error` says why, and its figures are missing.
+
+    `system` is what was asked or which file was scored; `data` is a hash of its data set, the same for runs that can
+    be compared row by row.
+    """
+
+    name: str
+    path: Path
+    created: str = ""
+    system: str = ""
+    data: str = ""
+    data_file: str = ""
+    n_rows: int = 0
+    n_failed: int = 0
+    cost_usd: float | None = None
+    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    error: str = ""
+    tags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: Path) -> RunEntry:
+        """Read what is said of a run; its rows are not opened."""
+        run = Run(path)
+        try:
+            manifest, summary = run.manifest(), run.summary()
+        except RagmeterError as error:
+            return cls(path.name, path, error=str(error))
+        finally:
+            run.close()
+        data = _data_set(manifest)
+        metrics = summary["metrics"]
+        return cls(
+            path.name,
+            path,
+            str(manifest.get("created") or ""),
+            _system(manifest),
+            str(data.get("sha256") or ""),
+            str(data.get("file") or ""),
+            summary["n_rows"],
+            max((figures["n_total"] - figures["n_scored"] for figures in metrics.values()), default=0),
+            _cost(summary),
+            metrics,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        keys = ("mean", "interval", "n_scored", "n_total", "direction")
+        metrics = {name: {key: figures[key] for key in keys} for name, figures in self.metrics.items()}
+        return {**vars(self), "path": str(self.path), "metrics": metrics}
+
+
+def catalogue(output_dir: str | Path = RUNS) -> list[RunEntry]:
+    """The runs of a folder, the newest first; those that can't be read are among them, with their error."""
+    folder = Path(output_dir)
+    try:
+        names = [entry.name for entry in os.scandir(folder) if not entry.name.startswith(".") and entry.is_dir()]
+    except FileNotFoundError:
+        return []
+    entries = [RunEntry.of(folder / name) for name in sorted(names) if (folder / name / MANIFEST).exists()]
+    return sorted(tagged(entries, folder), key=lambda entry: entry.created, reverse=True)
+
+
+def tagged(entries: Iterable[RunEntry], folder: Path) -> list[RunEntry]:
+    """The entries with their tags."""
+    tags = read_tags(folder)
+    return [replace(entry, tags=tuple(tags.get(entry.name, ()))) for entry in entries]
+
+
+def remove_run(path: Path) -> int:
+    """Delete a run with its journals; returns how many bytes that freed. A run that is being written is a BusyError."""
+    Run.at(path)
+    with hold(path, "removes it", asks=True):
+        settle(path)
+        journals = [file for file in path.parent.iterdir() if is_journal(file) and _owner(file) == path.name]
+        freed = size_of(path) + sum(map(size_of, journals))
+        shutil.rmtree(path)
+        for journal in journals:
+            journal.unlink(missing_ok=True)
+    if tags := read_tags(path.parent).get(path.name):
+        change_tags(path.parent, path.name, remove=tags)
+    return freed
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file, or of all files of a folder."""
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file() and not file.is_symlink()]
+    return sum(file.stat().st_size for file in files)
+
+
+def _owner(journal: Path) -> str:
+    """The run whose answers a journal keeps, by the name of its file."""
+    return journal.name.partition(JOURNAL)[0] if JOURNAL in journal.name else ""
+
+
+def _data_set(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    inputs = manifest.get("inputs")
+    if isinstance(inputs, dict):
+        for name in _DATA_SETS:
+            if isinstance(inputs.get(name), dict):
+                data_set: Mapping[str, Any] = inputs[name]
+                return data_set
+    return {}
+
+
+def _system(manifest: Mapping[str, Any]) -> str:
+    """What was asked, or the file of answers that was scored."""
+    target = manifest.get("target")
+    if isinstance(target, dict):
+        return str(next((target[key] for key in ("url", "model", "name", "source", "kind") if target.get(key)), ""))
+    inputs = manifest.get("inputs")
+    results = inputs.get("results") if isinstance(inputs, dict) else None
+    return str(results.get("file") or "") if isinstance(results, dict) else str(manifest.get("evaluator") or "")
+
+
+def _cost(summary: Mapping[str, Any]) -> float | None:
+    """Dollars of the answers and of the judge together; None where neither has a price."""
+    usages = [summary.get("usage"), summary.get("judge_usage")]
+    costs = [usage["cost_usd"] for usage in usages if isinstance(usage, dict) and usage.get("cost_usd") is not None]
+    return sum(costs) if costs else None

@@ -1,0 +1,205 @@
+"""The app in a real browser: what a person does there, and that no text of a run does any harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import ragmeter
+from ragmeter.analysis.people.labels import read_labels
+from ragmeter.runs.status import Status
+from tests.app.serving import Client, serving
+from tests.browser import chromium, missing
+from tests.command import PATIENCE
+from tests.show.report.helpers import PAYLOAD, PAYLOADS, keep_hostile, keep_judged
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
+WATCH = """
+window.violations = [];
+document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));
+"""
+
+
+class Visit:
+    """A browser that has opened the printed address, and everything that its pages should not have done."""
+
+    def __init__(self, browser: Any, client: Client, **context: Any) -> None:
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context})
+        self.context.set_default_timeout(PATIENCE * 1000)
+        self.origin = f"http://127.0.0.1:{client.port}"
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("dialog", self._refuse)
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error {error}"))
+        self.page.on("console", self._hear)
+        self.page.on("request", self._watch)
+        self.page.on("popup", lambda page: self.wrong.append("a new window"))
+        self.page.add_init_script(WATCH)
+        self.page.goto(client.address)
+
+    def _refuse(self, dialog: Any) -> None:
+        self.wrong.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def _hear(self, said: Any) -> None:
+        if (
+            said.type in ("error", "warning") and "with a status of 40" not in said.text
+        ):  # a page that says what is wrong
+            self.wrong.append(said.text)
+
+    def _watch(self, request: Any) -> None:
+        if not request.url.startswith((self.origin, "data:,")):
+            self.wrong.append(request.url)
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.origin + path)
+        self.check()
+
+    def check(self) -> None:
+        """Nothing was asked, nothing was run, nothing was refused, and nothing sticks out at the side."""
+        assert self.page.evaluate("window.violations") == []
+        assert self.page.evaluate("window.hit") is None
+        assert self.page.evaluate("document.querySelectorAll('img, iframe, object').length") == 0
+        assert self.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert self.wrong == []
+
+
+@pytest.fixture(scope="module")
+def browser(browser_address: str) -> Iterator[Any]:
+    with chromium(browser_address) as started:
+        yield started
+
+
+@pytest.mark.parametrize("context", [{}, {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}])
+def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_path: Path, context: Any) -> None:
+    names = [keep_hostile(tmp_path).name, keep_hostile(tmp_path, PAYLOADS[3], seed=1).name]
+    first, second = (quote(name, safe="") for name in names)
+    metric, column = quote(f"token {PAYLOAD}", safe=""), quote(f"slice {PAYLOAD}", safe="")
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client, **context)
+        visit.check()
+        for path in (
+            f"/?metric={metric}&search={quote(PAYLOADS[0][:5])}",
+            f"/run/{first}?sort={metric}",
+            f"/run/{first}?search=onerror",
+            *(f"/run/{first}/row/{place}" for place in range(0, 10, 3)),
+            f"/run/{first}/slices?by={column}",
+            f"/side-by-side?run={first}&run={second}",
+            f"/side-by-side?run={first}&run={second}&change=differs&metric={metric}",
+        ):
+            visit.open(path)
+        for path in (f"/run/{quote(PAYLOAD, safe='')}", f"/run/{first}?sort={quote(PAYLOAD)}"):  # error pages
+            visit.page.goto(visit.origin + path)
+            visit.check()
+        visit.open(f"/run/{first}/label")
+        visit.page.wait_for_selector("html[data-ready]")
+        visit.page.fill("input[name=rater]", PAYLOAD[:60])
+        visit.page.fill("input[name=n]", "5")
+        visit.page.click("#begin button")
+        visit.page.wait_for_selector("#label")
+        visit.check()
+        visit.context.close()
+
+
+def test_one_key_a_row(browser: Any, tmp_path: Path) -> None:
+    keep_judged(tmp_path)
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client)
+        page = visit.page
+        page.get_by_role("link", name="judged", exact=True).click()
+        page.get_by_role("link", name="Label", exact=True).click()
+        page.wait_for_selector("html[data-ready] #begin")
+        page.fill("input[name=rater]", "Ann")
+        page.fill("input[name=n]", "12")
+        page.click("#begin button")
+        for done, key in enumerate("cwsccccccccc"):
+            page.locator(f"html[data-ready] #progress:has-text('{done} of 12 labelled')").wait_for()
+            page.keyboard.press(key)
+        page.locator("text=All rows are labelled.").wait_for()
+        assert "The share of answers that people would call correct" in page.inner_text("main")
+        labels = read_labels(tmp_path / "labels-judged-Ann.csv")
+        assert [label.label for label in labels[:4]] == ["correct", "wrong", "skip", "correct"]
+        visit.check()
+        visit.context.close()
+
+
+def test_back_changes_the_last_label(browser: Any, tmp_path: Path) -> None:
+    keep_judged(tmp_path)
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client)
+        page = visit.page
+        client.post("/run/judged/label/begin", rater="Ann", n=3, by="random", seed=0)
+        page.goto(f"{visit.origin}/run/judged/label?rater=Ann")
+        page.wait_for_selector("html[data-ready]")
+        page.fill("#note", "hmm")
+        page.click("button:text-is('Wrong')")
+        page.locator("html[data-ready] #progress:has-text('1 of 3')").wait_for()
+        page.keyboard.press("b")
+        page.locator("html[data-ready] >> text=Label: wrong").wait_for()
+        assert page.input_value("#note") == "hmm"
+        page.click("button:text-is('Correct')")
+        page.locator("text=Label: wrong").wait_for(state="detached")
+        assert read_labels(tmp_path / "labels-judged-Ann.csv")[0].label == "correct"
+        visit.context.close()
+
+
+def test_what_is_shown_has_an_address(browser: Any, tmp_path: Path) -> None:
+    rows = [{"qid": f"q{i}", "question": f"Q {i}", "answer": "a" * (i % 2), "reference": "a"} for i in range(60)]
+    ragmeter.evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client)
+        page = visit.page
+        page.goto(f"{visit.origin}/run/r")
+        page.select_option("select[name=metric]", "token_f1")
+        page.fill("input[name=low]", "0.5")
+        page.click(".filter button")
+        page.locator("text=1 to 30 of 30 rows").wait_for()
+        page.reload()
+        page.locator("text=1 to 30 of 30 rows").wait_for()
+        page.get_by_role("link", name="q1", exact=True).click()
+        page.locator("html[data-ready] h1", has_text="q1").wait_for()
+        page.keyboard.press("j")
+        page.locator("h1", has_text="q3").wait_for()
+        page.go_back()
+        page.go_back()
+        page.locator("text=1 to 30 of 30 rows").wait_for()
+        visit.check()
+        visit.context.close()
+
+
+def test_runs_are_chosen_for_side_by_side(browser: Any, tmp_path: Path) -> None:
+    for name, answer in (("a", "x"), ("b", "gold")):
+        rows = [{"qid": str(i), "answer": answer, "reference": "gold"} for i in range(5)]
+        ragmeter.evaluate(rows, metrics="exact_match", run=name, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client)
+        for box in visit.page.locator("input[name=run]").all():
+            box.check()
+        visit.page.click("button:text-is('Side by side')")
+        visit.page.locator("text=1 to 5 of 5 rows").wait_for()
+        assert visit.page.locator("del").first.inner_text() in ("x", "gold")
+        visit.check()
+        visit.context.close()
+
+
+def test_a_run_under_way_is_watched(browser: Any, tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client)
+        with Status(tmp_path / PAYLOADS[0][:20].replace("/", "_"), "asking questions", 8, lambda: 0.5) as status:
+            status.answered(PAYLOAD, PAYLOADS[0])
+            status.failed("timeout")
+            status.advance(2)
+            status._write()
+            visit.page.locator("#live", has_text="2 of 8").wait_for()
+            text = visit.page.inner_text("#live")
+            assert "1 timeout" in text
+            assert "$0.50" in text
+            assert PAYLOADS[0] in text
+            ragmeter.evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", run="done", output_dir=tmp_path)
+        visit.page.get_by_role("link", name="done", exact=True).wait_for()  # the page has loaded the list again
+        visit.check()
+        visit.context.close()

@@ -1,0 +1,137 @@
+"""Labelling by HTTP: the same files as `ragmeter label`, and nothing is lost."""
+
+from __future__ import annotations
+
+import csv
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragmeter
+from ragmeter.analysis.people.labels import read_labels
+from tests.app.serving import Client, serving
+from tests.app.test_pages import words
+from tests.command import call
+
+ROWS = [{"qid": str(i), "question": f"Q{i}", "answer": "a" if i % 3 else "b", "reference": "a"} for i in range(30)]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    ragmeter.evaluate(ROWS, metrics="exact_match", run="a", output_dir=tmp_path / "runs")
+    with serving(tmp_path / "runs", tmp_path) as client:
+        yield client
+
+
+def begin(client: Client, rater: str = "Ann", **fields: Any) -> str:
+    answer = client.post("/run/a/label/begin", **{"rater": rater, "n": 20, "by": "random", "seed": 0, **fields})
+    assert answer.status == 200, answer.text
+    return str(__import__("json").loads(answer.text)["next"])
+
+
+def record(client: Client, place: int, label: str, rater: str = "Ann", note: str = "") -> int:
+    return client.post("/run/a/label/record", place=place, label=label, rater=rater, note=note).status
+
+
+def test_a_label_is_in_the_file_at_once(client: Client, tmp_path: Path) -> None:
+    page = words(client.page(begin(client)))
+    assert "0 of 20 labelled" in page
+    assert record(client, 3, "wrong", note="=odd") == 200
+    with (tmp_path / "labels-a-Ann.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert (rows[3]["label"], rows[3]["rater"], rows[3]["note"]) == ("wrong", "Ann", "'=odd")
+    assert "1 of 20 labelled" in words(client.page("/run/a/label?rater=Ann"))
+
+
+def test_undone_and_skipped(client: Client, tmp_path: Path) -> None:
+    begin(client)
+    assert record(client, 0, "correct") == 200
+    assert record(client, 0, "") == 200
+    assert record(client, 1, "skip") == 200
+    labels = read_labels(tmp_path / "labels-a-Ann.csv")
+    assert [label.label for label in labels[:2]] == [None, "skip"]
+
+
+def test_the_command_line_goes_on_with_the_file(client: Client, tmp_path: Path) -> None:
+    begin(client)
+    record(client, 0, "correct")
+    arguments = ["label", "a", "--rater", "Ann", "--output", "labels-a-Ann.csv", "--blank"]
+    result = call(arguments, tmp_path, {})
+    assert (result.returncode, "labelled: 1 of 20 rows" in result.stdout) == (0, True)
+
+
+def test_beginning_again_keeps_the_labels(client: Client) -> None:
+    begin(client)
+    record(client, 0, "correct")
+    assert "1 of 20 labelled" in words(client.page(begin(client, n=5, seed=9)))
+
+
+def test_calibrated_from_ten_labels_on(client: Client) -> None:
+    begin(client)
+    for place in range(12):
+        record(client, place, "correct" if place % 2 else "wrong")
+    assert "The share of answers that people would call correct is" in words(client.page("/run/a/label?rater=Ann"))
+
+
+def test_blind_means_without_the_system(client: Client) -> None:
+    assert "Label: a" in words(client.page(begin(client)))
+    blind = begin(client, blind="1")
+    assert "Label: a" not in words(client.page(blind))
+    assert "ragmeter label" not in words(client.page(blind))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"n": 0},
+        {"n": "many"},
+        {"n": 10**9},
+        {"by": "chance"},
+        {"seed": None},
+    ],
+)
+def test_a_sample_that_can_not_be_drawn(client: Client, tmp_path: Path, fields: dict[str, Any]) -> None:
+    answer = client.post("/run/a/label/begin", **{"rater": "Ann", "n": 5, "by": "random", "seed": 0, **fields})
+    assert answer.status == 400
+    assert not list(tmp_path.glob("labels-*"))
+
+
+@pytest.mark.parametrize(("place", "label"), [(99, "correct"), (-1, "correct"), (0, "maybe"), ("x", "correct")])
+def test_labels_that_make_no_sense(client: Client, place: Any, label: str) -> None:
+    begin(client)
+    assert record(client, place, label) == 400
+
+
+def test_names_of_people_are_no_paths(client: Client, tmp_path: Path) -> None:
+    for rater in ("../../etc/x", "a/b", "a_b", "Ünal", ""):
+        begin(client, rater)
+    names = sorted(path.name for path in tmp_path.glob("labels-*"))
+    assert len(names) == 5
+    assert {path.name for path in tmp_path.iterdir()} == {"runs", *names}
+
+
+def test_people_at_the_same_time_lose_nothing(client: Client, tmp_path: Path) -> None:
+    raters = ["Ann", "Bob"]
+    for rater in raters:
+        begin(client, rater)
+    problems: list[int] = []
+
+    def label(rater: str, places: range) -> None:
+        problems.extend(status for place in places if (status := record(client, place, "correct", rater)) != 200)
+
+    threads = [
+        threading.Thread(target=label, args=(rater, places))
+        for rater in raters
+        for places in (range(10), range(10, 20))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    for rater in raters:
+        labels = read_labels(tmp_path / f"labels-a-{rater}.csv")
+        assert [label.label for label in labels] == ["correct"] * 20

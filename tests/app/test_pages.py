@@ -1,0 +1,232 @@
+"""What the pages of the app say, by HTTP alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow.parquet as pq
+import pytest
+
+import ragmeter
+from tests.app.serving import Client, serving
+
+WORDS = ("zero", "one", "two", "three")
+ROWS: list[dict[str, Any]] = [
+    {
+        "qid": f"q{i}",
+        "question": f"Which number is {i}?",
+        "reference": [WORDS[i % 4]],
+        "answer": None if i == 7 else WORDS[i % 4] if i % 3 else f"=HYPERLINK({i})",
+        "contexts": [f"passage {i}"],
+        "kind": "even" if i % 2 == 0 else "odd",
+    }
+    for i in range(120)
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    for name, rows in (("a", ROWS), ("b", [{**row, "answer": row["reference"][0]} for row in ROWS])):
+        ragmeter.evaluate(rows, metrics="token_f1,exact_match", run=name, output_dir=folder)
+    damaged = folder / "damaged"
+    damaged.mkdir()
+    (damaged / "manifest.json").write_text("{")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[Client]:
+    with serving(folder) as client:
+        yield client
+
+
+def words(page: str) -> str:
+    """What a reader sees, roughly."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.partition("<body>")[2])).split())
+
+
+def test_all_runs_and_the_damaged_one(client: Client) -> None:
+    page = client.page("/")
+    text = words(page)
+    assert "damaged can't be read:" in text
+    assert 'href="/run/a"' in page
+    assert "0.6639" in text  # token_f1 of a: 79 of 119 answers are right
+    assert "n 119 of 120" in text
+
+
+def test_search_among_runs(client: Client) -> None:
+    page = client.page("/?search=b")
+    assert 'href="/run/b"' in page
+    assert 'value="a"' not in page
+
+
+def test_a_run_has_its_figures_failures_and_rows(client: Client) -> None:
+    text = words(client.page("/run/a"))
+    assert "1 to 50 of 120 rows" in text
+    assert "1 rows not scored: no_answer (the row has no answer); all metrics" in text
+    assert "Harmonic mean of token precision and recall" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("search=which+NUMBER+is+11%3F", "1 to 1 of 1 rows"),
+        ("outcome=failed", "1 to 1 of 1 rows"),
+        ("metric=token_f1&low=0.5", "1 to 50 of 79 rows"),
+        ("metric=token_f1&high=0.5", "1 to 40 of 40 rows"),
+        ("metric=token_f1&outcome=no_answer", "1 to 1 of 1 rows"),
+        ("column=kind&value=odd&page=2", "51 to 60 of 60 rows"),
+        ("search=nothing+like+it", "No row matches."),
+        ("search=%25", "No row matches."),
+        ("search='%22%3B--", "No row matches."),
+    ],
+)
+def test_filters(client: Client, query: str, shown: str) -> None:
+    assert shown in words(client.page(f"/run/a?{query}"))
+
+
+def test_sorted_with_rows_without_a_score_last(client: Client) -> None:
+    page = client.page("/run/a?sort=token_f1&descending=1&page=3")
+    assert words(page).split("Signature")[0].rstrip().endswith("no_answer no_answer")
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/run/nothing", 404, "unknown run 'nothing'"),
+        ("/run/..", 404, ""),
+        ("/run/%2e%2e%2fruns", 404, ""),
+        ("/run/damaged", 500, "the run is damaged"),
+        ("/run/a/row/120", 404, "unknown row"),
+        ("/run/a?sort=nothing", 400, "a has no column 'nothing'"),
+        ("/run/a?metric=qid%22%3B+DROP&low=1", 400, "has no column"),
+        ("/run/a?low=x&metric=token_f1", 400, "is not a number"),
+        ("/run/a/export/exe", 404, "unknown format"),
+        ("/side-by-side?run=a", 400, "choose 2 to 5 runs"),
+        ("/side-by-side?run=a&run=b&change=nothing", 400, "is not one of"),
+        ("/static/server.py", 404, ""),
+    ],
+)
+def test_what_can_not_be_shown_is_an_error_page(client: Client, path: str, status: int, says: str) -> None:
+    answer = client.ask(path)
+    assert (answer.status, says in unescape(answer.text)) == (status, True)
+    assert "Traceback" not in answer.text
+
+
+def test_a_row_and_its_neighbours(client: Client) -> None:
+    page = client.page("/run/a/row/6?column=kind&value=even&sort=qid")
+    text = words(page)
+    for part in ("Which number is 6?", "two", "passage 6", "token_f1 0.0000", "kind even"):
+        assert part in text
+    assert re.search(r'href="/run/a/row/58\?[^"]*" rel="prev"', page)  # q58, q6, q60
+    assert re.search(r'href="/run/a/row/60\?[^"]*" rel="next"', page)
+
+
+def test_zero_is_a_limit_and_a_place(client: Client) -> None:
+    page = client.page("/run/a?metric=token_f1&low=0")
+    assert "1 to 50 of 119 rows" in words(page)
+    assert re.search(r'href="/run/a\?[^"]*low=0\.0[^"]*" rel="next"', page)
+
+
+def test_slices(client: Client) -> None:
+    page = client.page("/run/a/slices?by=kind")
+    assert "even 60" in words(page)
+    assert "/run/a?column=kind&amp;value=even" in page
+
+
+def test_side_by_side(client: Client) -> None:
+    text = words(client.page("/side-by-side?run=a&run=b&change=better&metric=token_f1"))
+    assert "1 to 40 of 40 rows" in text
+    assert "token_f1: b is +0.3361 against a" in text
+    assert "ragmeter compare a b" in text
+    assert "1 to 1 of 1 rows" in words(client.page("/side-by-side?run=b&run=a&change=failed"))
+    assert "No row matches." in words(client.page("/side-by-side?run=a&run=b&change=worse"))
+
+
+def test_words_that_differ_are_marked(client: Client) -> None:
+    page = client.page("/side-by-side?run=a&run=b&change=better")
+    assert "<del>=HYPERLINK(0)</del><ins>zero</ins>" in page
+
+
+def test_downloads_are_what_the_page_shows(client: Client, tmp_path: Path) -> None:
+    query = "column=kind&value=odd&sort=token_f1"
+    rows = list(csv.DictReader(io.StringIO(client.page(f"/run/a/export/csv?{query}"))))
+    assert len(rows) == 60
+    assert {row["kind"] for row in rows} == {"odd"}
+    assert rows[0]["answer"].startswith("'=HYPERLINK")  # guarded
+    lines = client.page(f"/run/a/export/jsonl?{query}").splitlines()
+    assert [json.loads(line)["qid"] for line in lines] == [row["qid"] for row in rows]
+    (tmp_path / "rows.parquet").write_bytes(client.ask(f"/run/a/export/parquet?{query}").body)
+    assert pq.read_table(tmp_path / "rows.parquet")["qid"].to_pylist() == [row["qid"] for row in rows]
+
+
+def test_the_report_page_can_be_downloaded(client: Client) -> None:
+    answer = client.ask("/run/a/report")
+    assert answer.headers["content-disposition"] == "attachment; filename=report.html"
+    assert "<title>a – ragmeter report</title>" in answer.text
+
+
+def test_names_of_runs_are_characters(tmp_path: Path) -> None:
+    names = ["a*", "a[b]", "100%?", "ä ö", "a&b=<i>"]
+    for name in [*names, "ab"]:
+        ragmeter.evaluate(ROWS[:3], metrics="token_f1", run=name, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        page = client.page("/")
+        for name in names:
+            assert f'href="/run/{quote(name, safe="")}"' in page
+            assert "1 to 3 of 3 rows" in words(client.page(f"/run/{quote(name, safe='')}"))
+
+
+def test_a_run_that_is_replaced_is_shown_anew(tmp_path: Path) -> None:
+    ragmeter.evaluate(ROWS[:3], metrics="token_f1", run="x", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        assert "1 to 3 of 3 rows" in words(client.page("/run/x"))
+        ragmeter.evaluate(ROWS[:5], metrics="token_f1", run="x", output_dir=tmp_path)
+        assert "1 to 5 of 5 rows" in words(client.page("/run/x"))
+        assert ">5</td>" in client.page("/")
+
+
+def test_tags_are_saved_beside_the_runs(tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        ragmeter.evaluate(ROWS[:3], metrics="token_f1", run=name, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        assert client.post("/run/x/tags", tags="baseline v1.2").status == 200
+        assert client.post("/run/x/tags", tags="baseline <b>").status == 400
+        assert json.loads((tmp_path / "tags.json").read_text()) == {"x": ["baseline", "v1.2"]}
+        page = client.page("/?tag=baseline")
+        assert 'value="x"' in page
+        assert 'value="y"' not in page
+        assert client.post("/run/x/tags", tags="").status == 200
+    assert json.loads((tmp_path / "tags.json").read_text()) == {}
+
+
+def test_no_runs(tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        assert "There are no runs in this folder yet." in words(client.page("/"))
+
+
+def test_claims_of_a_row_with_what_supports_them(tmp_path: Path) -> None:
+    rows = [
+        {
+            "qid": "1",
+            "question": "Where is the museum?",
+            "answer": "The museum is in Lisbon. It opened in 1950.",
+            "contexts": ["The museum is in Lisbon, near the river."],
+        }
+    ]
+    ragmeter.evaluate(rows, metrics="faithfulness[judge=offline]", run="c", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        page = client.page("/run/c/row/0")
+    text = words(page)
+    assert re.search(r"The museum is in Lisbon\. ✓ supported 1", text)
+    assert "○ not mentioned" in text
+    assert '<mark class="unsupported">1950</mark>' in page

@@ -1,0 +1,107 @@
+"""Who may use the app, and what a stranger gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ragmeter
+from ragmeter.app.safety import COOKIE, allowed_hosts
+from tests.app.serving import Client, serving
+from tests.command import call
+
+ROWS = [{"qid": str(i), "question": "Q", "answer": "a", "reference": "a"} for i in range(4)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    ragmeter.evaluate(ROWS, metrics="exact_match", run="a", output_dir=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[Client]:
+    with serving(folder) as client:
+        yield client
+
+
+def test_the_token_is_exchanged_for_a_cookie(client: Client) -> None:
+    answer = client.ask(f"/run/a?search=x&token={client.keys.token}", Cookie="")
+    assert (answer.status, answer.headers["location"]) == (303, "/run/a?search=x")
+    cookie = answer.headers["set-cookie"]
+    assert f"{COOKIE}={client.keys.cookie}" in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert client.keys.token not in cookie
+
+
+@pytest.mark.parametrize("path", ["/", "/run/a", "/static/app.js", "/run/a/export/csv", "/?token=guess", "/nothing"])
+def test_without_the_cookie_there_is_nothing(client: Client, path: str) -> None:
+    answer = client.ask(path, Cookie="")
+    assert answer.status == 403
+    assert "run" not in answer.text.replace("ragmeter", "")
+
+
+def test_another_cookie_does_not_help(client: Client) -> None:
+    assert client.ask("/", Cookie=f"{COOKIE}={'0' * 64}").status == 403
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:{port}.evil.example"]
+)
+def test_another_host_is_refused(client: Client, host: str) -> None:
+    assert client.ask("/", Host=host.format(port=client.port)).status == 421
+
+
+def test_localhost_is_this_machine(client: Client) -> None:
+    assert client.ask("/", Host=f"localhost:{client.port}").status == 200
+    assert "box.local:80" in allowed_hosts("box.local", 80)
+    assert "[::1]:80" in allowed_hosts("127.0.0.1", 80)
+
+
+def test_every_answer_has_the_policy(client: Client) -> None:
+    for path in ("/", "/run/a", "/run/nothing", "/static/app.js", "/run/a/export/csv"):
+        headers = client.ask(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe-inline" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize("csrf", ["", "0" * 64])
+def test_a_write_needs_the_csrf_token(client: Client, folder: Path, csrf: str) -> None:
+    fields = {"rater": "Eve", "n": 2, "by": "random", "seed": 0}
+    answer = client.ask("/run/a/label/begin", method="POST", body=fields, X_CSRF_Token=csrf)
+    assert answer.status == 403
+    assert not list(folder.glob("labels-*"))
+
+
+def test_a_write_from_another_origin_is_refused(client: Client, folder: Path) -> None:
+    fields = {"rater": "Eve", "n": 2, "by": "random", "seed": 0}
+    answer = client.ask(
+        "/run/a/label/begin", method="POST", body=fields, X_CSRF_Token=client.keys.csrf, Origin="http://evil.example"
+    )
+    assert answer.status == 403
+    assert not list(folder.glob("labels-*"))
+
+
+def test_reading_is_all_that_a_link_can_do(client: Client) -> None:
+    assert client.ask("/run/a/label/begin").status == 405
+    assert client.ask("/run/a/label/record").status == 405
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--output-dir", "nowhere"], "there is no folder nowhere/"),
+        (["--port", "99999"], "--port must be from 0 to 65535, got 99999"),
+    ],
+)
+def test_wrong_options(tmp_path: Path, arguments: list[str], says: str) -> None:
+    result = call(["app", "--no-open", *arguments], tmp_path, {})
+    assert result.returncode == 2
+    assert says in result.stderr

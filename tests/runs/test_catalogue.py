@@ -1,0 +1,89 @@
+"""The list of all runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+
+from ragmeter import evaluate
+from ragmeter.errors import BusyError, UnknownNameError
+from ragmeter.runs.catalogue import catalogue, remove_run
+
+ROWS = [{"qid": "1", "question": "Q", "answer": "a", "reference": "a"}, {"qid": "2", "answer": None, "reference": "b"}]
+
+#: Another process that asks a server for this run, until its standard input is closed.
+HOLD = """
+import pathlib, sys
+from ragmeter.runs.places import hold
+with hold(pathlib.Path(sys.argv[1]), "asks", asks=True):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def make(folder: Path, *names: str) -> None:
+    for name in names:
+        evaluate(ROWS, metrics="token_f1", run=name, output_dir=folder)
+
+
+def test_figures_are_those_of_the_summary(tmp_path: Path) -> None:
+    make(tmp_path, "a")
+    (entry,) = catalogue(tmp_path)
+    assert (entry.name, entry.n_rows, entry.n_failed, entry.error) == ("a", 2, 1, "")
+    assert entry.metrics["token_f1"]["mean"] == 1.0
+    assert entry.as_dict()["metrics"]["token_f1"]["n_scored"] == 1
+
+
+def test_runs_of_the_same_data_have_the_same_hash(tmp_path: Path) -> None:
+    results, reference = tmp_path / "results.tsv", tmp_path / "reference.tsv"
+    reference.write_text("qid\treference\n1\ta\n")
+    for name, answer in (("x", "a"), ("y", "b")):
+        results.write_text(f"qid\tanswer\n1\t{answer}\n")
+        evaluate(results, reference, metrics="token_f1", run=name, output_dir=tmp_path / "runs")
+    x, y = catalogue(tmp_path / "runs")
+    assert x.data == y.data != ""
+    assert (x.data_file, x.system) == ("reference.tsv", "results.tsv")
+
+
+def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
+    make(tmp_path, "good", "bad")
+    (tmp_path / "bad" / "summary.json").write_text("{")
+    errors = {entry.name: entry.error for entry in catalogue(tmp_path)}
+    assert errors["good"] == ""
+    assert "summary.json" in errors["bad"]
+
+
+def test_folders_that_are_no_runs(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / ".hidden").mkdir()
+    assert catalogue(tmp_path) == catalogue(tmp_path / "nowhere") == []
+
+
+def test_removed_with_its_own_journal_only(tmp_path: Path) -> None:
+    make(tmp_path, "a", "ab")
+    for name in ("a", "ab", "judge"):
+        (tmp_path / f"{name}.journal.sqlite").write_bytes(b"x" * 100)
+    freed = remove_run(tmp_path / "a")
+    assert freed > 100
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"ab", "ab.journal.sqlite", "judge.journal.sqlite"}
+
+
+def test_a_run_that_is_being_written_is_not_removed(tmp_path: Path) -> None:
+    make(tmp_path, "a")
+    with subprocess.Popen([sys.executable, "-c", HOLD, tmp_path / "a"], stdin=PIPE, stdout=PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"held\n"
+        with pytest.raises(BusyError):
+            remove_run(tmp_path / "a")
+        writer.communicate()
+    assert (tmp_path / "a" / "manifest.json").exists()
+
+
+def test_an_unknown_run_is_not_removed(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError):
+        remove_run(tmp_path / "nothing")
