@@ -195,6 +195,38 @@ def test_a_run_that_is_replaced_is_shown_anew(tmp_path: Path) -> None:
         assert ">5</td>" in client.page("/")
 
 
+def test_tags_are_saved_beside_the_runs(tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        ragmeter.evaluate(ROWS[:3], metrics="token_f1", run=name, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        assert client.post("/run/x/tags", tags="baseline v1.2").status == 200
+        assert client.post("/run/x/tags", tags="baseline <b>").status == 400
+        assert json.loads((tmp_path / "tags.json").read_text()) == {"x": ["baseline", "v1.2"]}
+        page = client.page("/?tag=baseline")
+        assert 'value="x"' in page
+        assert 'value="y"' not in page
+        assert client.post("/run/x/tags", tags="").status == 200
+    assert json.loads((tmp_path / "tags.json").read_text()) == {}
+
+
 def test_no_runs(tmp_path: Path) -> None:
     with serving(tmp_path) as client:
         assert "There are no runs in this folder yet." in words(client.page("/"))
+
+
+def test_claims_of_a_row_with_what_supports_them(tmp_path: Path) -> None:
+    rows = [
+        {
+            "qid": "1",
+            "question": "Where is the museum?",
+            "answer": "The museum is in Lisbon. It opened in 1950.",
+            "contexts": ["The museum is in Lisbon, near the river."],
+        }
+    ]
+    ragmeter.evaluate(rows, metrics="faithfulness[judge=offline]", run="c", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        page = client.page("/run/c/row/0")
+    text = words(page)
+    assert re.search(r"The museum is in Lisbon\. ✓ supported 1", text)
+    assert "○ not mentioned" in text
+    assert '<mark class="unsupported">1950</mark>' in page

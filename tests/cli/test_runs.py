@@ -67,3 +67,25 @@ def test_prune(folder: Path) -> None:
     assert "would be deleted: runs/lost.journal.sqlite" in command(folder, "prune", "--older-than", "0")
     assert "deleted: runs/lost.journal.sqlite" in command(folder, "prune", "--older-than", "0", "--yes")
     assert "nothing has been unused for 30 days" in command(folder, "prune")
+
+
+def test_tags(folder: Path) -> None:
+    assert command(folder, "tag", "bm25", "baseline", "v1") == "bm25: baseline, v1\n"
+    assert command(folder, "tag", "bm25", "v1", "--remove") == "bm25: baseline\n"
+    assert command(folder, "tag", "dense") == "dense: no tags\n"
+    assert "bm25 #baseline" in command(folder)
+    assert [entry["name"] for entry in json.loads(command(folder, "--tag", "baseline", "--json"))] == ["bm25"]
+    command(folder, "remove", "bm25", "--yes")
+    assert json.loads((folder / "runs" / "tags.json").read_text()) == {}
+
+
+@pytest.mark.parametrize("tag", ["two words", "a/b", "", "x" * 41, "<b>"])
+def test_what_can_not_be_a_tag(folder: Path, tag: str) -> None:
+    result = call(["runs", "tag", "bm25", tag], folder, {})
+    assert (result.returncode, "can't be a tag" in result.stderr) == (2, True)
+
+
+def test_a_damaged_file_of_tags_is_an_error(folder: Path) -> None:
+    (folder / "runs" / "tags.json").write_text('{"bm25": "baseline"}')
+    result = call(["runs"], folder, {})
+    assert (result.returncode, "tags.json" in result.stderr) == (2, True)

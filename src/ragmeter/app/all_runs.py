@@ -16,7 +16,7 @@ from ragmeter.show.terminal.catalogue import day, headlines
 _SORTS = {"name": wording.RUN, "created": wording.CREATED, "system": wording.SYSTEM, "n_rows": wording.ROWS}
 
 
-def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], n_shown: int = 200) -> list[Content]:
+def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Content, n_shown: int = 200) -> list[Content]:
     """The page's content. `query` may have search, sort, data (a hash) and metric."""
     chosen = [entry for entry in entries if _wanted(entry, query)]
     sort = query.get("sort", "created")
@@ -29,8 +29,9 @@ def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], n_shown: int
     rows = [_row(entry, names, query) for entry in readable[:n_shown]]
     more = f"{len(chosen):,} runs" if len(chosen) <= n_shown else f"the first {n_shown:,} of {len(chosen):,} runs"
     if not entries:
-        return [element("p", wording.NO_RUNS, class_="note")]
+        return [live, element("p", wording.NO_RUNS, class_="note")]
     return [
+        live,
         _search(query),
         element(
             "form",
@@ -50,7 +51,8 @@ def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], n_shown: int
 def _wanted(entry: RunEntry, query: Mapping[str, str]) -> bool:
     words = query.get("search", "").casefold().split()
     about = f"{entry.name}\n{entry.system}\n{entry.data_file}".casefold()
-    return all(word in about for word in words) and query.get("data", "") in ("", entry.data)
+    has_tag = query.get("tag", "") in ("", *entry.tags)
+    return has_tag and all(word in about for word in words) and query.get("data", "") in ("", entry.data)
 
 
 def _key(entry: RunEntry, sort: str) -> Any:
@@ -72,9 +74,11 @@ def _sortable(name: str, label: str, query: Mapping[str, str]) -> Markup:
 def _search(query: Mapping[str, str]) -> Markup:
     control = element("input", type="search", name="search", value=query.get("search", ""), aria_label=wording.SEARCH)
     hidden = [
-        element("input", type="hidden", name=name, value=query[name]) for name in ("data", "sort") if query.get(name)
+        element("input", type="hidden", name=name, value=query[name])
+        for name in ("data", "sort", "tag")
+        if query.get(name)
     ]
-    clear = link(wording.CLEAR, address()) if query.get("search") or query.get("data") else None
+    clear = link(wording.CLEAR, address()) if any(map(query.get, ("search", "data", "tag"))) else None
     button = element("button", wording.SEARCH, class_="quiet")
     return element("form", control, hidden, " ", button, " ", clear, method="get", role="search")
 
@@ -92,7 +96,7 @@ def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> lis
     short = entry.data[:8]
     return [
         box,
-        link(text(entry.name), address("run", entry.name)),
+        joined(link(text(entry.name), address("run", entry.name)), [_tag(tag, query) for tag in entry.tags]),
         element("time", day(entry.created), datetime=entry.created, class_="nowrap"),
         text(entry.system),
         f"{entry.n_rows:,}",
@@ -105,6 +109,10 @@ def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> lis
     ]
 
 
+def _tag(tag: str, query: Mapping[str, str]) -> Markup:
+    return joined(" ", link(tag, address(**{**query, "tag": tag}), class_="chip"))
+
+
 def over_time(entries: Sequence[RunEntry], query: Mapping[str, str]) -> Content:
     """A metric's mean and interval, run after run, with a choice of the metric."""
     names = list(dict.fromkeys(name for entry in entries for name in entry.metrics))
@@ -115,7 +123,9 @@ def over_time(entries: Sequence[RunEntry], query: Mapping[str, str]) -> Content:
     points.sort(key=lambda entry: entry.created)
     control = options("metric", {name: name for name in names}, metric)
     hidden = [
-        element("input", type="hidden", name=name, value=query[name]) for name in ("search", "data") if query.get(name)
+        element("input", type="hidden", name=name, value=query[name])
+        for name in ("search", "data", "tag")
+        if query.get(name)
     ]
     choice = element(
         "form", field(wording.METRIC, control), hidden, " ", element("button", wording.FILTER, class_="quiet")

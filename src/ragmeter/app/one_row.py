@@ -6,6 +6,7 @@ from typing import Any
 
 from ragmeter.analysis.explaining import explain_rows, settings_of
 from ragmeter.app import wording
+from ragmeter.app.claims import claims
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.app.layout import section, table
 from ragmeter.app.one_run import score
@@ -30,6 +31,7 @@ def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Conten
         section(wording.ANSWER, _answer(row), name="answer"),
         section(wording.SCORES, _scores(run, row), name="scores"),
         section(wording.JUDGE, _judges(run, row), name="judge"),
+        section(wording.CLAIMS, claims(run, place), name="claims"),
         section(wording.EVIDENCE, _evidence(run, row), name="evidence"),
         section(wording.CONTEXTS, _texts(row.get("contexts"), numbered=True), name="contexts"),
         section(wording.OTHER, _others(run, row), name="others"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragmeter.app import wording
@@ -23,11 +23,12 @@ _LONGEST = 200
 _METRICS = 6
 
 
-def one_run(run: Run, database: Database, wish: Wish) -> list[Content]:
+def one_run(run: Run, database: Database, wish: Wish, tags: Sequence[str]) -> list[Content]:
     """The page's content."""
     summary = run.summary()
     return [
         _links(run, wish),
+        _tags(run, tags),
         section(wording.FIGURES, _figures(run), _problems(run, summary), name="figures"),
         section(wording.SLICES, _slices(run, wish), name="slices"),
         section(wording.ROWS, _filter(run, database, wish), _rows(run, database, wish), name="rows"),
@@ -58,6 +59,13 @@ def _links(run: Run, wish: Wish) -> Markup:
         downloads,
         class_="soft",
     )
+
+
+def _tags(run: Run, tags: Sequence[str]) -> Markup:
+    """The run's tags, and a field to change them."""
+    control = element("input", name="tags", value=" ".join(tags), maxlength=400)
+    button = element("button", wording.SAVE, class_="quiet")
+    return element("form", field(wording.TAGS, control), button, id="tags", class_="filter")
 
 
 def _figures(run: Run) -> Markup:

@@ -23,11 +23,13 @@ from ragmeter.app.one_run import one_run, slice_table
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.safety import Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
+from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
 from ragmeter.io.write import write_rows
-from ragmeter.runs.catalogue import RunEntry
+from ragmeter.runs.catalogue import RunEntry, tagged
 from ragmeter.runs.layout import FILES, MANIFEST, Stamp, stamp_of
 from ragmeter.runs.run import Run
+from ragmeter.runs.tags import change_tags, read_tags
 
 _STATIC = {
     "app.css": Path(__file__).with_name("static") / "app.css",
@@ -56,11 +58,13 @@ class App:
             Route("/run/{name}", self._page(self._one_run)),
             Route("/run/{name}/row/{place:int}", self._page(self._one_row)),
             Route("/run/{name}/slices", self._page(self._slices)),
+            Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
             Route("/run/{name}/label", self._page(self._label)),
             Route("/run/{name}/label/begin", self._page(self._begin), methods=["POST"]),
             Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
             Route("/run/{name}/export/{kind}", self._page(self._export)),
             Route("/run/{name}/report", self._page(self._report)),
+            Route("/events", self._events),
             Route("/side-by-side", self._page(self._side_by_side)),
             Route("/static/{file}", _static),
         ]
@@ -73,6 +77,8 @@ class App:
                 response: Response = answer(request)
             except RagmeterError as error:
                 status = 404 if isinstance(error, UnknownNameError) else 400 if isinstance(error, UsageError) else 500
+                if request.method == "POST":  # a script sent it, and shows what it gets
+                    return JSONResponse({"error": str(error)}, status)
                 return page(wording.ERROR, element("p", text(error), class_="note bad"), status=status)
             return response
 
@@ -93,7 +99,7 @@ class App:
                 self._entries[name] = stamps, RunEntry.of(self._folder / name)
         for gone in set(self._entries) - set(names):
             del self._entries[gone]
-        return [entry for _, entry in self._entries.values()]
+        return tagged((entry for _, entry in self._entries.values()), self._folder)
 
     def _run(self, name: str) -> Run:
         """A run by its name; only a folder that is listed can be one, so that no name is a path."""
@@ -103,11 +109,23 @@ class App:
         return Run.at(self._folder / name)
 
     def _all_runs(self, request: Request) -> Response:
-        return page(wording.ALL_RUNS, *all_runs(self.entries(), dict(request.query_params)))
+        content = all_runs(self.entries(), dict(request.query_params), live())
+        return page(wording.ALL_RUNS, *content)
+
+    async def _events(self, request: Request) -> Response:
+        return events(self._folder, request)
 
     def _one_run(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])
-        return page(run.name, *one_run(run, self._database, Wish.read(request.query_params)))
+        tags = read_tags(self._folder).get(run.name, [])
+        content = one_run(run, self._database, Wish.read(request.query_params), tags)
+        return page(run.name, *content, csrf=self._keys.csrf)
+
+    def _tags(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        wanted = str(request.state.form.get("tags", "")).split()
+        removed = set(read_tags(self._folder).get(run.name, [])) - set(wanted)
+        return JSONResponse({"tags": change_tags(self._folder, run.name, add=wanted, remove=removed)})
 
     def _one_row(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])

@@ -15,10 +15,13 @@ The runs of a folder, the newest first:
 
   ragmeter runs
   ragmeter runs --search bm25 --json
+  ragmeter runs tag nightly-7 baseline
+  ragmeter runs --tag baseline
   ragmeter runs remove old-baseline
   ragmeter runs prune --older-than 90
 """
 _REMOVE = "Delete runs, each with its journal."
+_TAGS = "Attach words to a run, which stay when the run is replaced."
 _PRUNE = """\
 Delete what has not been used for a while: journals of runs that were never finished, replies of judges, the cache of
 embeddings. Without --yes it only says what that would be.
@@ -27,7 +30,7 @@ embeddings. Without --yes it only says what that would be.
 
 def run(argv: Sequence[str]) -> int:
     """List the runs, or do what the first word says."""
-    commands = {"remove": _remove, "prune": _prune}
+    commands = {"remove": _remove, "prune": _prune, "tag": _tag}
     if argv and argv[0] in commands:
         return commands[argv[0]](list(argv[1:]))
     return _list(list(argv))
@@ -36,6 +39,7 @@ def run(argv: Sequence[str]) -> int:
 def _list(argv: list[str]) -> int:
     parser = command_parser("ragmeter runs", _LIST)
     parser.add_argument("--search", metavar="TEXT", default="", help="only runs with this text in their name or system")
+    parser.add_argument("--tag", metavar="WORD", action="append", default=[], help="only runs with this tag")
     runs_option(parser)
     json_option(parser)
     chosen = parser.parse_args(argv)
@@ -43,7 +47,11 @@ def _list(argv: list[str]) -> int:
     from ragmeter.show.terminal.catalogue import show_runs
 
     text = chosen.search.casefold()
-    entries = [entry for entry in catalogue(chosen.output_dir) if text in f"{entry.name}\n{entry.system}".casefold()]
+    entries = [
+        entry
+        for entry in catalogue(chosen.output_dir)
+        if text in f"{entry.name}\n{entry.system}".casefold() and set(chosen.tag) <= set(entry.tags)
+    ]
     if chosen.json:
         print(dumps([entry.as_dict() for entry in entries], indent=2))
     else:
@@ -72,6 +80,23 @@ def _remove(argv: list[str]) -> int:
         else:
             print(f"would be removed: {path} ({size(size_of(path))})")
     return _said(chosen)
+
+
+def _tag(argv: list[str]) -> int:
+    parser = command_parser("ragmeter runs tag", _TAGS)
+    parser.add_argument("run", metavar="RUN", help="a run's name")
+    parser.add_argument("words", metavar="WORD", nargs="*", help="without one, the tags of the run are shown")
+    parser.add_argument("--remove", action="store_true", help="remove these words")
+    runs_option(parser)
+    chosen = parser.parse_args(argv)
+    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.tags import change_tags
+
+    path = find_run(chosen.run, chosen.output_dir).path
+    change = {"remove" if chosen.remove else "add": chosen.words}
+    tags = change_tags(path.parent, path.name, **change)
+    print(f"{path.name}: {', '.join(tags) or 'no tags'}")
+    return 0
 
 
 def _prune(argv: list[str]) -> int:

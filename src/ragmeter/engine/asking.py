@@ -30,8 +30,9 @@ from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Reading, Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
 from ragmeter.runs.replacing import hold_for_new_run
+from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
-from ragmeter.show.progress import Progress, progress_bar
+from ragmeter.show.progress import Progress, both, progress_bar
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, SCORED, Batch, outcome_column
 from ragmeter.targets.asking import Answers, Asked, ask
@@ -140,8 +141,11 @@ def ask_and_score(
         hold_for_new_run(path, "asks questions", asks=True, judged=judge is not None, replace=replace or reuse.wanted),
         Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers,
     ):
-        with progress_bar(progress, "asking", "questions", len(questions)) as advance:
-            asked = ask(asked_of, questions, limits, answers, advance)
+        with (
+            progress_bar(progress, "asking", "questions", len(questions)) as advance,
+            Status(path, "asking questions", len(questions), answers.spent) as status,
+        ):
+            asked = ask(asked_of, questions, limits, answers, both(advance, status.advance), watched_by(status))
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": source_signature(source)}
@@ -158,6 +162,18 @@ def ask_and_score(
             write_results(Path(output), evaluation)
         answers.finish()
     return Service.of(evaluation, asked)
+
+
+def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
+    """Tells a run's status what came of each question."""
+
+    def heard(question: Question, reply: Answer | Failure) -> None:
+        if isinstance(reply, Failure):
+            status.failed(reply.outcome)
+        else:
+            status.answered(question.text, reply.answer)
+
+    return heard
 
 
 def default_name(source: Source, target: Target) -> str:

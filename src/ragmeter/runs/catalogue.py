@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from ragmeter.io.write import RUNS
 from ragmeter.runs.layout import MANIFEST
 from ragmeter.runs.places import hold, is_journal, settle
 from ragmeter.runs.run import Run
+from ragmeter.runs.tags import change_tags, read_tags
 
 #: Which input names the data set that runs have in common; a run's own answers come last.
 _DATA_SETS = ("dataset", "reference", "conversations", "turns", "results")
@@ -40,6 +41,7 @@ class RunEntry:
     cost_usd: float | None = None
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     error: str = ""
+    tags: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, path: Path) -> RunEntry:
@@ -81,7 +83,13 @@ def catalogue(output_dir: str | Path = RUNS) -> list[RunEntry]:
     except FileNotFoundError:
         return []
     entries = [RunEntry.of(folder / name) for name in sorted(names) if (folder / name / MANIFEST).exists()]
-    return sorted(entries, key=lambda entry: entry.created, reverse=True)
+    return sorted(tagged(entries, folder), key=lambda entry: entry.created, reverse=True)
+
+
+def tagged(entries: Iterable[RunEntry], folder: Path) -> list[RunEntry]:
+    """The entries with their tags."""
+    tags = read_tags(folder)
+    return [replace(entry, tags=tuple(tags.get(entry.name, ()))) for entry in entries]
 
 
 def remove_run(path: Path) -> int:
@@ -94,6 +102,8 @@ def remove_run(path: Path) -> int:
         shutil.rmtree(path)
         for journal in journals:
             journal.unlink(missing_ok=True)
+    if tags := read_tags(path.parent).get(path.name):
+        change_tags(path.parent, path.name, remove=tags)
     return freed
 
 

@@ -34,7 +34,7 @@ def show_runs(entries: Sequence[RunEntry], folder: str) -> None:
         )
         for entry in readable:
             table.add(
-                printable(entry.name),
+                printable(" ".join([entry.name, *(f"#{tag}" for tag in entry.tags)])),
                 printable(shortened(entry.system, _LONGEST)),
                 day(entry.created),
                 f"{entry.n_rows:,}",
