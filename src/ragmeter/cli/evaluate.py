@@ -17,7 +17,7 @@ from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
-    from ragmeter.engine.evaluation import Evaluation
+    from ragmeter.engine.results import Evaluation
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\

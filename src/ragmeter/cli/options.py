@@ -218,12 +218,8 @@ def input_options(parser: argparse.ArgumentParser) -> None:
 
 def keep_option(parser: argparse._ActionsContainer) -> None:
     """Add --keep-columns."""
-    parser.add_argument(
-        "--keep-columns",
-        metavar="NAME[,NAME]",
-        help="of a folder, a pattern or an address, columns to read and keep beside those that the metrics need; all: "
-        "all of them",
-    )
+    text = "of a folder, a pattern or an address: columns to keep beside those that the metrics need, or all"
+    parser.add_argument("--keep-columns", metavar="NAME[,NAME]", help=text)
 
 
 def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
