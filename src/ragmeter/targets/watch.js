@@ -231,9 +231,8 @@ const done = (selector) => {
   return { parts: partsOf(own), suggested: suggested(located) };
 };
 // A selector for this message of which it is the last match, as it must be for the next one; nothing if there is none.
-const suggested = (located) => {
-  const last = located[located.length - 1];
-  for (let e = last, steps = 0; e && e !== document.body && steps < 3; e = parentElement(e), steps++) {
+const suggested = ([first]) => {
+  for (let e = first, steps = 0; e && e !== document.body && steps < 3; e = parentElement(e), steps++) {
     const selector = path(e), match = all(selector).pop();
     if (match && selector.length <= 120 && (match === e || within(match, e))) return selector;
   }
