@@ -120,9 +120,7 @@ def test_the_same_bytes_by_threads_and_by_workers(
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize(
-    "statistics", [{}, {"interval": "bca"}, {"cluster": "domain"}, {"cluster": None, "level": 0.9}]
-)
+@pytest.mark.parametrize("statistics", [{}, {"interval": "bca"}, {"cluster": None, "level": 0.9}])
 def test_intervals_and_clusters_are_the_same(tmp_path: Path, statistics: dict[str, Any]) -> None:
     turns = [{**row, "session_id": f"s{n // 3}", "domain": str(n % 40)} for n, row in enumerate(rows())]
     data = write(tmp_path / "data", turns)

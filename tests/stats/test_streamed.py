@@ -30,9 +30,9 @@ def _at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(streamed, "_AT_ONCE", request.param)  # numpy adds up 128 values without halving
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 129, 1000, 4099])
-@pytest.mark.parametrize("size", [777, 1 << 20])
-def test_the_summary_is_that_of_the_whole_column(n: int, size: int) -> None:
+@pytest.mark.parametrize("n", [0, 1, 2, 129, 4099])
+def test_the_summary_is_that_of_the_whole_column(n: int) -> None:
+    size = 777
     draws = np.random.default_rng(n)
     for values in (
         draws.random(n) * draws.choice([1e-6, 1.0, 1e3], n),
