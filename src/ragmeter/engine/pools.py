@@ -70,7 +70,8 @@ class DaskPool:
 
     def check(self, job: bytes) -> None:
         """Refuse workers without this package, with another version of it, or that can't import a metric."""
-        replies = self._client.run(_try, job, on_error="return") or self._first_worker(job)
+        self._await_worker()
+        replies = self._client.run(_try, job, on_error="return")
         for worker, reply in sorted(replies.items()):
             if isinstance(reply, WorkerError):
                 raise WorkerError(f"{worker}: {reply.message}", hint=reply.hint)
@@ -82,11 +83,11 @@ class DaskPool:
                     hint=f"install ragmeter=={ragmeter.__version__} there",
                 )
 
-    def _first_worker(self, job: bytes) -> dict[str, Any]:
-        """Wait for a worker: a cluster that adapts starts some when there is work."""
-        future = self._client.submit(_try, job, pure=False)
+    def _await_worker(self) -> None:
+        """Wait for a worker: a cluster that adapts starts some when there is work, be it as little as this."""
+        future = self._client.submit(len, "", pure=False)
         try:
-            return {"the first worker": future.exception(timeout=_WORKERS)}
+            future.exception(timeout=_WORKERS)
         except TimeoutError:
             hint = "start some, and " + by_caller("run the same command again", "make the same call again")
             raise WorkerError(f"the cluster has no workers, and none came in {_WORKERS} seconds", hint=hint) from None
