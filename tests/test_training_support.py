@@ -51,12 +51,10 @@ def test_figures() -> None:
 
 
 @pytest.mark.slow
-def test_training_gives_the_packaged_model_and_what_the_card_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_gives_the_packaged_model_and_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("catboost", reason="pip install --group train")
     import train_support
-    from claimed import KINDS, claims, made_up
+    from claimed import KINDS
     from support_card import area, balanced
 
     monkeypatch.setattr(sys, "argv", ["train_support.py", "--no-card", "--model", str(tmp_path / "model.json.gz")])
@@ -64,12 +62,10 @@ def test_training_gives_the_packaged_model_and_what_the_card_says(
     made, packaged = (json.loads(gzip.decompress(path.read_bytes())) for path in (tmp_path / "model.json.gz", MODEL))
     assert made.keys() == packaged.keys()
     np.testing.assert_allclose(made["value"], packaged["value"], atol=1e-4)
-    real = claims()
-    rows = [*real, *made_up(real)]
-    lines = train_support.lines_of(rows)
-    scores = train_support.without(rows, lines, [KINDS[row.source] for row in rows])
+    rows = train_support.with_made_up()
+    odds = train_support.Parts.of(rows, train_support.lines_of(rows), [KINDS[row.source] for row in rows]).odds
     for source, least in (("wice_claims", 0.7), ("factcheck", 0.68)):
         some = np.array([row.source == source and not row.is_made_up for row in rows])
         right = np.array([row.supported for row in rows])[some]
-        assert balanced(scores[some] >= 0, right) > least
-        assert area(scores[some], right) > 0.75
+        assert balanced(odds[some] >= 0, right) > least
+        assert area(odds[some], right) > 0.75

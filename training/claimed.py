@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from judged import fold
 
+from ragmeter.metrics.offline.claims import claims_of
+from ragmeter.metrics.offline.reading import says_nothing
 from ragmeter.metrics.sentences import sentences
 
 Floats = npt.NDArray[np.float64]
@@ -23,14 +25,15 @@ Ids = npt.NDArray[np.int64]
 
 HERE = Path(__file__).parent
 #: The data sets of claims, and what each counts. Of half of the claims of `wice_words` people's words are cut out.
-WEIGHTS = {"wice_claims": 1.0, "wice_words": 0.5, "factcheck": 1.0, "made up": 0.2}
+WEIGHTS = {"wice_claims": 1.0, "wice_words": 0.5, "factcheck": 1.0, "mtrag": 1.0, "made up": 0.2}
 MADE_UP = "made up"
 _MADE_UP = frozenset({"elsewhere", "copied", "changed", "negated", "nothing"})
 #: Sets of the same kind are left out together.
-KINDS = {"wice_claims": "wice", "wice_words": "wice", "factcheck": "factcheck"}
+KINDS = {"wice_claims": "wice", "wice_words": "wice", "factcheck": "factcheck", "mtrag": "mtrag"}
 _NOT = re.compile(r" (?:not|never)\b|n['’]t\b", re.IGNORECASE)
 _VERB = re.compile(r"\b(is|was|are|were|can|will|has|had|have|would|could|should|must|may)\b")
 _SUPPORTED = frozenset({"supported", "completely-support"})
+_WHOLLY, _HARDLY = 3.6, 2.4  # the marks from which, or up to which, all claims of an answer share its label
 _FAITHFUL = 3.0  # the mean mark, of 1 to 4, above which an answer counts as faithful
 
 
@@ -67,7 +70,7 @@ def rows_of(name: str) -> Iterator[dict[str, Any]]:
 def claims() -> list[Claimed]:
     """Every claim that people have labelled, and those whose unsupported words are cut out."""
     made = []
-    for source in KINDS:
+    for source in ("wice_claims", "wice_words", "factcheck"):
         for row in rows_of(source):
             passages = tuple(row["passages"])
             marks = tuple(mark == "1" for mark in row.get("unsupported", ""))
@@ -76,7 +79,20 @@ def claims() -> list[Claimed]:
             made.append(Claimed(source, row["document"], row["claim"], passages, is_supported, words, marks))
             if words:
                 made.append(Claimed(source, row["document"], _without(words, marks), passages, True, kind="cut"))
-    return made
+    return [*made, *_of_answers()]
+
+
+def _of_answers() -> Iterator[Claimed]:
+    """The claims of answers that people find wholly faithful, or hardly: they have the label of their answer."""
+    for row in rows_of("mtrag"):
+        mark = np.mean(row["marks"])
+        if _HARDLY < mark < _WHOLLY:
+            continue
+        for text in claims_of(row["answer"]):
+            if not says_nothing(text, {"en"}):
+                yield Claimed(
+                    "mtrag", row["document"], text, tuple(row["passages"]), bool(mark >= _WHOLLY), kind="said"
+                )
 
 
 def _without(words: Sequence[str], marks: Sequence[bool]) -> str:

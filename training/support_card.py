@@ -20,6 +20,7 @@ _TITLES = {
     "wice_claims": "WiCE, claims",
     "wice_words": "WiCE, claims with marked words, and without these words",
     "factcheck": "Factcheck-GPT",
+    "mtrag": "MTRAG, claims of faithful and of unfaithful answers",
 }
 _KINDS = ("supported", "another answer", "another passage")
 
@@ -33,7 +34,8 @@ class Figures:
     cross_validated: Floats
     unseen: Floats  # by trees that saw no set of this kind
     answers: Sequence[Claimed]
-    answer_odds: Floats
+    answer_odds: Floats  # by trees that saw no answer of the conversation
+    answer_unseen: Floats  # by trees that saw no answer of MTRAG
     words_covered: Floats  # of each answer: the share of its words that the passages have
     cited: Sequence[Claimed]  # claims that are calibrated with the answers, as answers of one claim
     cited_odds: Floats
@@ -143,7 +145,7 @@ def _answers(figures: Figures, odds: Floats) -> str:
     wrong = ~_flags(figures.answers)
     lines = []
     missing = 1 - figures.words_covered
-    ways = (("`offline_hallucination`", odds), ("the same, not calibrated on answers", figures.answer_odds))
+    ways = (("`offline_hallucination`, cross-validated", odds), ("MTRAG left out", figures.answer_unseen))
     for title, scores in ways:
         flagged = scores >= 0
         precision, recall = (flagged & wrong).sum() / flagged.sum(), (flagged & wrong).sum() / wrong.sum()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from support_card import Figures, write_card
 
 from ragmeter.metrics.offline.answers import unsupported, words_of
 from ragmeter.metrics.offline.claims import claims_of
+from ragmeter.metrics.offline.reading import says_nothing
 from ragmeter.metrics.offline.support import log_odds, split_into, support_lines
 from ragmeter.metrics.offline.support_features import FEATURES, NAMES
 from ragmeter.metrics.offline.trees import Trees
@@ -41,32 +43,37 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=MODEL, help="where the model goes")
     parser.add_argument("--no-card", action="store_true", help="leave the card")
     chosen = parser.parse_args()
-    real = claims()
-    rows = [*real, *made_up(real)]
+    rows = with_made_up()
     lines = lines_of(rows)
-    is_real = np.array([not row.is_made_up for row in rows])
-    print("cross-validation, of which the calibration is made ...", flush=True)
-    scores = without(rows, lines, [str(row.fold) for row in rows])[is_real]
+    print("cross-validation, of which the calibrations are made ...", flush=True)
+    by_fold = Parts.of(rows, lines, [str(row.fold) for row in rows])
     model = fitted(rows, lines, np.ones(len(rows), bool))
-    model["calibration"] = calibration(scores, np.array([row.supported for row in real]), weights(real))
-    trees = Trees.read(model, NAMES)
-    marked = answers()
-    odds, covered = answer_odds(trees, marked)
-    cited, cited_odds = one_claim_answers(real, lines[is_real], trees.slope * scores + trees.intercept)
-    both = [*marked, *cited]
+    model["calibration"] = by_fold.calibration
+    marked = Answers.of(answers())
+    odds = marked.odds(by_fold, [str(row.fold) for row in marked.rows])
+    cited, cited_odds = one_claim_answers(rows, lines, by_fold)
+    both = [*marked.rows, *cited]
     wrong = ~np.array([row.supported for row in both])
     model["answer"] = calibration(np.concatenate([odds, cited_odds]), wrong, weights(both))
     chosen.model.write_bytes(gzip.compress(json.dumps(model, separators=(",", ":")).encode(), 9, mtime=0))
     print(f"{chosen.model}: {len(model['feature'])} trees, {chosen.model.stat().st_size:,} bytes", flush=True)
     if not chosen.no_card:
         print("leave one data set out ...", flush=True)
-        unseen = without(rows, lines, [KINDS[row.source] for row in rows])[is_real]
+        by_kind = Parts.of(rows, lines, [KINDS[row.source] for row in rows])
+        is_real = np.array([not row.is_made_up for row in rows])
         figures = Figures(
-            real, lines[is_real], trees.slope * scores + trees.intercept, unseen, marked, odds, covered,
-            cited, cited_odds, log_odds(lines_of(controlled()), trees), len(model["feature"]),
+            [row for row in rows if not row.is_made_up], lines[is_real], by_fold.odds[is_real], by_kind.odds[is_real],
+            marked.rows, odds, marked.odds(by_kind, ["mtrag"] * len(marked.rows)), marked.covered(), cited, cited_odds,
+            log_odds(lines_of(controlled()), Trees.read(model, NAMES)), len(model["feature"]),
         )  # fmt: skip
         CARD.write_text(write_card(figures), encoding="utf-8")
         print(f"{CARD}", flush=True)
+
+
+def with_made_up() -> list[Claimed]:
+    """Every labelled claim, and the made-up ones."""
+    real = claims()
+    return [*real, *made_up(real)]
 
 
 def lines_of(rows: list[Claimed]) -> Floats:
@@ -81,34 +88,65 @@ def fitted(rows: list[Claimed], lines: Floats, some: Bools) -> dict[str, Any]:
     return grown(lines[some], supported, weights(chosen), FEATURES, SUPPORT_SETTINGS)
 
 
-def without(rows: list[Claimed], lines: Floats, parts: list[str]) -> Floats:
-    """The log-odds of each row from trees that saw no row of its part."""
-    part_of_row = np.array(parts)
-    scores = np.zeros(len(rows))
-    for part in np.unique(part_of_row).tolist():
-        inside = part_of_row == part
-        scores[inside] = Trees.read(fitted(rows, lines, ~inside), NAMES).scores(lines[inside])
-    return scores
+@dataclass(frozen=True)
+class Parts:
+    """For each part of the rows, trees that saw no row of it; and the calibrated log-odds of each row by them."""
+
+    trees: dict[str, Trees]
+    odds: Floats
+    calibration: tuple[float, float]
+
+    @classmethod
+    def of(cls, rows: list[Claimed], lines: Floats, parts: list[str]) -> Parts:
+        """Grow the trees of each part."""
+        part_of_row = np.array(parts)
+        trees, scores = {}, np.zeros(len(rows))
+        for part in np.unique(part_of_row).tolist():
+            inside = part_of_row == part
+            trees[part] = Trees.read(fitted(rows, lines, ~inside), NAMES)
+            scores[inside] = trees[part].scores(lines[inside])
+        is_real = np.array([not row.is_made_up for row in rows])
+        real = [row for row in rows if not row.is_made_up]
+        slope, intercept = calibration(scores[is_real], np.array([row.supported for row in real]), weights(real))
+        calibrated = {part: replace(grown, slope=slope, intercept=intercept) for part, grown in trees.items()}
+        return cls(calibrated, slope * scores + intercept, (slope, intercept))
 
 
-def answer_odds(trees: Trees, marked: list[Claimed]) -> tuple[Floats, Floats]:
-    """For each answer the log-odds that its claims are not supported, and the share of words that passages have."""
-    split = [claims_of(row.text) for row in marked]
-    lines = support_lines([(texts, row.passages) for texts, row in zip(split, marked, strict=True)])
-    counts = [len(texts) for texts in split]
-    columns = (log_odds(lines, trees), words_of(lines), lines[:, NAMES.index("covered")])
-    parts = list(zip(*(split_into(column, counts) for column in columns), strict=True))
-    odds = np.array([unsupported(of_claims, words) for of_claims, words, _ in parts])
-    return odds, np.array([np.average(covered, weights=words) for _, words, covered in parts])
+@dataclass(frozen=True)
+class Answers:
+    """Answers, the features of their claims, and how many claims each has."""
+
+    rows: list[Claimed]
+    lines: Floats
+    counts: list[int]
+
+    @classmethod
+    def of(cls, rows: list[Claimed]) -> Answers:
+        """Split the answers into claims, as the metrics do: claims that decline don't count, nor such answers."""
+        split = [(row, [text for text in claims_of(row.text) if not says_nothing(text, {"en"})]) for row in rows]
+        scored = [(row, texts) for row, texts in split if texts]
+        lines = support_lines([(texts, row.passages) for row, texts in scored])
+        return cls([row for row, _ in scored], lines, [len(texts) for _, texts in scored])
+
+    def odds(self, parts: Parts, part_of_answer: list[str]) -> Floats:
+        """For each answer the log-odds that its claims are not supported, from trees that saw nothing of its part."""
+        lines, words = (split_into(values, self.counts) for values in (self.lines, words_of(self.lines)))
+        of_answers = zip(lines, words, part_of_answer, strict=True)
+        return np.array([unsupported(log_odds(own, parts.trees[part]), weight) for own, weight, part in of_answers])
+
+    def covered(self) -> Floats:
+        """The share of each answer's words that the passages have."""
+        columns = (self.lines[:, NAMES.index("covered")], words_of(self.lines))
+        parts = zip(*(split_into(column, self.counts) for column in columns), strict=True)
+        return np.array([np.average(share, weights=words) for share, words in parts])
 
 
-def one_claim_answers(rows: list[Claimed], lines: Floats, odds: Floats) -> tuple[list[Claimed], Floats]:
+def one_claim_answers(rows: list[Claimed], lines: Floats, parts: Parts) -> tuple[list[Claimed], Floats]:
     """The claims of WiCE as answers of one claim: the rows, and the odds that they are not supported."""
-    places = [place for place, row in enumerate(rows) if row.source == "wice_claims"]
+    places = [place for place, row in enumerate(rows) if row.source == "wice_claims" and not row.is_made_up]
     words = words_of(lines)
-    return [rows[place] for place in places], np.array(
-        [unsupported(odds[place : place + 1], words[place : place + 1]) for place in places]
-    )
+    odds = [unsupported(parts.odds[place : place + 1], words[place : place + 1]) for place in places]
+    return [rows[place] for place in places], np.array(odds)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pytest
 
 import ragmeter
 from ragmeter.analysis.people.labels import read_labels
+from ragmeter.runs.status import Status
 from tests.app.serving import Client, serving
 from tests.browser import chromium, missing
 from tests.command import PATIENCE
@@ -181,5 +182,24 @@ def test_runs_are_chosen_for_side_by_side(browser: Any, tmp_path: Path) -> None:
         visit.page.click("button:text-is('Side by side')")
         visit.page.locator("text=1 to 5 of 5 rows").wait_for()
         assert visit.page.locator("del").first.inner_text() in ("x", "gold")
+        visit.check()
+        visit.context.close()
+
+
+def test_a_run_under_way_is_watched(browser: Any, tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client)
+        with Status(tmp_path / PAYLOADS[0][:20].replace("/", "_"), "asking questions", 8, lambda: 0.5) as status:
+            status.answered(PAYLOAD, PAYLOADS[0])
+            status.failed("timeout")
+            status.advance(2)
+            status._write()
+            visit.page.locator("#live", has_text="2 of 8").wait_for()
+            text = visit.page.inner_text("#live")
+            assert "1 timeout" in text
+            assert "$0.50" in text
+            assert PAYLOADS[0] in text
+            ragmeter.evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", run="done", output_dir=tmp_path)
+        visit.page.get_by_role("link", name="done", exact=True).wait_for()  # the page has loaded the list again
         visit.check()
         visit.context.close()

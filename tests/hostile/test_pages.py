@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from ragmeter.effects.caller import GiveUp
-from ragmeter.targets.looks import check_look
+from ragmeter.targets.looks import check_look, check_message
 from ragmeter.targets.page import OpenPage
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Visit
-from ragmeter.targets.web import _script
+from ragmeter.targets.web import WebTarget, _script
 from tests.browser import chromium, missing
 from tests.hostile.pages import BUSY, PAGES
 from tests.web.helpers import ask_all, target, texts
@@ -127,6 +127,8 @@ def test_a_page_that_can_not_be_closed_is_lost_with_its_browser(site: str, monke
         return await ask(visit, text)
 
     monkeypatch.setattr(Visit, "ask", watched)
+    monkeypatch.setattr(WebTarget, "overlap", 1)  # no other page is lost
+    monkeypatch.setattr("ragmeter.targets.contexts._TIMES", 0)  # no context is used again
     monkeypatch.setattr("ragmeter.targets.page._CLOSES", 0.2)
     first, bad, last = rows(site, "will_not_be_left")
     assert [first, last] == GOOD
@@ -186,6 +188,14 @@ LOOK = {
 def test_what_a_page_reports_is_checked(change: dict[str, Any], valid: bool) -> None:
     assert check_look({**LOOK, **change}) is valid
     assert not check_look({})
+
+
+@pytest.mark.parametrize(
+    "message", [{}, {"parts": 1}, {"parts": [1]}, {"parts": [["a"]]}, {"parts": [], "suggested": 1}]
+)
+def test_a_message_of_another_form_is_not_remembered(message: dict[str, Any]) -> None:
+    assert not check_message(message)
+    assert check_message({"parts": [["a", "b"]], "suggested": None})
 
 
 @pytest.mark.parametrize("result", [1, "x", [], {}, {"value": 1}, {"limit": 1}, {"problem": None}, {"values": {}}])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ragmeter
+from ragmeter.metrics.offline.reading import says_nothing
 from ragmeter.metrics.offline.support import (
     support,
     support_lines,
@@ -128,6 +129,24 @@ def test_answers_with_good_and_bad_contexts(tmp_path: Any) -> None:
         scores = [score for score in evaluation.rows[name].to_pylist() if not math.isnan(score)]
         assert all(0 <= score <= 1 for score in scores)
     assert evaluation.rows["offline_supported"][9].as_py() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("The passages do not mention the price.", True),
+        ("However, the provided context doesn't explicitly say who built it.", True),
+        ("The price is not mentioned in the given passages.", True),
+        ("I don't know.", True),
+        ("Los pasajes no mencionan el precio.", True),
+        ("No se menciona en los pasajes.", True),
+        ("The tower does not mention its builder.", False),
+        ("The price was not given in dollars.", False),
+        ("El precio no se menciona.", False),
+    ],
+)
+def test_what_the_passages_lack_is_no_claim(claim: str, expected: bool) -> None:
+    assert says_nothing(claim, {"en", "es"}) == expected
 
 
 def test_an_answer_with_one_bad_sentence() -> None:

@@ -107,3 +107,22 @@ RELUCTANT = {
     "keeps_its_text": 'box.addEventListener("keydown", async (e) => { if (e.key !== "Enter") return; e.preventDefault(); window.n = (window.n || 0) + 1; const r = await post("/answer?wait=4", box.value); add("bot", (await r.text()).replace("so", n === 1 ? "so" : "asked again")); });',
     "never_takes": "",
 }  # fmt: skip
+
+#: Pages that show an error, or something that looks like one.
+ERRORS = {
+    "toast": 'add("user", q); await sleep(200); const t = show("The model can\'t be reached, try again", document.body); t.setAttribute("role", "alert");',
+    "red_box": 'add("user", q); await sleep(200); show("<div class=message-error>No quota left</div>");',
+    "says_so": 'add("user", q); await sleep(200); add("bot", "Something went wrong. Please try again later.");',
+    "refused": 'add("user", q); await post("/nowhere", q);',
+    "breaks_off": 'add("user", q); const d = add("bot", "Answer to "); await sleep(300); show("<div class=error>Connection lost</div>");',
+    "gives_up": 'add("user", q); const s = show("<button aria-label=Stop>x</button>"); await sleep(500); s.remove();',
+    "about_errors": 'add("user", q); const d = add("bot", ""); d.innerHTML = "<p>An error of 5% was found</p><pre><code>Traceback (most recent call last):\\n  x</code></pre><p>it is so.</p>";',
+    "error_elsewhere": 'add("user", q); const d = add("bot", "Answer to "); await sleep(200); show("Could not save the history", document.body).setAttribute("role", "alert"); for (let i = 0; i < 30; i++) { await sleep(100); d.textContent += "word "; } d.textContent += "it is so.";',
+}  # fmt: skip
+KINDS = {
+    "keeps_all": """const known = [localStorage, sessionStorage].map((s) => s.length).reduce((a, b) => a + b) + document.cookie.length; add("user", q); const t = await (await post("/answer", q)).text();
+        add("bot", t + " I know of " + known); localStorage.a = sessionStorage.b = q; document.cookie = "c=" + encodeURIComponent(q);""",
+    "numbered_ids": 'window.n = (window.n || 8) + 1; add("user", q); const t = await (await post("/answer", q)).text(); const d = show(t); d.id = "c" + n; d.className = "reply css-1x2y3z";',
+    "label_only": 'add("user", q); show("<div class=name>Bot</div><div>" + new Date().toTimeString().slice(0, 5) + "</div>"); window.d = show(""); let n = 0; setInterval(() => { d.textContent = "0." + n++ + "/3.1s"; }, 100);',
+    "no_font": 'add("user", q); const f = new FontFace("f", "url(/nowhere.woff2)"); f.load().catch(() => {}); console.error("Failed to decode downloaded font: /nowhere.woff2");',
+}  # fmt: skip

@@ -94,10 +94,24 @@ const user = (q) => { message("Ann Lee", q); };
 const bot = () => { const m = message("Helper", ""); return { write: (html) => { m.querySelector(".b5").innerHTML = html; }, end: () => {} }; };
 const fail = (text) => { message("Helper", `Something went wrong: ${text}`); };
 """
+#: The same without a name at the question: what the messages of two answers have in common is no part of them.
+_NAMELESS = """<div id=k1></div><div id=k2><textarea id=box></textarea></div><script>
+const user = (q) => { make(`<p class=q>${q}</p>`, document.querySelector("#k1")); };
+const bot = () => { const m = make(`<section class=b1><div class=b4>Mira</div><div class=b5></div></section>`, document.querySelector("#k1")); return { write: (html) => { m.querySelector(".b5").innerHTML = html; }, end: () => {} }; };
+const fail = () => {};
+"""
+NAMELESS = "like_nameless"
+#: A conversation that is read aloud, and something else that is new beside it.
+_LOG = """<div id=k1 role=log aria-live=polite></div><aside id=k3></aside><div id=k2><textarea id=box></textarea></div><script>
+const user = (q) => { make(`<p class=q>${q}</p>`, document.querySelector("#k1")); make("<p>Have you heard of our summer offers? They are longer than any answer.</p>", document.querySelector("#k3")); };
+const bot = () => { const m = make("<div></div>", document.querySelector("#k1")); return { write: (html) => { m.innerHTML = html; }, end: () => {} }; };
+const fail = (text) => { make(`<p>Error: ${text}</p>`, document.querySelector("#k1")); };
+"""
 PAGES = {
     f"like_{name}": f"{page}{_TALK}</script>"
     for name, page in {
         "chainlit": _CHAINLIT, "gradio": _GRADIO, "streamlit": _STREAMLIT, "nicegui": _NICEGUI, "panel": _PANEL,
-        "open_webui": _OPEN_WEBUI, "unknown": _UNKNOWN,
+        "open_webui": _OPEN_WEBUI, "unknown": _UNKNOWN, "log": _LOG,
     }.items()
 }  # fmt: skip
+OTHERS = {NAMELESS: f"{_NAMELESS}{_TALK}</script>"}

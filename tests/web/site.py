@@ -111,8 +111,8 @@ async def show(request: Request) -> Response:
         return page('<p>outside</p><iframe src="/plain" width=600 height=400></iframe>')
     if kind == "form":
         return page(hard.FORM_PAGE)
-    if kind in likeness.PAGES:
-        return page(likeness.PAGES[kind])
+    if (like := {**likeness.PAGES, **likeness.OTHERS}.get(kind)) is not None:
+        return page(like)
     if kind == "closed_root":
         return page(hard.CLOSED_PAGE)
     if kind == "login" and request.cookies.get("who") != "me":
@@ -144,7 +144,7 @@ async def show(request: Request) -> Response:
     form += hard.FORMS.get(kind, "")
     if kind == "wrapper_without_box":
         form = f'<span><div style="display: contents">{form}</div></span>'
-    action = {**KINDS, **hard.WHOLE, **hard.SHORT}.get(kind, KINDS["plain"])
+    action = {**KINDS, **hard.WHOLE, **hard.SHORT, **hard.ERRORS, **hard.KINDS}.get(kind, KINDS["plain"])
     setup = hard.REACHES if kind == "reaches" else hard.SETUP.get(kind, "")
     if kind in hard.RELUCTANT:
         setup, action = hard.RELUCTANT[kind], ""

@@ -28,11 +28,11 @@ def steady(text: str, **signals: Any) -> Iterator[dict[str, Any]]:
 def finished_at(
     looks: Iterable[dict[str, Any]], *, named: bool = False, traffic: Traffic | None = None, step: float = 0.05
 ) -> float:
-    """The seconds until the answer is taken for finished, with a look every `step` of them; at most 30."""
+    """The seconds until the answer is taken for finished, with a look every `step` of them; at most 40."""
     finish, now = Finish(0.0, named=named), 0.0
     for look in looks:
         now += step
-        if finish.see(look, traffic or Traffic(), now) or now > 30:
+        if finish.see(look, traffic or Traffic(), now) or now > 40:
             break
     return now
 
@@ -83,12 +83,12 @@ def test_what_is_an_answer(text: str, expected: bool) -> None:
         (steady("It is so.", timers=True), over(), 4.0),
         (steady("It is so."), line_open(), 4.0),
         (steady("It is so.", off=True), over(), 20.0),
-        (steady("It is so.", busy="#stop"), over(), 30.0),
+        (steady("It is so.", busy="#stop"), over(), 40.0),
         (steady("It is so."), Traffic(under_way={object()}), 20.0),
         (steady("It is"), Traffic(), 8.0),  # the rest may still come
         (steady("It is so.", signs=1), Traffic(), 6.0),
-        (steady("", unsure="10:32"), over(), 10.0),
-        (steady("", unsure="10:32"), Traffic(under_way={object()}), 30.0),
+        (steady("", unsure="10:32"), over(), 30.0),
+        (steady("", unsure="10:32"), Traffic(under_way={object()}), 40.0),
     ],
 )
 def test_how_long_a_text_must_be_still(looks: Iterator[dict[str, Any]], traffic: Traffic, seconds: float) -> None:

@@ -7,7 +7,7 @@ import pytest
 from ragmeter.effects.caller import Failure
 from tests.browser import missing
 from tests.web.helpers import ask_all, target, texts
-from tests.web.likeness import ANSWERS, ERROR, FAILS, PAGES
+from tests.web.likeness import ANSWERS, ERROR, FAILS, NAMELESS, PAGES
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=missing() or "there is one"),
@@ -25,8 +25,18 @@ def test_messages_are_read_without_what_stands_around_them(site: str, kind: str)
     assert ERROR in failure.cause
 
 
-@pytest.mark.parametrize("kind", PAGES)
+@pytest.mark.parametrize("kind", ["like_gradio", "like_nicegui", "like_unknown"])
 def test_one_question_after_another_on_the_same_page(site: str, kind: str) -> None:
     web = target(site, kind, input_selector="#box", submit_selector=None, same_page=True)
     questions = [question for question in ANSWERS if "wait" not in question] * 2
     assert texts(ask_all(web, *questions, workers=1)) == [ANSWERS[question] for question in questions]
+
+
+@pytest.mark.parametrize("same_page", [False, True])
+def test_what_the_messages_of_two_answers_have_in_common_is_no_part_of_them(site: str, same_page: bool) -> None:
+    web = target(site, NAMELESS, input_selector="#box", submit_selector=None, same_page=same_page)
+    code, wait, time = ANSWERS
+    questions = [time, code, time, time, wait]
+    answers = texts(ask_all(web, *questions, workers=1))
+    assert [answer.removeprefix("Mira\n\n") for answer in answers] == [ANSWERS[question] for question in questions]
+    assert sum(answer.startswith("Mira") for answer in answers) <= 1  # the first has none to be compared with

@@ -229,6 +229,94 @@ def test_pages_open_one_after_another(site: str, monkeypatch: pytest.MonkeyPatch
     assert steps == ["begins", "ends"] * 4
 
 
+def test_a_context_is_used_again_and_knows_nothing_of_the_question_before(
+    site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Visit.ask
+    contexts = []
+
+    async def note(visit: Visit, text: str) -> Answer:
+        contexts.append(visit.context)
+        return await ask(visit, text)
+
+    monkeypatch.setattr(Visit, "ask", note)
+    monkeypatch.setattr(WebTarget, "overlap", 1)
+    answers = texts(ask_all(target(site, "keeps_all"), "one?", "two?", "three?", workers=1))
+    assert answers == [f"Answer to {question}: it is so. I know of 0" for question in ("one?", "two?", "three?")]
+    assert len(set(contexts)) < 3
+
+
+def test_the_next_question_begins_while_an_answer_is_only_watched(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = Visit.ask
+    under_way: list[int] = []
+    steps: list[int] = []
+
+    async def note(visit: Visit, text: str) -> Answer:
+        under_way.append(1)
+        steps.append(len(under_way))
+        try:
+            return await ask(visit, text)
+        finally:
+            under_way.pop()
+
+    monkeypatch.setattr(Visit, "ask", note)
+    answers = texts(ask_all(target(site, "clock"), "one?", "two?", "three?", workers=1))  # timers: 4 s to be sure
+    assert answers == [f"Answer to {question}: it is so." for question in ("one?", "two?", "three?")]
+    assert max(steps) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause"),
+    [
+        ("toast", "the page shows an error: The model can't be reached, try again"),
+        ("red_box", "the page shows an error: No quota left"),
+        ("says_so", "the page shows an error: Something went wrong. Please try again later."),
+        ("refused", "the page's request failed: POST SITE/nowhere answered HTTP 405"),
+        ("breaks_off", "the page shows an error: Connection lost"),
+        ("gives_up", "the page has stopped working on the question and shows no answer"),
+    ],
+)
+def test_an_error_on_the_page_is_an_error(site: str, kind: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.targets.trouble._NOTHING", 2.0)
+    answers = texts(ask_all(target(site, kind), "Is it so?", retries=1))
+    assert answers == [f"target_error: {cause.replace('SITE', site)}"]
+
+
+@pytest.mark.parametrize("kind", ["about_errors", "error_elsewhere"])
+def test_an_answer_about_errors_is_an_answer(site: str, kind: str) -> None:
+    (answer,) = texts(ask_all(target(site, kind), "Is it so?"))
+    assert answer.endswith("it is so.")
+
+
+def test_selectors_that_are_suggested_are_right_for_the_next_answer(site: str) -> None:
+    web = target(site, "numbered_ids")
+    ask_all(web, "x")
+    assert web.found_selector == "div.reply"
+    again = target(site, "numbered_ids", answer_selector=web.found_selector, same_page=True)
+    assert texts(ask_all(again, "a?", "b?", workers=1)) == ["Answer to a?: it is so.", "Answer to b?: it is so."]
+
+
+def test_a_font_that_can_not_be_loaded_explains_nothing(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up_soon(monkeypatch, "x", 1.0)
+    (failure,) = texts(ask_all(target(site, "no_font"), "x"))
+    assert failure.startswith("timeout: no answer within 1 s")
+    assert "font" not in failure
+
+
+def test_what_is_only_a_label_is_named_when_no_answer_comes(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up_soon(monkeypatch, "x", 4.0)
+    (failure,) = texts(ask_all(target(site, "label_only"), "x"))
+    assert failure.startswith("timeout: no answer within 4 s; what is new on the page are only labels: ")
+    assert "answer_selector=... says where the answer is" in failure
+
+
+def test_evidence_has_the_text_of_shadow_roots(site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    web = target(site, "closed_root", evidence=tmp_path, evidence_when="always")
+    assert texts(ask_all(web, "deep?")) == ["Answer to deep?: it is so."]
+    assert "Answer to deep?: it is so." in (tmp_path / "0.txt").read_text().split("-- page --")[1]
+    assert (tmp_path / "0.png").exists()
+
+
 def test_pages_that_do_not_open(site: str) -> None:
     with pytest.raises(UsageError, match="HTTP 403"):
         ask_all(target(site, "forbidden"), "x")

@@ -16,7 +16,7 @@ from ragmeter.show.terminal.catalogue import day, headlines
 _SORTS = {"name": wording.RUN, "created": wording.CREATED, "system": wording.SYSTEM, "n_rows": wording.ROWS}
 
 
-def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], n_shown: int = 200) -> list[Content]:
+def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Content, n_shown: int = 200) -> list[Content]:
     """The page's content. `query` may have search, sort, data (a hash) and metric."""
     chosen = [entry for entry in entries if _wanted(entry, query)]
     sort = query.get("sort", "created")
@@ -29,8 +29,9 @@ def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], n_shown: int
     rows = [_row(entry, names, query) for entry in readable[:n_shown]]
     more = f"{len(chosen):,} runs" if len(chosen) <= n_shown else f"the first {n_shown:,} of {len(chosen):,} runs"
     if not entries:
-        return [element("p", wording.NO_RUNS, class_="note")]
+        return [live, element("p", wording.NO_RUNS, class_="note")]
     return [
+        live,
         _search(query),
         element(
             "form",

@@ -23,6 +23,7 @@ from ragmeter.app.one_run import one_run, slice_table
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.safety import Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
+from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
 from ragmeter.io.write import write_rows
 from ragmeter.runs.catalogue import RunEntry, tagged
@@ -63,6 +64,7 @@ class App:
             Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
             Route("/run/{name}/export/{kind}", self._page(self._export)),
             Route("/run/{name}/report", self._page(self._report)),
+            Route("/events", self._events),
             Route("/side-by-side", self._page(self._side_by_side)),
             Route("/static/{file}", _static),
         ]
@@ -75,6 +77,8 @@ class App:
                 response: Response = answer(request)
             except RagmeterError as error:
                 status = 404 if isinstance(error, UnknownNameError) else 400 if isinstance(error, UsageError) else 500
+                if request.method == "POST":  # a script sent it, and shows what it gets
+                    return JSONResponse({"error": str(error)}, status)
                 return page(wording.ERROR, element("p", text(error), class_="note bad"), status=status)
             return response
 
@@ -105,7 +109,11 @@ class App:
         return Run.at(self._folder / name)
 
     def _all_runs(self, request: Request) -> Response:
-        return page(wording.ALL_RUNS, *all_runs(self.entries(), dict(request.query_params)))
+        content = all_runs(self.entries(), dict(request.query_params), live())
+        return page(wording.ALL_RUNS, *content)
+
+    async def _events(self, request: Request) -> Response:
+        return events(self._folder, request)
 
     def _one_run(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])

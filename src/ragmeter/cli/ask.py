@@ -51,6 +51,7 @@ def run(argv: Sequence[str]) -> int:
         target,
         metrics=metrics,
         columns=options.read_columns(chosen.column),
+        quotes=chosen.quotes,
         max_field=chosen.max_field,
         run=name,
         output_dir=chosen.output_dir,
@@ -92,6 +93,7 @@ def _parser() -> options.Parser:
     add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
     options.column_option(parser)
+    options.quotes_option(parser)
     options.max_field_option(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")

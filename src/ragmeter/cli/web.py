@@ -22,6 +22,7 @@ from ragmeter.cli.options import (
     formula_option,
     json_option,
     max_field_option,
+    quotes_option,
     read_columns,
     reuse_options,
     run_option,
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric
 
 _DESCRIPTION = """\
-Ask a chat page the questions of a file, as a person would, and score its answers.
+Ask a chat page the questions of a file, as a person would, and score its answers. Begin with
+`ragmeter web --url URL --try "A question"`: it shows in a picture what would be read.
 
 The answer is read when it is finished: when its text has been still for a while and nothing on the page says that
 more will come. Without --answer-selector it is the part of the page that grows after a question was sent; which one
@@ -56,7 +58,14 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.runs.places import hold
     from ragmeter.show import terminal
 
-    chosen = _parser().parse_args(list(argv))
+    parser = _parser()
+    chosen = parser.parse_args(list(argv))
+    if chosen.trial is not None:
+        from ragmeter.cli.web_trial import try_page
+
+        return try_page(chosen, _target(chosen, None))
+    if missing := [f"--{name}" for name in ("input", "output") if getattr(chosen, name) is None]:
+        parser.error(f"the following arguments are required: {', '.join(missing)}")
     _check(chosen)
     wanted_name = chosen.run or plain_name(f"web-{chosen.input.stem}")
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
@@ -70,6 +79,7 @@ def run(argv: Sequence[str]) -> int:
         target,
         metrics=metrics,
         columns=read_columns(chosen.column),
+        quotes=chosen.quotes,
         max_field=chosen.max_field,
         run=name,
         output_dir=chosen.output_dir,
@@ -120,7 +130,7 @@ def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
     from ragmeter.io.source import Reading, open_source
 
-    source = open_source(chosen.input, Reading(max_field=chosen.max_field))
+    source = open_source(chosen.input, Reading(quotes=chosen.quotes, max_field=chosen.max_field))
     bases = [metric.base for metric in metrics]
     titles = [metric.name if bases.count(metric.base) > 1 else metric.base for metric in metrics]
     averaged = [] if _AVERAGE in bases else [metric.name for metric in metrics if _is_share(metric)]
@@ -155,8 +165,16 @@ def _parser() -> Parser:
     parser = command_parser("ragmeter web", _DESCRIPTION)
     add = parser.add_argument
     add("--url", required=True, help="the page")
-    add("--input", metavar="FILE", type=Path, required=True, help="a file with query and ground_truth")
-    add("--output", metavar="FILE", type=Path, required=True, help="where the results go, as CSV")
+    add("--input", metavar="FILE", type=Path, help="a file with query and ground_truth")
+    add("--output", metavar="FILE", type=Path, help="where the results go, as CSV")
+    add(
+        "--try",
+        dest="trial",
+        metavar="QUESTION",
+        nargs="?",
+        const="",
+        help="ask one question only, and show in web-try.png where it was typed and what was read; nothing is scored",
+    )
     add("--input-selector", metavar="CSS", help="the box that takes the question; without it, it is looked for")
     add("--submit-selector", metavar="CSS", help="the button that sends it; without it, Enter does")
     add(
@@ -168,6 +186,7 @@ def _parser() -> Parser:
         "average_score is the mean of those that are chosen",
     )
     column_option(parser)
+    quotes_option(parser)
     max_field_option(parser)
     page = parser.add_argument_group("the page")
     add = page.add_argument
@@ -233,7 +252,7 @@ def _check(chosen: argparse.Namespace) -> None:
     check_writable(chosen.output.parent)
 
 
-def _target(chosen: argparse.Namespace, evidence: Path) -> Any:
+def _target(chosen: argparse.Namespace, evidence: Path | None) -> Any:
     from ragmeter.targets.page import Page
     from ragmeter.targets.web import Login, WebTarget
 

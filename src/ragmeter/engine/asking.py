@@ -15,9 +15,11 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
-from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run, with_models
+from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
 from ragmeter.engine.filling import Asking
+from ragmeter.engine.keeping import keep_run
 from ragmeter.engine.offline_filling import with_offline
+from ragmeter.engine.results import Evaluation
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -30,8 +32,9 @@ from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Reading, Source, open_source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps, replacing
 from ragmeter.runs.replacing import hold_for_new_run
+from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
-from ragmeter.show.progress import Progress, progress_bar
+from ragmeter.show.progress import Progress, both, progress_bar
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, SCORED, Batch, outcome_column
 from ragmeter.targets.asking import Answers, Asked, ask
@@ -74,6 +77,7 @@ def ask_and_score(
     *,
     metrics: str | Iterable[MetricLike],
     columns: Mapping[str, str] | None = None,
+    quotes: bool = True,
     max_field: float = MAX_FIELD,
     run: str | None = None,
     output_dir: str | Path = RUNS,
@@ -123,7 +127,7 @@ def ask_and_score(
     output_dir = on_disk(location(output_dir), "asking a system")
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
-    source = open_source(dataset, Reading(max_field=max_field), what="dataset")
+    source = open_source(dataset, Reading(quotes=quotes, max_field=max_field), what="dataset")
     batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
     questions = [question for batch in batches for question in _questions(batch, source)]
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
@@ -139,8 +143,11 @@ def ask_and_score(
         hold_for_new_run(path, "asks questions", asks=True, judged=judge is not None, replace=replace or reuse.wanted),
         Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers,
     ):
-        with progress_bar(progress, "asking", "questions", len(questions)) as advance:
-            asked = ask(asked_of, questions, limits, answers, advance)
+        with (
+            progress_bar(progress, "asking", "questions", len(questions)) as advance,
+            Status(path, "asking questions", len(questions), answers.spent) as status,
+        ):
+            asked = ask(asked_of, questions, limits, answers, both(advance, status.advance), watched_by(status))
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": source_signature(source)}
@@ -159,6 +166,18 @@ def ask_and_score(
     return Service.of(evaluation, asked)
 
 
+def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
+    """Tells a run's status what came of each question."""
+
+    def heard(question: Question, reply: Answer | Failure) -> None:
+        if isinstance(reply, Failure):
+            status.failed(reply.outcome)
+        else:
+            status.answered(question.text, reply.answer)
+
+    return heard
+
+
 def default_name(source: Source, target: Target) -> str:
     """A name that the same dataset and the same target have again, so that the same command goes on after a crash."""
     beginning = stem(source.path) if source.path else source.name
@@ -172,6 +191,13 @@ def _check_budget(budget: float | None, target: Target) -> None:
             hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "
             f"{option('max_calls')}",
         )
+
+
+def first_question(dataset: Any, reading: Reading, columns: Mapping[str, str]) -> str:
+    """The first question of a dataset."""
+    source = open_source(dataset, reading, what="dataset")
+    batch = next(iter(rows_of(Typed(source, "reference", dict(columns)))))
+    return next(_questions(batch, source)).text
 
 
 def _questions(batch: Batch, source: Source) -> Iterator[Question]:

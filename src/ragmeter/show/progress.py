@@ -92,6 +92,16 @@ def parts_bar(progress: Progress, parts: int, dashboard: str = "") -> Iterator[A
         yield advance_part
 
 
+def both(first: Advance, second: Advance) -> Advance:
+    """One function that tells two."""
+
+    def advance(count: int) -> None:
+        first(count)
+        second(count)
+
+    return advance
+
+
 def _ignore(count: int) -> None:
     """Show nothing."""
 

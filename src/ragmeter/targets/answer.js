@@ -57,13 +57,14 @@ const labelPlaces = (echo, rest) => {
 };
 // Whether an element holds the question and little else: its message, not the conversation.
 const isSmall = (element, echo) => squeezed(textOf(element)).length <= Math.max(...echo.map(({ text }) => text.length)) + 2 * LABEL;
-const textOf = (element) => {
+const textOf = (element, longest = 20000) => {
   let text = "";
   const collect = (node) => {
-    if (text.length > 20000) return;
+    if (text.length > longest) return;
     if (nodeType(node) === 3) text += node.data;
     else if (nodeType(node) === 1 && !SKIP.has(tagName(node)) && !isTool(node) && !isIcon(node)) {
-      if (isBlock(styleOf(node))) text += " ";
+      if (!visible(styleOf(node))) return;
+      if (isBlock(styleOf(node))) text += "\n";
       for (const child of children(node)) collect(child);
     }
   };
@@ -78,12 +79,44 @@ const runs = (piece) => {
   else if (last.text !== piece.text) running.set(piece.element, { pattern, text: piece.text, changes: last.changes + 1 });
   return running.get(piece.element).changes >= 2;
 };
+// What the messages of two questions have in common at the same place, while they differ elsewhere. Each message of earlier
+// questions, perhaps on other pages, is a list of places and texts.
+const inCommon = (messages) => {
+  const places = new Map();
+  for (const parts of messages) {
+    for (const [where, text] of parts) {
+      if (!places.has(where)) places.set(where, { text, messages: [] });
+      const known = places.get(where);
+      if (known.text !== text) known.text = null; // it differs
+      known.messages.push(parts);
+    }
+  }
+  return places;
+};
+const MOST_PARTS = 100;
+const partsOf = (some) => some.slice(0, MOST_PARTS).map(({ element, text }) => [key(place(element)), key(text)]);
+const SENTENCES = "p, ul, ol, table, pre, blockquote";
+const isShared = ({ element, text }, current) => {
+  if (!state.mark.shared.size || text.split(" ").length > 4 || /[.:!?…]$/.test(text) || inSentence(element)) return false;
+  const shared = state.mark.shared.get(key(place(element)));
+  if (!shared || shared.text !== key(text)) return false;
+  const outer = parentElement(element), inText = tagName(element) === "P" && outer && [...query(outer, SENTENCES)].some((other) => other !== element);
+  return !inText && shared.messages.some((parts) => !parts.every(([where, own]) => current.has(where + own)));
+};
+const SPEAKER = /^\W*((\w+ )?(bot|chatbot|assistant|copilot|agent|helper)|ai|gpt-?\w*|chatgpt|claude|gemini|llama\S*|mistral\S*|qwen\S*)\W*$/i;
+// A short text that was alone in the message at first, and stays as it is while others come beside it: a name.
+const wasAlone = (rest) => {
+  const { mark } = state, [only] = rest;
+  if (rest.length === 1 && only.text.split(" ").length <= 4 && !/[.:!?…,]$/.test(only.text) && !SENTENCE.has(tagName(only.element))) mark.alone = { element: only.element, text: only.text };
+  const alone = mark.alone && rest.find(({ element, text }) => element === mark.alone.element && text === mark.alone.text);
+  return alone && rest.length > 1 && rest.every((piece) => piece === alone || parent(piece.element) !== parent(alone.element)) ? alone : null;
+};
 const NEVER = new Set(["LI", "TD", "TH", "PRE", "CODE", "H1", "H2", "H3", "H4", "H5", "H6"]);
-const isLabel = (piece, places) => {
+const isLabel = (piece, places, current) => {
   const { element, text } = piece;
   if (text.length > LABEL || (NEVER.has(tagName(element)) && !isCodeLabel(element, text))) return false;
-  if (!state.lenient && (isNow(text) || isInitials(element, text))) return true;
-  return isState(text) || runs(piece) || isCodeLabel(element, text) || places.has(place(element));
+  if (!state.lenient && (isNow(text) || isInitials(element, text) || (SPEAKER.test(text) && tagName(element) !== "P"))) return true;
+  return isState(text) || isShared(piece, current) || runs(piece) || isCodeLabel(element, text) || places.has(place(element));
 };
 
 // -- where an answer is not: beside the box, or outside the region that the page reads aloud --------------------------------
@@ -136,10 +169,20 @@ const ASSISTANT = [
   "[data-testid='stChatMessageContent'][aria-label*='assistant' i]", // Streamlit
   ".q-message-received .q-message-text-content", // NiceGUI and others on Quasar
   ".chat-assistant", // Open WebUI
-  ".agent-turn", // LibreChat
+  ".agent-turn .message-content", // LibreChat
   ".chat-answer-container", // Dify
   ".chatbot-host-bubble", // Flowise
 ].join(", ");
+// Pieces in what a page calls the content of a message, or in the region with the question that it has read aloud; all of
+// them if it has no such thing.
+const inContent = (pieces, echo) => {
+  const holds = (outer, some) => some.filter(({ element }) => outer.some((e) => within(element, e)));
+  const contents = all(".message-content").filter((e) => !echo.some(({ element }) => within(element, e)));
+  const own = contents.length ? holds(contents, pieces) : [];
+  if (own.length || !echo.length) return own.length ? own : pieces;
+  const regions = all("[role='log'], [aria-live='polite'], [aria-live='assertive']").filter((e) => echo.some(({ element }) => within(element, e)));
+  return regions.length && !state.lenient ? holds(regions, pieces) : pieces;
+};
 // New messages of the assistant's; null if the page names none.
 const marked = (rest, echo) => {
   const messages = all(ASSISTANT).filter(seen);

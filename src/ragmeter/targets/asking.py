@@ -74,6 +74,10 @@ class Answers:
         finally:
             self.journal.close()
 
+    def spent(self) -> float:
+        """Dollars that the answers have cost so far."""
+        return self.journal.spent(self.round.key()).cost
+
     def finish(self) -> None:
         """The run is complete: the next one of its name asks everything again."""
         self.journal.finish_round(self.round.number)
@@ -85,12 +89,16 @@ def ask(
     limits: Limits,
     answers: Answers | None,
     advance: Callable[[int], None],
+    heard: Callable[[Question, Answer | Failure], None] = lambda question, reply: None,
 ) -> Asked:
-    """Ask every question. Each answer is recorded in the journal before it counts; without one, nothing is kept."""
+    """Ask every question. Each answer is recorded in the journal before it counts; without one, nothing is kept.
+
+    `advance` is called with the number of questions that are done, `heard` with each question and what came of it.
+    """
     replies: list[Answer | Failure] = [Failure(STOPPED, "stopped")] * len(questions)
     if answers is None:
         with Answers(None, "", target, questions) as answers:
-            return ask(target, questions, limits, answers, advance)
+            return ask(target, questions, limits, answers, advance, heard)
     current = answers.round
 
     async def work(caller: Caller) -> Asked:
@@ -102,6 +110,7 @@ def ask(
                 question = replace(questions[place], history=tuple(history), conversation_id=conversation)
                 key = current.key(*_key(question, digest.hexdigest()))
                 answer = replies[place] = await _answer(caller, target, question, key)
+                heard(question, answer)
                 if isinstance(answer, Failure):  # later turns would be asked without their context
                     for later in places[count:]:
                         replies[later] = Failure(answer.outcome, "an earlier turn of the session has no answer")
@@ -118,7 +127,9 @@ def ask(
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
         return Asked(replies, effort, caller.usage.as_dict(), notice)
 
-    return run_calls(work, limits, answers.journal, current.key())
+    target.limit(limits.workers)
+    at_once = replace(limits, workers=limits.workers * target.overlap)
+    return run_calls(work, at_once, answers.journal, current.key())
 
 
 def _key(question: Question, history: str) -> tuple[Any, ...]:

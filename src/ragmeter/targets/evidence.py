@@ -15,7 +15,9 @@ from ragmeter.targets.port import Question
 _SCREENSHOT, _READ = 30.0, 10.0
 #: Characters of a frame's text that are kept, and frames.
 _LONGEST, _FRAMES = 1_000_000, 20
-_TEXT = "longest => document.body ? document.body.innerText.slice(0, longest) : ''"
+#: The text with that of shadow roots, as our script reads it; else what the browser has.
+_TEXT = """longest => { const own = window.__ragmeter ? window.__ragmeter.allText(longest).value : null;
+    return own || (document.body ? document.body.innerText.slice(0, longest) : ''); }"""
 
 
 async def keep_evidence(folder: Path, question: Question, page: OpenPage, error: type[Exception]) -> None:

@@ -19,7 +19,7 @@ _LONGER, _LONGEST = 2.0, 10.0
 #: Seconds without any signal for a text that does not end as a sentence, a table or code does: the rest may still come.
 _BROKEN_OFF = 8.0
 #: Seconds for a text that is probably only a label, a time or initials.
-_UNSURE = 10.0
+_UNSURE = 30.0
 #: How many of the last texts are remembered, to know a text that comes and goes; and how many beginnings of the first.
 _LAST, _FIRST = 8, 200
 #: The most seconds that one look adds: on a slow machine, the text may have changed between two looks.
@@ -154,6 +154,11 @@ class Finish:
         if not text:
             return self._take_unsure(look, traffic, passed)
         return is_answer(text) and self._still >= self._patience(look, traffic, now)
+
+    def seems_complete(self, look: Mapping[str, Any], traffic: Traffic) -> bool:
+        """Whether the text has not changed for a second, and nothing shows that the page is at work."""
+        at_work = look["busy"] or look["off"] or look.get("signs") or traffic.under_way
+        return not at_work and is_answer(self.text) and self._still >= _SETTLED
 
     def _begins(self, text: str, now: float) -> None:
         if is_answer(text) and len(self._beginnings) < _FIRST:

@@ -30,6 +30,14 @@ def check_look(look: dict[str, Any]) -> bool:
     )
 
 
+def check_message(message: dict[str, Any]) -> bool:
+    """Whether a message has the form that our script gives it: parts, each a place and a text, and a selector."""
+    parts, selector = message.get("parts"), message.get("suggested")
+    if not isinstance(parts, list) or not isinstance(selector, str | None):
+        return False
+    return all(isinstance(part, list) and len(part) == 2 and all(isinstance(x, str) for x in part) for part in parts)
+
+
 def read_sources(links: list[dict[str, Any]] | None) -> tuple[list[str] | None, list[str] | None]:
     """The sources that the page shows: their addresses or names, and their texts."""
     if links is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ PAGE_CRASHED, BLOCKED = "page_crashed", "blocked"
 TAMPERED = "the page has replaced functions of the browser that are needed to read it"
 #: Seconds that a page has to show that it responds at all, and that closing it may take.
 _RESPONDS, _CLOSES = 2.0, 10.0
+#: How many messages of earlier answers are remembered.
+_MESSAGES = 10
 #: The most frames of a page that are read, windows that it may open, and loads and dialogs that are not worth a word.
 _FRAMES, _WINDOWS, _OFTEN = 100, 20, 10
 _UNREACHABLE = re.compile(
@@ -75,8 +78,13 @@ class OpenPage:
         self.asked = 0
         self.selector: str | None = None
         self.box: str | None = None
+        self.attempts = 0  # to send the last question
+        self.sent_by: str | None = None  # the button's selector, or nothing if it was Enter
+        self.ignored = ""  # texts beside the last answer that were taken for labels
         self.frozen = False  # it has not responded to a call
+        self.has_other_origins = False  # a frame of it was at another origin, and may have stored something there
         self.events = Events(context, tab, error)
+        self.messages: deque[list[Any]] = deque(maxlen=_MESSAGES)  # what earlier answers' messages consisted of
         self._error = error
         self._marks: dict[Any, Any] = {}
         self._stuck: set[Any] = set()  # frames inside the page that do not respond
@@ -233,6 +241,9 @@ class OpenPage:
             raise GiveUp(BLOCKED, f"the page leads to {where}, {self._other_host} ({advice})")
 
     def _navigated(self, frame: Any) -> None:
+        address, own = urlsplit(frame.url), urlsplit(self.how.url)
+        if address.scheme in ("http", "https") and (address.scheme, address.netloc) != (own.scheme, own.netloc):
+            self.has_other_origins = True
         if frame == self.page.main_frame:
             self.events.loads += 1
             self._is_elsewhere(frame.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from contextlib import suppress
@@ -12,6 +13,10 @@ from ragmeter.targets.finish import Traffic
 
 #: Characters of a message that are kept.
 _LONGEST = 1000
+#: Errors about fonts, pictures and styles: they explain nothing.
+_ASIDE = re.compile(
+    r"\.(woff2?|ttf|otf|eot|png|jpe?g|gif|webp|svg|ico|css|map)\b|\bfonts?\b|preload|manifest", re.IGNORECASE
+)
 #: The lowest status of HTTP that is a refusal.
 _REFUSED = 400
 
@@ -55,7 +60,8 @@ class Events:
 
     def last_error(self) -> str:
         """The last error on the console, on one line; nothing if there is none."""
-        logged = next((line for line in reversed(self.console) if line.startswith("error")), "")
+        errors = (line for line in reversed(self.console) if line.startswith("error") and not _ASIDE.search(line))
+        logged = next(errors, "")
         return " ".join(logged.split())[:200]
 
     def _log(self, message: Any) -> None:

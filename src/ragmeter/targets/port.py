@@ -82,6 +82,12 @@ class Target(ABC):
 
     name: str
     price: Price | None = None
+    #: Calls at once for each worker. A target that has more than one keeps to the number of workers itself.
+    overlap = 1
+
+    def limit(self, workers: int) -> None:
+        """So many questions may be under way at once; called before the first one."""
+        return
 
     async def __aenter__(self) -> Self:
         """Open connections, before the first question."""

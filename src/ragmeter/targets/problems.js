@@ -2,20 +2,24 @@
 
 // -- by names ---------------------------------------------------------------------------------------------------------------
 const BAD = new Set(["error", "errors", "exception", "traceback", "danger", "destructive", "negative", "failure", "failed", "critical"]);
-const RED = /^(text|bg|border)-(red|rose)-\d{3}/;
+const RED = /^(bg|border)-(red|rose)-\d{2,3}/, COLOURED = /^text-(red|rose)-\d{3}/;
 const HARMLESS = /^(has|no|non|without|not|on|is)$|^(boundary|handler|handling|correction|rate)$/;
 const badNames = new Map();
 const nameIsBad = (name) => {
   if (!badNames.has(name)) {
     const parts = name.includes(":") || name.length > 60 ? [] : split(name).filter(Boolean);
     const bad = parts.some((word) => BAD.has(word)) && !parts.some((word) => HARMLESS.test(word));
-    if (badNames.size < 10000) badNames.set(name, bad || RED.test(name));
-    else return bad || RED.test(name);
+    if (badNames.size < 10000) badNames.set(name, bad);
+    else return bad;
   }
   return badNames.get(name);
 };
-const isBad = (element) => {
-  for (const name of classes(element)) if (nameIsBad(name)) return true;
+const isBad = (element, text) => {
+  for (const name of classes(element)) {
+    if (nameIsBad(name)) return true;
+    // A colour alone may be that of a name or of a letter in a circle.
+    if (text.length > 3 && ((RED.test(name) && !isRound(element)) || (COLOURED.test(name) && TROUBLE.test(text)))) return true;
+  }
   return ["data-testid", "data-type", "data-variant", "data-severity", "data-status"].some((name) => nameIsBad(attribute(element, name) || ""));
 };
 
@@ -32,7 +36,7 @@ const redBox = (piece) => {
   let outermost = null;
   for (let steps = 0; e && e !== document.body && steps < 8; e = parent(e), steps++) {
     if (state.mark.there.has(e) && steps > 3) break;
-    if (isBad(e)) outermost = e;
+    if (isBad(e, piece.text)) outermost = e;
   }
   return outermost;
 };

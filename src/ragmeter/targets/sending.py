@@ -41,7 +41,7 @@ class SendingPage(OpenPage):
             frame, box = await self._box()
             await self._type(box, question)
             await self._mark(question)
-            begun = time.perf_counter()
+            begun, self.attempts = time.perf_counter(), 1
             await self._submit(box)
             begun = await self._ensure_sent(frame, box, question, begun)
         return frame, begun
@@ -64,8 +64,7 @@ class SendingPage(OpenPage):
                     async with self._aside(frame):
                         box = await self._last_editable(frame.locator(selector))
                         if box is not None:
-                            path = await box.evaluate("box => window.__ragmeter ? window.__ragmeter.path(box) : null")
-                            self.box = self._value(path, str)
+                            self.box = await self._path(box)
                             return frame, box
             if await watch.is_over(self.how.timeout):
                 raise GiveUp(SELECTOR_NOT_FOUND, await self._not_found(None, option("input_selector")))
@@ -78,6 +77,12 @@ class SendingPage(OpenPage):
         """What each frame has, to see whether the page still grows."""
         signs = [await self._run(frame, "signs", kind=dict) for frame in self._frames()]
         return [sign for sign in signs if sign]
+
+    async def _path(self, element: Any) -> str | None:
+        """A selector for an element, for the user."""
+        code = "element => window.__ragmeter ? window.__ragmeter.path(element) : null"
+        path: str | None = self._value(await element.evaluate(code), str)
+        return path
 
     async def _last_editable(self, boxes: Any) -> Any:
         """The last of several boxes that is visible and editable: a chat has it at its end."""
@@ -136,12 +141,11 @@ class SendingPage(OpenPage):
         self.events.traffic.question(time.perf_counter(), question)
         how = self.how
         given = {"answer": how.answer_selector, "ready": how.ready_selector, "sources": how.sources_selector}
-        self._marks = {
-            frame: await self._run(frame, "mark", {"question": question, **given}, kind=dict)
-            for frame in self._frames()
-        }
+        more = {"question": question, "messages": list(self.messages)}
+        self._marks = {frame: await self._run(frame, "mark", {**more, **given}, kind=dict) for frame in self._frames()}
 
     async def _submit(self, box: Any) -> None:
+        self.sent_by = self.how.submit_selector
         if self.how.submit_selector is not None:
             _, button = await self._find(self.how.submit_selector, parameter("submit_selector"))
             await self._click(button, f"{parameter('submit_selector')} {self.how.submit_selector!r}")
@@ -150,6 +154,7 @@ class SendingPage(OpenPage):
         if button is None:
             await box.press("Enter", timeout=self.how.timeout * 1000)
         else:
+            self.sent_by = await self._path(button)
             await self._click(button, "the button beside the box")
 
     async def _button(self, box: Any) -> Any:
@@ -182,7 +187,7 @@ class SendingPage(OpenPage):
             if time.perf_counter() > deadline:
                 raise TryAgain(TIMEOUT, self._not_sent(attempts))
             attempts += 1
-            begun = time.perf_counter()
+            begun, self.attempts = time.perf_counter(), attempts
             await self._send_again(box, question, attempts)
         return begun
 
@@ -207,6 +212,7 @@ class SendingPage(OpenPage):
                 await self._submit(box)
                 return
             button = await self._button(box) if attempt % 2 else None
+            self.sent_by = await self._path(button) if button else None
             await (button.click(timeout=seconds * 1000) if button else box.press("Enter", timeout=seconds * 1000))
         except self._error:  # it is being replaced, or takes nothing now
             self._check_alive()

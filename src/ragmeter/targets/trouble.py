@@ -10,16 +10,18 @@ from ragmeter.targets.finish import Finish, Traffic, is_answer
 #: Seconds that an error must be there while the answer does not go on; the same after a failed request; and after a
 #: stop button has gone without an answer.
 _SHOWN, _BROKEN, _NOTHING = 1.0, 3.0, 10.0
+#: An answer that still changes so many seconds after an error has nothing to do with it.
+_GOES_ON = 0.5
 
 
 class Trouble:
     """Watches for an error beside an answer. An answer that goes on after it has nothing to do with it."""
 
-    def __init__(self, begun: float) -> None:
+    def __init__(self) -> None:
         self._problem = ""
         self._since: dict[str, float] = {}
         self._was_busy = False
-        self._begun = begun
+        self._harmless: set[str] = set()
 
     def see(self, look: Mapping[str, Any], finish: Finish, traffic: Traffic, now: float, *, ended: bool) -> str:
         """The error that one look at the page shows for sure; nothing if there is none."""
@@ -34,12 +36,12 @@ class Trouble:
             "nothing": (nothing, _NOTHING, "the page has stopped working on the question and shows no answer"),
         }
         for name, (is_there, seconds, cause) in cases.items():
-            if not is_there:
+            if not is_there or cause in self._harmless:
                 self._since.pop(name, None)
                 continue
             since = self._since.setdefault(name, now)
-            if name != "nothing" and finish.changed > since:  # the answer goes on
-                self._since[name] = now
+            if name != "nothing" and finish.changed > since + _GOES_ON:
+                self._harmless.add(cause)
             elif now - since >= seconds or (ended and name != "nothing"):
                 return cause
         return ""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.hints import parameter
+from ragmeter.hints import option, parameter
 from ragmeter.io.cells import whole
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.finish import Finish
-from ragmeter.targets.looks import check_look, read_sources
+from ragmeter.targets.looks import check_look, check_message, read_sources
 from ragmeter.targets.page import SELECTOR_NOT_FOUND, TAMPERED, Page
 from ragmeter.targets.port import Answer
 from ragmeter.targets.sending import SendingPage
@@ -19,10 +21,14 @@ from ragmeter.targets.trouble import Trouble
 
 __all__ = ["Page", "Visit"]
 _POLL = 0.05
+#: Seconds for a picture of the page.
+_PICTURE = 30.0
 
 
 class Visit(SendingPage):
-    """A page that is asked."""
+    """A page that is asked. `rests` is called once an answer seems to be complete, and is only watched from then on."""
+
+    rests: Callable[[], None] = staticmethod(lambda: None)
 
     async def ask(self, question: str) -> Answer:
         """Type the question, send it, and wait until the answer is finished."""
@@ -32,7 +38,7 @@ class Visit(SendingPage):
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
         """Look at the page until the answer is there and finished."""
-        finish, trouble = Finish(begun, named=self.how.ready_selector is not None), Trouble(begun)
+        finish, trouble = Finish(begun, named=self.how.ready_selector is not None), Trouble()
         look: dict[str, Any] | None = None
         while (left := begun + self.how.timeout - (started := time.perf_counter())) > 0:
             self._check_alive()
@@ -58,14 +64,30 @@ class Visit(SendingPage):
         ended = finish.see(look, traffic, now)
         if problem := trouble.see(look, finish, traffic, now, ended=ended):
             raise GiveUp(TARGET_ERROR, whole(problem))
+        if finish.seems_complete(look, traffic):
+            self.rests()
         return ended
+
+    async def picture(self, path: Path) -> bool:
+        """Outline the box, the button and the answer, and write a picture of the page; False if it can't be."""
+        try:
+            async with asyncio.timeout(_PICTURE):
+                for frame in self._frames():
+                    await self._run(frame, "outline")
+                await self.page.screenshot(path=str(path), full_page=True, timeout=_PICTURE * 1000)
+        except (TimeoutError, GiveUp, TryAgain, self._error):
+            return False
+        return True
 
     async def _done(self, look: dict[str, Any]) -> None:
         """The answer has been read, also if the page responds no more."""
-        self.selector = look["selector"]
+        self.selector, self.ignored = None, look["ignored"]
         try:
             async with asyncio.timeout(self.grace):
-                await self._run(look["frame"], "done", self.selector)
+                message = await self._run(look["frame"], "done", look["selector"], kind=dict)
+                if message is not None and check_message(message):
+                    self.messages.append(message["parts"])
+                    self.selector = message["suggested"]
         except (TimeoutError, TryAgain):
             self.frozen = True
 
@@ -75,10 +97,10 @@ class Visit(SendingPage):
         for candidate in sorted(self._marks, key=lambda other: other is not frame):
             if candidate in self._stuck:
                 continue
-            look = await self._run(candidate, "look", kind=dict)
+            look = await self._run(candidate, "look", list(self.messages), kind=dict)
             if look is None and self._marks[candidate] is not None:  # the page was replaced, for example by a form
                 await self._run(candidate, "restore", self._marks[candidate])
-                look = await self._run(candidate, "look", kind=dict)
+                look = await self._run(candidate, "look", list(self.messages), kind=dict)
             if look is None:
                 continue
             if not check_look(look):
@@ -103,7 +125,11 @@ class Visit(SendingPage):
                 if guess:
                     missed = f"{parameter('answer_selector')} {how.answer_selector!r} matches nothing {within}"
                     return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
-        return TryAgain(TIMEOUT, f"no answer {within}{self._notes()}")
+        seen = ""
+        if look is not None and look["ignored"]:
+            place = f"{option('answer_selector')} says where the answer is"
+            seen = f"; what is new on the page are only labels: {whole(look['ignored'])}; {place}"
+        return TryAgain(TIMEOUT, f"no answer {within}{seen}{self._notes()}")
 
     def _notes(self) -> str:
         """What may explain that there is no answer, for the end of a message."""

@@ -75,21 +75,21 @@ const key = (text) => (text.length < 24 ? "=" + text : "#" + text.length.toStrin
 const packed = (counts) => [...counts].map(([text, times]) => text + "\t" + times).join("\n"); // no text has a tab in it
 const unpacked = (lines) => new Map(lines.split("\n").map((line) => line.split("\t")).map(([text, times]) => [text, Number(times)]));
 
-const mark = ({ question, answer, ready, sources }) => {
+const mark = ({ question, answer, ready, sources, messages }) => {
   state.box = focused();
   const now = pieces(), answers = answer ? all(answer) : [];
   const texts = new Map();
   for (const { text } of now) texts.set(key(text), (texts.get(key(text)) || 0) + 1);
   for (const [timer, { repeats }] of [...timers]) if (!repeats) timers.delete(timer);
   const memory = {
-    question, answer, ready, sources, home: state.home,
+    question, answer, ready, sources, messages: messages || [], home: state.home,
     answers: answers.length, last: answers.length ? key(squeezed(textContent(answers[answers.length - 1]))) : "",
     listed: sources ? all(sources).length : 0, working: working().length, shown: count(ready),
   };
   state.mark = {
     ...memory, texts, touched: new Set(), was: new Map(now.map((piece) => [piece.element, piece.text])),
     notices: new Set([undefined, ...now.map((piece) => piece.passing)]), there: new WeakSet(all("*")),
-    running: new Map(), boxSide: {}, buttons: all(BUTTONS).filter((button) => !button.disabled).slice(0, 200),
+    running: new Map(), boxSide: {}, shared: inCommon(memory.messages), buttons: all(BUTTONS).filter((button) => !button.disabled).slice(0, 200),
   };
   return { ...memory, texts: packed(texts) }; // for the page that comes next: a form may load a page with the answer
 };
@@ -97,7 +97,8 @@ const restore = (memory) => {
   state.home = memory.home;
   state.mark = {
     ...memory, texts: unpacked(memory.texts), listed: 0, touched: new Set(), was: new Map(), notices: new Set([undefined]),
-    there: new WeakSet(), running: new Map(), boxSide: {}, buttons: [], reloaded: true,
+    there: new WeakSet(), running: new Map(), boxSide: {}, shared: inCommon(memory.messages), buttons: [],
+    reloaded: true,
   };
   return true;
 };
@@ -136,7 +137,8 @@ const locate = (selector) => {
   // Words that were there before count as said again where they were written again, and not above the new question.
   const again = (element) => rewritten(element) && echo.every((piece) => follows(element, piece.element));
   const places = labelPlaces(echo, news.filter((piece) => !isEcho.has(piece)));
-  const labels = new Set(news.filter((piece) => !isEcho.has(piece) && isLabel(piece, places)));
+  const current = new Set(state.mark.shared.size ? partsOf(news.filter((piece) => !isEcho.has(piece))).map(([where, text]) => where + text) : []);
+  const labels = new Set(news.filter((piece) => !isEcho.has(piece) && isLabel(piece, places, current)));
   Object.assign(state, { ignored: [...labels].map(({ text }) => text), news, echo: isEcho });
   state.labels = new WeakSet([...labels].flatMap(({ nodes }) => nodes));
   if (selector) {
@@ -145,19 +147,29 @@ const locate = (selector) => {
     const inner = isNew ? now.filter((piece) => within(piece.element, element)) : [];
     return isNew && !(inner.length && inner.every((piece) => isEcho.has(piece))) ? [element] : []; // a selector of all messages
   }
+  const name = wasAlone(news.filter((piece) => !isEcho.has(piece) && !labels.has(piece)));
+  if (name) labels.add(name);
+  for (const node of name ? name.nodes : []) state.labels.add(node);
   const rest = news.filter((piece) => !isEcho.has(piece) && !labels.has(piece));
   const messages = marked(rest, echo);
   if (messages && messages.length) return messages;
-  const chosen = likely(rest, echo);
+  const chosen = likely(inContent(rest, echo), echo);
   if (chosen.length) return around(chosen, [...rest, ...labels], now);
   const home = state.home && all(state.home).pop();
   return home && again(home) ? [home] : [];
 };
 
+// A selector for the user that is right for the next message, and tomorrow: no ids and classes that a program has made up.
+const GENERATED = /\d[a-z]|\d{3}|\d.*[a-z].*\d|^(css|sc|jss|svelte|emotion|st-emotion|radix|headlessui|mui|ember|ng)-|[[\]/:!]/i;
+const isNumbered = (id) => /\d/.test(id) || GENERATED.test(id);
+const TEST_IDS = ["data-testid", "data-test", "data-role", "data-message-author-role"];
 const path = (element) => {
-  const id = attribute(element, "id"), test = attribute(element, "data-testid"), names = [...classes(element)];
-  if (id) return "#" + CSS.escape(id);
-  if (test) return `[data-testid="${CSS.escape(test)}"]`;
+  const own = ASSISTANT.split(", ").find((selector) => matches(element, selector));
+  if (own) return own;
+  const id = attribute(element, "id"), test = TEST_IDS.find((name) => attribute(element, name));
+  if (id && !isNumbered(id)) return "#" + CSS.escape(id);
+  if (test) return `[${test}="${CSS.escape(attribute(element, test))}"]`;
+  const names = [...classes(element)].filter((name) => !GENERATED.test(name));
   const name = tagName(element).toLowerCase() + names.slice(0, 2).map((each) => "." + CSS.escape(each)).join("");
   const outer = parentElement(element);
   return names.length || !outer || tagName(outer) === "BODY" ? name : path(outer) + " > " + name;
@@ -181,8 +193,9 @@ const withoutLists = (elements, sources) => {
 };
 
 // One look: the text and the signals are of the same moment. Nothing if this page knows of no question.
-const look = () => {
+const look = (messages) => {
   if (!state.mark) return null;
+  if (messages && messages.length !== state.mark.messages.length) Object.assign(state.mark, { messages, shared: inCommon(messages) });
   const { answer, ready, sources, shown } = state.mark;
   const length = counter(LONGEST, "the answer has more characters than ");
   const read = (lenient) => {
@@ -199,6 +212,7 @@ const look = () => {
     if (other.text) [elements, unsure] = [other.elements, other.text];
   }
   const now = count(ready), at = working();
+  state.located = elements;
   return {
     text, unsure, problem: trouble(text),
     selector: elements.length ? path(elements[0]) : null,
@@ -208,10 +222,28 @@ const look = () => {
     off: isOff(state.box), timers: [...timers.values()].some(({ soon }) => soon), ready: now > 0, newly: now > shown,
   };
 };
-// The answer was read: the same words in the same place may be the next one.
+// The answer was read: the same words in the same place may be the next one. What its message consists of is for comparison
+// with the next one.
 const done = (selector) => {
   state.home = selector;
-  return true;
+  const located = state.located || [], around = located.map(messageOf);
+  const own = state.news.filter((piece) => !state.echo.has(piece) && around.some((element) => within(piece.element, element)));
+  return { parts: partsOf(own), suggested: suggested(located) };
+};
+// A selector for this message of which it is the last match, as it must be for the next one; nothing if there is none.
+const suggested = ([first]) => {
+  for (let e = first, steps = 0; e && e !== document.body && steps < 3; e = parentElement(e), steps++) {
+    const selector = path(e), match = all(selector).pop();
+    if (match && selector.length <= 120 && (match === e || within(match, e))) return selector;
+  }
+  return null;
+};
+// The message that an answer is in: as far up as there is no other text than new one.
+const messageOf = (element) => {
+  const old = lineage([...state.echo].map((piece) => piece.element));
+  let top = element;
+  while (parent(top) && parent(top) !== document.body && !old.has(parent(top)) && !state.mark.there.has(parent(top))) top = parent(top);
+  return top;
 };
 
 // What became of the question: nothing to say once it is in the conversation, or another text is new; else whether it is
@@ -231,10 +263,41 @@ const signs = () => ({
   timers: [...timers.values()].some(({ repeats }) => !repeats), repeats: [...timers.values()].some(({ repeats }) => repeats),
 });
 
+// The part of an element that the pieces of text in it take.
+const textArea = (element) => {
+  const own = state.news.filter((piece) => !state.echo.has(piece) && !piece.nodes.some((node) => state.labels.has(node)) && within(piece.element, element));
+  const areas = own.flatMap((piece) => [...rects(piece.element)]);
+  if (!areas.length) return element;
+  const edge = (choose, name) => areas.reduce((best, area) => choose(best, area[name]), areas[0][name]);
+  const [left, top] = [edge(Math.min, "left"), edge(Math.min, "top")];
+  return [{ left, top, width: edge(Math.max, "right") - left, height: edge(Math.max, "bottom") - top }];
+};
+// For a picture: frames around the box, the button that sends, and the answer.
+const outline = () => {
+  const draw = (element, colour, name) => {
+    const [area] = Array.isArray(element) ? element : element ? rects(element) : [];
+    if (!area) return;
+    const frame = document.createElement("div"), tag = document.createElement("div");
+    const place = `left:${area.left + window.scrollX - 3}px;top:${area.top + window.scrollY - 3}px;`;
+    frame.setAttribute("style", `position:absolute;${place}width:${area.width + 6}px;height:${area.height + 6}px;border:3px solid ${colour};box-sizing:border-box;z-index:2147483647;pointer-events:none`);
+    tag.setAttribute("style", `position:absolute;left:-3px;top:-19px;white-space:nowrap;background:${colour};color:#fff;font:12px/16px sans-serif;padding:0 4px`);
+    tag.textContent = name;
+    frame.append(tag);
+    document.documentElement.append(frame);
+  };
+  const box = currentBox();
+  if (state.mark && box) draw(box, "#1565c0", "the box");
+  if (state.mark && box) draw(sender(box), "#ef6c00", "the button");
+  for (const element of state.located || []) draw(textArea(element), "#2e7d32", "the answer");
+  return true;
+};
+
 // For messages: what there is on the page, and where an answer seems to be.
 const label = (element) => squeezed((element.placeholder || textContent(element) || element.value || "").slice(0, 500)).slice(0, 40);
 const candidates = () => all(EDITABLE + ", button, [type=submit]")
   .filter(seen).slice(0, 20).map((element) => path(element) + (label(element) ? "  " + quoted(label(element)) : ""));
+const allText = (longest) => squeezedLines(document.body ? textOf(document.body, longest) : "");
+const squeezedLines = (text) => text.split("\n").map(squeezed).filter(Boolean).join("\n");
 const guess = () => {
   const located = state.mark && !all(state.mark.answer).length ? locate(null) : [];
   return located.length ? path(located[0]) : null;
@@ -271,5 +334,5 @@ const safely = (work) => (argument) => {
   }
 };
 const api = { sender };
-for (const [name, work] of Object.entries({ mark, restore, look, done, candidates, guess, wrong, path, unsent, signs })) api[name] = safely(work);
+for (const [name, work] of Object.entries({ mark, restore, look, done, candidates, guess, wrong, path, unsent, signs, outline, allText })) api[name] = safely(work);
 Object.defineProperty(window, "__ragmeter", { value: Object.freeze(api) });

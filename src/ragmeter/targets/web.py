@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,6 +21,7 @@ from ragmeter.hints import parameter
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.browser import launch, playwright_api, start_playwright
+from ragmeter.targets.contexts import Contexts, Slot
 from ragmeter.targets.evidence import drop_evidence, keep_evidence
 from ragmeter.targets.origin import Gate
 from ragmeter.targets.page import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, first_line
@@ -58,7 +59,12 @@ class Login:
 
 
 class WebTarget(Target):
-    """Uses pages in isolated contexts of one browser. A session keeps its page, and so its conversation."""
+    """Uses pages in isolated contexts of one browser. A session keeps its page, and so its conversation.
+
+    While an answer that seems to be complete is only watched, the next question may begin; its page is opened before.
+    """
+
+    overlap = 2
 
     def __init__(
         self,
@@ -95,6 +101,10 @@ class WebTarget(Target):
         self._discarded: Any = None  # a browser that did not respond
         self._sessions: dict[str, Visit] = {}
         self._idle: list[Visit] = []
+        self._contexts = Contexts()
+        self._messages: deque[list[Any]] = deque(maxlen=10)  # of earlier answers, for comparison
+        self._workers: int | None = None
+        self._slots: asyncio.Semaphore | None = None
         # Answers depend on the whole address, whose query may be secret (hence a hash), but not on timeouts.
         whole_url = hashlib.sha256(page.url.encode()).hexdigest()[:16]
         irrelevant = {"timeout": None, "any_host": None}
@@ -107,8 +117,14 @@ class WebTarget(Target):
             del page["same_origin_only"]
         return {"kind": "web", **page}
 
+    def limit(self, workers: int) -> None:
+        """The number of pages that answer at the same time. On the same page, a question waits for the one before."""
+        self._workers = workers
+        self.overlap = 1 if self.page.same_page else type(self).overlap
+
     async def __aenter__(self) -> Self:
         api = playwright_api()
+        self._slots = asyncio.Semaphore(self._workers) if self._workers else None
         self._starting = asyncio.Lock()
         self._last_opening = asyncio.Event()
         self._last_opening.set()
@@ -122,6 +138,7 @@ class WebTarget(Target):
         return self
 
     async def __aexit__(self, *failure: object) -> None:
+        await self._contexts.close()
         await self._discard(self._browser)
         await self._ended(self._playwright.stop())
 
@@ -148,7 +165,7 @@ class WebTarget(Target):
 
     async def open(self, question: Question) -> None:
         """Open the page of a session, before its first question."""
-        await self._explained(self._visit_of(question))
+        await self._explained(self.visit_of(question))
 
     async def answer(self, question: Question) -> Reply:
         """Ask on a page: the session's own, or one that is free or new."""
@@ -166,11 +183,14 @@ class WebTarget(Target):
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
 
     async def _answer(self, question: Question) -> Reply:
-        visit = await self._visit_of(question)
+        visit = await self.visit_of(question)
         try:
-            for earlier, _ in question.history if visit.asked == 0 else ():
-                await visit.ask(earlier)  # a resumed conversation: its earlier turns are asked again on the new page
-            answer = await visit.ask(question.text)
+            async with Slot(self._slots) as slot:
+                for earlier, _ in question.history if visit.asked == 0 else ():
+                    await visit.ask(earlier)  # a resumed conversation: its earlier turns are asked again
+                if self._worked:  # the first answer shows whether the call is right: nothing else is asked before it
+                    visit.rests = slot.release
+                answer = await visit.ask(question.text)
         except (GiveUp, TryAgain, self._error) as error:
             raise await self._failed(visit, question, error) from None
         self._worked = True
@@ -180,7 +200,7 @@ class WebTarget(Target):
         await self._leave(visit, question, broken=visit.frozen)
         return answer.as_reply()
 
-    async def _visit_of(self, question: Question) -> Visit:
+    async def visit_of(self, question: Question) -> Visit:
         """The open page for a question."""
         try:
             visit = await self._visit(question)
@@ -233,6 +253,7 @@ class WebTarget(Target):
             if not idle.gone:
                 return idle
         visit = await self._new()
+        visit.messages = self._messages
         if question.session_id is not None:
             self._sessions[question.session_id] = visit
         return visit
@@ -242,6 +263,10 @@ class WebTarget(Target):
             if self._browser is self._discarded or not self._browser.is_connected():  # perhaps killed for memory
                 self._browser = await self._launch()
             browser = self._browser
+        if (context := self._contexts.take(browser)) is not None:
+            with suppress(TimeoutError, self._error):
+                async with asyncio.timeout(_ENDS):
+                    return await self._tab_in(*context)
         gate = Gate(self.page.url, self.blocked) if self.page.same_origin_only else None
         try:
             async with asyncio.timeout(_MAKES):
@@ -259,9 +284,12 @@ class WebTarget(Target):
         if gate is not None:
             options["proxy"] = await gate.open()
         context = await browser.new_context(**options)
+        await context.add_init_script(_script())
+        return await self._tab_in(context, gate)
+
+    async def _tab_in(self, context: Any, gate: Gate | None) -> Visit:
         if self.login.cookies:
             await context.add_cookies([{"url": self.page.url, **cookie} for cookie in self.login.cookies])
-        await context.add_init_script(_script())
         tab = await context.new_page()
         password = self.login.credentials is not None
         return Visit(self.page, context, tab, self._error, password=password, gate=gate)
@@ -275,7 +303,8 @@ class WebTarget(Target):
         elif self.page.same_page and not broken:
             self._idle.append(visit)
             return
-        await self._close(visit)
+        if broken or self.login.storage_state is not None or not await self._contexts.keep(visit):
+            await self._close(visit)
 
     async def _close(self, visit: Visit) -> None:
         """Close a page, if need be with its browser: one page must not stop the others."""

@@ -20,7 +20,7 @@ def main():
             async for word in astream(question):
                 answer += word
                 words.set_content(answer)
-                await ui.run_javascript("window.scrollTo(0, document.body.scrollHeight)")
+                ui.run_javascript("window.scrollTo(0, document.body.scrollHeight)")
         except Exception as error:
             ui.notify(f"Error: {error}", type="negative")
 

@@ -17,9 +17,9 @@ async function post(where, fields) {
   const response = await fetch(where, {
     method: 'POST', headers: {'Content-Type': 'application/json', 'X-CSRF-Token': token}, body: JSON.stringify(fields),
   });
-  if (response.ok) return response.json();
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  throw new Error(page.querySelector('.note')?.textContent ?? `the server said ${response.status}`);
+  const reply = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(reply.error ?? `the server said ${response.status}`);
+  return reply;
 }
 
 function problem(error) {
@@ -75,4 +75,30 @@ document.addEventListener('keydown', (event) => {
   else if (event.key === 'j' || event.key === 'ArrowRight') document.querySelector('a[rel=next]')?.click();
   else if (event.key === 'k' || event.key === 'ArrowLeft') document.querySelector('a[rel=prev]')?.click();
 });
+// Runs under way: texts of others are put in as text, never as markup.
+const make = (tag, text, ...children) => {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  made.append(...children);
+  return made;
+};
+function card({run, what, done, total, latest}) {
+  const bar = document.createElement('progress');
+  if (total) [bar.max, bar.value] = [total, done];
+  bar.setAttribute('aria-label', run);
+  const answers = latest.map(([question, answer]) => make('li', '', make('strong', question), ' ', make('bdi', answer)));
+  const shown = make('div', '', make('h3', run), make('p', `${what} `, bar), make('ul', '', ...answers));
+  shown.className = 'card';
+  return shown;
+}
+const live = document.getElementById('live');
+if (live) {
+  let before = 0;
+  new EventSource('/events').addEventListener('message', (event) => {
+    const runs = JSON.parse(event.data);
+    if (runs.length < before) location.reload();  // one has ended: it is in the list now
+    before = runs.length;
+    live.replaceChildren(...(before ? [make('h2', live.dataset.title)] : []), ...runs.map(card));
+  });
+}
 root.dataset.ready = 'yes';

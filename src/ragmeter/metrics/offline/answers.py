@@ -9,12 +9,12 @@ import numpy as np
 
 from ragmeter.metrics.bags import ranges
 from ragmeter.metrics.offline.claims import claims_of
+from ragmeter.metrics.offline.reading import says_nothing
 from ragmeter.metrics.offline.support import MODEL, Row, compare, log_odds, support_trees
 from ragmeter.metrics.offline.support_features import NAMES, support_features
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.trees import read_model
 from ragmeter.metrics.offline.vocabulary import DEFAULT, Bools, Floats
-from ragmeter.metrics.refusals import is_miss
 
 #: From this probability on an answer counts as one with a hallucination.
 HALLUCINATED = 0.5
@@ -78,7 +78,7 @@ def claims_of_answers(answers: Sequence[str], passages: Sequence[Sequence[str]])
         texts = [text for number in block.rows.tolist() for text in rows[number][0]]
         may_decline = np.flatnonzero(claims.per_text(claims.has(Mark.NEGATION | Mark.SORRY)) > 0)
         languages = {block.compared.language, DEFAULT}
-        declines[places[may_decline]] = [is_miss(texts[number], languages) for number in may_decline.tolist()]
+        declines[places[may_decline]] = [says_nothing(texts[number], languages) for number in may_decline.tolist()]
     odds = log_odds(lines, support_trees())
     parts = [slice(begin, end) for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
     words = words_of(lines)

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 import regex
 
 from ragmeter.metrics.citations import CITATION
 from ragmeter.metrics.offline.vocabulary import LONGEST
+from ragmeter.metrics.refusals import is_miss
 
 _MOST = 2_000_000  # characters of a passage that are read
 #: A line break ends a sentence where a paragraph, a heading or an item of a list begins or ends.
 _BREAK = regex.compile(r"(?<=\w)(?=[ \t]*\n\s*(?:\n|[-*•–#|]|\d{1,3}[.)]\s))")
 _LIST_MARK = regex.compile(r"(?m)^\s*(?:[-*•–#>]+|\d{1,3}[.)])\s")
 _MARKUP = regex.compile(r"\*\*|__|~~|`")
+#: What passages are called, in English and Spanish.
+_EN = r"(?:passages?|contexts?|documents?|texts?|information|articles?|sources?|excerpts?|search\ results)"
+_ES = r"(?:textos?|pasajes?|contextos?|documentos?|fragmentos?|informaci[oó]n|art[ií]culos?|fuentes?)"
 #: Words about the passages themselves: an answer is not less supported for them.
 _ABOUT_PASSAGES = regex.compile(
-    r"""
+    rf"""
     \b(?:based\ (?:up)?on|according\ to|as\ (?:stated|mentioned|described|noted|explained)\ in|from)
-    \ (?:the\ |these\ |this\ )?(?:(?:given|provided|above|retrieved|following)\ )?
-    (?:passages?|contexts?|documents?|texts?|information|articles?|sources?|excerpts?|search\ results)\b
-    (?:\ (?:provided|given|above))?(?:\ \d{1,3}\b(?:(?:,|\ and|,\ and)\ \d{1,3}\b)*)?
-  | \b(?:passages?|documents?|excerpts?|sources?)\ \d{1,3}\b(?:(?:,|\ and|,\ and)\ (?:passage\ )?\d{1,3}\b)*
+    \ (?:the\ |these\ |this\ )?(?:(?:given|provided|above|retrieved|following)\ )?{_EN}\b
+    (?:\ (?:provided|given|above))?(?:\ \d{{1,3}}\b(?:(?:,|\ and|,\ and)\ \d{{1,3}}\b)*)?
+  | \b(?:passages?|documents?|excerpts?|sources?)\ \d{{1,3}}\b(?:(?:,|\ and|,\ and)\ (?:passage\ )?\d{{1,3}}\b)*
   | \b(?:seg[uú]n|de\ acuerdo\ (?:con|a)|bas[aá]ndo(?:me|nos|se)\ en|con\ base\ en|en\ base\ a)
-    \ (?:(?:el|la|los|las)\ )?
-    (?:textos?|pasajes?|contextos?|documentos?|fragmentos?|informaci[oó]n|art[ií]culos?|fuentes?)\b
-    (?:\ (?:proporcionad[oa]s?|dad[oa]s?|anterior(?:es)?))?(?:\ \d{1,3}\b)?
+    (?:\ (?:el|la|los|las))?\ {_ES}\b(?:\ (?:proporcionad[oa]s?|dad[oa]s?|anterior(?:es)?))?(?:\ \d{{1,3}}\b)?
+    """,
+    regex.VERBOSE | regex.IGNORECASE,
+)
+#: Says that the passages lack something, which is no claim that they could support.
+_LACKS = regex.compile(
+    rf"""
+    \b{_EN}(?:\ (?:provided|given|above|\d{{1,3}}))?\ (?:do(?:es)?\ not|do(?:es)?n['’]t)\ (?:\w+ly\ )?
+    (?:mention|provide|contain|specify|state|include|say|give|discuss|address|offer|explain|indicate|describe)\b
+  | \bnot\ (?:\w+ly\ )?
+    (?:mentioned|provided|specified|stated|included|given|discussed|addressed|explained|described|found)
+    \ (?:in|by)\ (?:the\ |any\ of\ the\ |these\ )?(?:\w+\ )?{_EN}\b
+  | \b{_ES}(?:\ \w+)?\ no\ (?:se\ )?
+    (?:menciona|proporciona|contiene|especifica|indica|incluye|dice|describe|explica|ofrece)n?\b
+  | \bno\ se\ (?:menciona|proporciona|especifica|indica|incluye|dice|describe|explica)n?\b
+    .{{0,200}}\ben(?:\ (?:el|la|los|las))?\ {_ES}\b
     """,
     regex.VERBOSE | regex.IGNORECASE,
 )
@@ -44,6 +61,11 @@ def readable(claim: str) -> str:
 
 def _spaces(match: regex.Match[str] | re.Match[str]) -> str:
     return "".join(character if character == "\n" else " " for character in match[0])
+
+
+def says_nothing(claim: str, languages: Collection[str]) -> bool:
+    """Whether the claim declines to answer, or says that the passages lack something."""
+    return _LACKS.search(claim) is not None or is_miss(claim, languages)
 
 
 def with_stops(text: str) -> str:

@@ -40,8 +40,9 @@ FEATURES = (
 )
 NAMES = tuple(feature.name for feature in FEATURES)
 _CAPITALISES_NOUNS = "de"
-_SAME_WORDS = 0.6  # the share of a claim's words that a sentence must have to be negated by it
-_SAME_SENTENCE = 0.8  # the share that both must have in common where only the sentence has a negation
+#: The share of the claim's words that a sentence must have, and of the sentence's that the claim must have, so that a
+#: negation of one of them makes the difference.
+_OF_CLAIM, _OF_SENTENCE = 0.8, 0.6
 _MOST = 5  # missing names or numbers that are told apart
 
 
@@ -146,14 +147,14 @@ def support_features(compared: Compared) -> Floats:
 
 
 def is_contradicted(lines: Floats) -> Bools:
-    """Which claims negate the sentence that has most of their words, or leave out its negation.
+    """Which claims say the same as a sentence but for a negation that only one of them has.
 
     Too few of the claims that people labelled do so for the trees to learn it.
     """
     column = {name: lines[:, place] for place, name in enumerate(NAMES)}
-    negated = (column["negated"] > 0) & (column["in_sentence"] >= _SAME_WORDS)
-    same_sentence = np.minimum(column["in_sentence"], column["sentence_precision"]) >= _SAME_SENTENCE
-    return np.asarray(negated | ((column["denied"] > 0) & same_sentence))
+    differs = (column["negated"] > 0) | (column["denied"] > 0)
+    is_same = (column["in_sentence"] >= _OF_CLAIM) & (column["sentence_precision"] >= _OF_SENTENCE)
+    return np.asarray(differs & is_same)
 
 
 def _of_words(compared: Compared) -> dict[str, Floats]:

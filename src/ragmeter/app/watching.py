@@ -1,0 +1,64 @@
+"""Runs that another process is at work on, told to the list of all runs as they go on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from ragmeter.app import wording
+from ragmeter.app.elements import Markup, element
+from ragmeter.io.write import dumps
+from ragmeter.runs.status import under_way
+from ragmeter.show import numbers
+
+_EVERY = 1.0
+
+
+def live() -> Markup:
+    """The place on the page; the script fills it."""
+    return element("div", id="live", aria_live="polite", data_title=wording.UNDER_WAY)
+
+
+def described(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A run under way in words: how far it is, how long it will take, what it cost, failures by cause."""
+    done, total = int(state["done"]), state["total"]
+    seconds = max(time.time() - float(state["begun"]), 0.001)
+    counted = f"{done:,}" if total is None else f"{done:,} of {int(total):,}"
+    parts = [counted, f"{done / seconds:,.1f} a second"]
+    if total and 0 < done < total:
+        parts.append(wording.TIME_LEFT.format(seconds=(total - done) * seconds / done))
+    if state["cost_usd"]:
+        parts.append(numbers.money(float(state["cost_usd"])))
+    parts += [f"{int(count):,} {cause}" for cause, count in state["failures"].items()]
+    return {
+        "run": str(state["run"]),
+        "what": f"{state['what']}: {' · '.join(parts)}",
+        "done": done,
+        "total": total,
+        "latest": [[str(pair["question"]), str(pair["answer"])] for pair in state["latest"]],
+    }
+
+
+def events(folder: Path, request: Request) -> StreamingResponse:
+    """Server-sent events: every second, the runs under way, if that has changed."""
+
+    def look() -> str:
+        return dumps([described(state) for state in under_way(folder)])
+
+    async def stream() -> AsyncIterator[str]:
+        sent = ""
+        while not await request.is_disconnected():
+            states = await run_in_threadpool(look)
+            if states != sent:
+                sent = states
+                yield f"data: {states}\n\n"
+            await asyncio.sleep(_EVERY)
+
+    return StreamingResponse(stream(), media_type="text/event-stream")

@@ -1,0 +1,105 @@
+"""What a run under way has done so far, for those who look on: a small file beside the runs, written once in a while.
+
+A process that is killed leaves its file; whoever reads it sees that the process is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any, Self
+
+from ragmeter.io.write import dumps
+
+_PREFIX, _SUFFIX = ".", ".status"
+#: Seconds between two writes: looking on must not slow a run down.
+_PAUSE = 0.5
+_LATEST, _LONGEST = 5, 300
+
+
+class Status:
+    """The progress of one run. `what` is being done, for `total` rows; `cost` says how many dollars were spent."""
+
+    def __init__(self, run: Path, what: str, total: int | None, cost: Callable[[], float] = lambda: 0.0) -> None:
+        self._path = run.with_name(f"{_PREFIX}{run.name}{_SUFFIX}")
+        self._cost = cost
+        self._lock = Lock()
+        self._failures: Counter[str] = Counter()
+        self._latest: deque[dict[str, str]] = deque(maxlen=_LATEST)
+        self._done = 0
+        self._about = {"run": run.name, "what": what, "total": total, "begun": time.time(), "pid": os.getpid()}
+        self._written = 0.0
+
+    def __enter__(self) -> Self:
+        self._write()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+    def advance(self, rows: int) -> None:
+        """So many rows are done."""
+        with self._lock:
+            self._done += rows
+        if time.monotonic() - self._written >= _PAUSE:
+            self._write()
+
+    def answered(self, question: str, answer: str) -> None:
+        """The system has answered a question."""
+        self._latest.append({"question": question[:_LONGEST], "answer": answer[:_LONGEST]})
+
+    def failed(self, cause: str) -> None:
+        """The system has no answer to a question."""
+        self._failures[cause] += 1
+
+    def _write(self) -> None:
+        """A status that can't be written is no reason to stop the run."""
+        self._written = time.monotonic()
+        state = {
+            **self._about,
+            "done": self._done,
+            "failures": dict(self._failures),
+            "latest": list(self._latest),
+            "cost_usd": self._cost(),
+            "host": socket.gethostname(),
+        }
+        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
+        with suppress(OSError, UnicodeEncodeError):
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(dumps(state))
+            temporary.replace(self._path)
+
+
+def under_way(folder: Path) -> list[dict[str, Any]]:
+    """The runs of a folder that a process of this machine is at work on."""
+    states = []
+    for path in sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}")):
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+            if state["host"] == socket.gethostname() and _is_alive(int(state["pid"])):
+                states.append({name: state[name] for name in _FIELDS})
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # gone, or no status of ours
+            continue
+    return states
+
+
+_FIELDS = ("run", "what", "total", "done", "begun", "failures", "latest", "cost_usd")
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

@@ -1,0 +1,86 @@
+"""Contexts of the browser that are used again, and the slots of pages that answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from ragmeter.targets.origin import Gate
+from ragmeter.targets.page import OpenPage
+
+#: The most contexts that wait to be used again, how often one is used, and the seconds that emptying it may take.
+_MOST, _TIMES, _EMPTIES = 8, 20, 5.0
+
+
+class Contexts:
+    """Contexts whose pages have been asked. They are emptied of all that a page keeps, but for the browser's cache.
+
+    A heavy page opens quickly in such a context, and knows nothing of the question before.
+    """
+
+    def __init__(self) -> None:
+        self._ready: list[tuple[Any, Gate | None]] = []
+        self._times: dict[Any, int] = {}
+        self._lost: list[Gate | None] = []  # of contexts whose browser has ended
+
+    async def keep(self, visit: OpenPage) -> bool:
+        """Empty the context of a page and keep it; False if that can't be done."""
+        context = visit.context
+        times = self._times.pop(context, 0) + 1
+        if times >= _TIMES or len(self._ready) >= _MOST or visit.has_other_origins:
+            return False
+        address = urlsplit(visit.how.url)
+        try:
+            async with asyncio.timeout(_EMPTIES):
+                session = await context.new_cdp_session(visit.page)
+                where = {"origin": f"{address.scheme}://{address.netloc}", "storageTypes": "all"}
+                for page in context.pages:
+                    if page is not visit.page:
+                        await page.close()
+                await visit.page.goto("about:blank")  # no script of the page writes anything after this
+                await session.send("Storage.clearDataForOrigin", where)
+                await context.clear_cookies()
+                await visit.page.close()
+        except Exception:  # whatever it is, the context is closed with all that is in it
+            return False
+        self._times[context] = times
+        self._ready.append((context, visit.gate))
+        return True
+
+    async def close(self) -> None:
+        """Close what the contexts need; they themselves end with the browser."""
+        for gate in [*self._lost, *(gate for _, gate in self._ready)]:
+            if gate is not None:
+                await gate.close()
+        self._ready.clear()
+
+    def take(self, browser: Any) -> tuple[Any, Gate | None] | None:
+        """A context of this browser that is ready; None if there is none."""
+        while self._ready:
+            context, gate = self._ready.pop()
+            if context.browser is browser and browser.is_connected():
+                return context, gate
+            self._lost.append(gate)
+        return None
+
+
+class Slot:
+    """One of the slots for pages that answer; it may be given back before the end."""
+
+    def __init__(self, slots: asyncio.Semaphore | None) -> None:
+        self._slots = slots
+
+    async def __aenter__(self) -> Self:
+        if self._slots is not None:
+            await self._slots.acquire()
+        return self
+
+    def release(self) -> None:
+        """Give the slot back, if that has not been done."""
+        if self._slots is not None:
+            self._slots.release()
+            self._slots = None
+
+    async def __aexit__(self, *failure: object) -> None:
+        self.release()

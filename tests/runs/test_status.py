@@ -1,0 +1,69 @@
+"""What a run under way says of itself."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from ragmeter import ask
+from ragmeter.runs.status import Status, under_way
+
+
+def test_only_while_it_is_under_way(tmp_path: Path) -> None:
+    with Status(tmp_path / "r", "asking questions", 10, lambda: 0.25) as status:
+        status.answered("Q?", "A" * 1_000)
+        status.failed("timeout")
+        status.failed("timeout")
+        status.advance(3)
+        status._write()
+        (state,) = under_way(tmp_path)
+        assert (state["run"], state["done"], state["total"], state["cost_usd"]) == ("r", 3, 10, 0.25)
+        assert state["failures"] == {"timeout": 2}
+        assert state["latest"] == [{"question": "Q?", "answer": "A" * 300}]
+        assert stat.S_IMODE((tmp_path / ".r.status").stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_that_was_killed_is_not_under_way(tmp_path: Path) -> None:
+    with Status(tmp_path / "r", "asking questions", 10):
+        path = tmp_path / ".r.status"
+        state = json.loads(path.read_text())
+        ended = subprocess.Popen([sys.executable, "-S", "-c", ""])
+        ended.wait()
+        path.write_text(json.dumps({**state, "pid": ended.pid}))
+        assert under_way(tmp_path) == []
+
+
+def test_files_that_are_no_status(tmp_path: Path) -> None:
+    for number, content in enumerate(["", "{}", "[1]", '{"host": 1, "pid": "x"}', "[" * 5_000]):
+        (tmp_path / f".{number}.status").write_text(content)
+    assert under_way(tmp_path) == []
+
+
+def test_a_folder_that_can_not_be_written_stops_nothing(tmp_path: Path) -> None:
+    with Status(tmp_path / "nowhere" / "r", "asking questions", 1) as status:
+        status.advance(1)
+
+
+def test_ask_says_how_far_it_is(tmp_path: Path) -> None:
+    states: list[dict[str, Any]] = []
+    first = threading.Event()
+
+    def system(question: str) -> str:
+        if question == "q5":
+            first.wait(60)
+            states.extend(under_way(tmp_path))
+            raise ValueError("no idea")
+        first.set()
+        return f"answer to {question}"
+
+    data = [{"qid": str(i), "question": f"q{i}", "reference": "x"} for i in range(6)]
+    ask(data, system, metrics="token_f1", run="live", output_dir=tmp_path, workers=1, retries=0)
+    assert [state["run"] for state in states] == ["live"]
+    assert (states[0]["what"], states[0]["total"]) == ("asking questions", 6)
+    assert under_way(tmp_path) == []
