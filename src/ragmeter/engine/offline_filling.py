@@ -9,6 +9,7 @@ from typing import Any
 from ragmeter.asked import ASKED, Asked, AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.io.write import dumps
+from ragmeter.registry import load_builtin
 from ragmeter.table import SCORED, Batch, Failed, outcome_column, outcomes, row_causes
 
 
@@ -20,6 +21,7 @@ def with_offline(batches: Iterable[Batch], metrics: Sequence[Metric]) -> Iterabl
 
 def offline_columns(metrics: Iterable[Metric]) -> list[AskedColumn]:
     """The columns that are filled offline for some metrics, each after those that it is filled from."""
+    load_builtin()  # in another process, only the metrics' own modules may have been imported
     return list({column.name: column for metric in metrics for column in metric.offline}.values())
 
 
