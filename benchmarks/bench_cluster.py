@@ -138,7 +138,11 @@ def _evaluate(results: str, runs: str, name: str, options: Sequence[str], enviro
 def _server() -> Iterator[dict[str, str]]:
     """A store in a process of its own, as the environment that leads to it."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert process.stdout is not None
     try:

@@ -37,7 +37,8 @@ _MODULES = {
     ),
     "ragmeter.definition": "Metric column metric",
     "ragmeter.engine.asking": "ask",
-    "ragmeter.engine.evaluation": "Evaluation add_metrics evaluate",
+    "ragmeter.engine.evaluation": "add_metrics evaluate",
+    "ragmeter.engine.results": "Evaluation",
     "ragmeter.engine.tables": "score_table",
     "ragmeter.judges.cascade": "Cascade",
     "ragmeter.judges.judge": "Judge LLMJudge",
@@ -85,7 +86,8 @@ if TYPE_CHECKING:
     )
     from ragmeter.definition import Metric, column, metric
     from ragmeter.engine.asking import ask_and_score as ask
-    from ragmeter.engine.evaluation import Evaluation, add_metrics, evaluate
+    from ragmeter.engine.evaluation import add_metrics, evaluate
+    from ragmeter.engine.results import Evaluation
     from ragmeter.engine.tables import score_table
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge, LLMJudge

@@ -30,7 +30,7 @@ import numpy as np
 
 from ragmeter import naming
 from ragmeter.asked import ASKED, Asked, AskedColumn
-from ragmeter.errors import UsageError, errors_of
+from ragmeter.errors import UsageError, errors_of, not_importable
 from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes
 
 Direction = Literal["higher", "lower", "none"]
@@ -341,16 +341,6 @@ def _arrived(name: str, module: str, source: str) -> Metric:
 def _of_script(source: str) -> str:
     """A metric's source; a worker process imports the main script under another name."""
     return source.replace("__mp_main__.", "__main__.", 1)
-
-
-def not_importable(kind: str, name: str, module: str, error: Exception | None = None) -> UsageError:
-    """The error for a metric or a scorer that the receiving process can't import."""
-    place = "a script or a notebook (__main__)" if module in ("__main__", "__mp_main__") else f"the module {module}"
-    reason = f" ({type(error).__name__}: {error})" if error else ""
-    return UsageError(
-        f"the {kind} {name} was declared in {place}, and another process can't import it from there{reason}",
-        hint="declare it at the top level of a module, a .py file of its own, and import it from there",
-    )
 
 
 def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -171,3 +171,13 @@ def describe(error: BaseException) -> str:
     line = " ".join(f"{type(error).__name__}: {message}".split())[:300]
     frames = traceback.extract_tb(error.__traceback__)
     return f"{line} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else line
+
+
+def not_importable(kind: str, name: str, module: str, error: Exception | None = None) -> UsageError:
+    """The error for a metric or a scorer that the receiving process can't import."""
+    place = "a script or a notebook (__main__)" if module in ("__main__", "__mp_main__") else f"the module {module}"
+    reason = f" ({type(error).__name__}: {error})" if error else ""
+    return UsageError(
+        f"the {kind} {name} was declared in {place}, and another process can't import it from there{reason}",
+        hint="declare it at the top level of a module, a .py file of its own, and import it from there",
+    )

@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate, Verdict
     from ragmeter.engine.asking import Service
-    from ragmeter.engine.evaluation import Evaluation
+    from ragmeter.engine.results import Evaluation
     from ragmeter.runs.finding import RunLike
 
 _MARK = (

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ragmeter import naming
-from ragmeter.definition import METRICS, Metric, add, not_importable
-from ragmeter.errors import UnknownNameError, UsageError, errors_of
+from ragmeter.definition import METRICS, Metric, add
+from ragmeter.errors import UnknownNameError, UsageError, errors_of, not_importable
 from ragmeter.hints import by_caller
 from ragmeter.table import NAMED_COLUMNS, Failed
 

@@ -56,12 +56,12 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragmeter.engine.parts.PART_BYTES", 6_000)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def client() -> Iterator[Any]:
-    """Two worker processes for all tests of this file."""
+    """Two worker processes, which take seconds to start: for one test."""
     import distributed
 
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -82,12 +82,14 @@ def files(evaluation: Evaluation) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (evaluation.folder.path / "rows").iterdir()}
 
 
-@pytest.mark.usefixtures("small_parts")
-def test_the_same_bytes_by_threads_and_by_workers(tmp_path: Path, client: Any) -> None:
+def test_the_same_bytes_by_threads_and_by_workers(
+    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch, small_parts: None
+) -> None:
     data = write(tmp_path / "data", rows())
-    plain = evaluate(data, metrics=METRICS, run="plain", output_dir=tmp_path)
-    threads = evaluate(data, metrics=METRICS, run="threads", output_dir=tmp_path, engine="threads")
-    workers = evaluate(data, metrics=METRICS, run="workers", output_dir=tmp_path, engine=client)
+    where: dict[str, Any] = {"metrics": METRICS, "output_dir": tmp_path}
+    plain = evaluate(data, run="plain", **where)
+    threads = evaluate(data, run="threads", engine="threads", **where)
+    workers = evaluate(data, run="workers", engine=client, **where)
     assert content(plain) == content(threads) == content(workers)
     assert files(threads) == files(workers)
     assert len(files(workers)) > 8, "files are cut"
@@ -95,6 +97,26 @@ def test_the_same_bytes_by_threads_and_by_workers(tmp_path: Path, client: Any) -
     assert len({entry["worker"] for entry in log}) == 2
     assert sum(entry["rows"] for entry in log) == 240
     assert not list(tmp_path.glob(".*"))
+
+    (data / "2.parquet").write_bytes((data / "2.parquet").read_bytes()[:-50])
+    with pytest.raises(InputError, match=r"2\.parquet: this is not a readable Parquet file"):
+        evaluate(data, run="bad", engine=client, **where)
+
+    @metric
+    def of_this_test(answer: list[str]) -> list[float]:
+        """A metric that no worker can import."""
+        return [float(len(text)) for text in answer]
+
+    module = sys.modules[of_this_test.function.__module__]
+    monkeypatch.setitem(sys.modules, "mine_alone", module)
+    monkeypatch.setattr(of_this_test.function, "__module__", "mine_alone")
+    small = write(tmp_path / "small", rows(8))
+    with pytest.raises(UsageError, match=r"of_this_test was declared in the module mine_alone(.|\n)*upload_file"):
+        evaluate(small, run="parts", engine=client, **{**where, "metrics": [of_this_test]})
+    monkeypatch.setattr("ragmeter.__version__", "9.9")
+    with pytest.raises(WorkerError, match=r"tcp://\S+: a worker has ragmeter \S+, and the command 9\.9"):
+        evaluate(small, run="parts", engine=client, **where)
+    assert not (tmp_path / "parts").exists()
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -111,7 +133,11 @@ def test_intervals_and_clusters_are_the_same(tmp_path: Path, statistics: dict[st
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_join_counts_both_sides(tmp_path: Path, client: Any) -> None:
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_join_counts_both_sides(tmp_path: Path, fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not fits:
+        monkeypatch.setattr("ragmeter.engine.parts.BROADCAST_BYTES", 1_000)
+        monkeypatch.setattr("ragmeter.engine.parts.BUCKET_BYTES", 6_000)
     given = rows()
     results = [{"qid": row["qid"], "answer": row["answer"] or "x"} for row in given[30:]] + [
         {"qid": "new", "answer": "x"}
@@ -119,7 +145,7 @@ def test_a_join_counts_both_sides(tmp_path: Path, client: Any) -> None:
     gold = [{"qid": row["qid"], "answer": row["reference"]} for row in given]
     data, reference = write(tmp_path / "data", results), write(tmp_path / "gold", gold, 2)
     plain = evaluate(data, reference, metrics=METRICS, run="plain", output_dir=tmp_path)
-    parts = evaluate(data, reference, metrics=METRICS, run="parts", output_dir=tmp_path, engine=client)
+    parts = evaluate(data, reference, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
     assert content(plain) == content(parts)
     join = parts.summary["join"]
     assert (join["matched"], join["results_only"]["qids"], join["reference_only"]["count"]) == (210, ["new"], 30)
@@ -127,6 +153,9 @@ def test_a_join_counts_both_sides(tmp_path: Path, client: Any) -> None:
     others = write(tmp_path / "others", [{**row, "qid": f"z{row['qid']}"} for row in gold], 2)
     with pytest.raises(InputError, match="have no qid in common"):
         evaluate(data, others, metrics=METRICS, run="none", output_dir=tmp_path, engine="threads")
+    twice = write(tmp_path / "twice", [*gold, gold[3]], 2)
+    with pytest.raises(InputError, match=r"1\.jsonl.*line \d+: the qid 'q3' appears here for the second time"):
+        evaluate(data, twice, metrics=METRICS, run="none", output_dir=tmp_path, engine="threads")
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -160,11 +189,9 @@ def test_one_file_keeps_all_of_its_columns(tmp_path: Path, monkeypatch: pytest.M
         assert len(files(parts)) > 2
 
 
-def test_a_part_that_is_damaged(tmp_path: Path, client: Any, ragmeter: Run) -> None:
+def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run) -> None:
     data = write(tmp_path / "data", rows())
     (data / "2.parquet").write_bytes((data / "2.parquet").read_bytes()[:-50])
-    with pytest.raises(InputError, match=r"2\.parquet: this is not a readable Parquet file"):
-        evaluate(data, metrics=METRICS, run="bad", output_dir=tmp_path, engine=client)
     arguments = (
         "--results",
         "data",
@@ -189,7 +216,7 @@ def test_a_part_that_is_damaged(tmp_path: Path, client: Any, ragmeter: Run) -> N
 @pytest.mark.usefixtures("small_parts")
 def test_parts_that_are_done_are_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = write(tmp_path / "data", rows())
-    work = part_work._write
+    work = part_work.write_part
     done: list[int] = []
 
     broken = {7}
@@ -200,7 +227,7 @@ def test_parts_that_are_done_are_not_done_again(tmp_path: Path, monkeypatch: pyt
         done.append(number)
         return work(job, number, *rest)
 
-    monkeypatch.setattr(part_work, "_write", until_the_disk_is_full)
+    monkeypatch.setattr(part_work, "write_part", until_the_disk_is_full)
     with pytest.raises(InputError, match="gone"):
         evaluate(data, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
     assert not (tmp_path / "parts").exists(), "a run is there whole or not at all"
@@ -245,25 +272,6 @@ def test_metrics_are_added_to_a_run_in_parts(tmp_path: Path) -> None:
     assert added.summary["metrics"] == plain.summary["metrics"]
     assert added.rows.num_rows == 240
     assert not (tmp_path / "parts" / "rows").exists()
-
-
-@metric
-def of_this_test(answer: list[str]) -> list[float]:
-    """A metric that no worker can import."""
-    return [float(len(text)) for text in answer]
-
-
-def test_workers_that_can_t_do_it_are_refused(tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = write(tmp_path / "data", rows())
-    module = sys.modules[of_this_test.function.__module__]
-    monkeypatch.setitem(sys.modules, "mine_alone", module)
-    monkeypatch.setattr(of_this_test.function, "__module__", "mine_alone")
-    with pytest.raises(UsageError, match=r"of_this_test was declared in the module mine_alone(.|\n)*upload_file"):
-        evaluate(data, metrics=[of_this_test], run="parts", output_dir=tmp_path, engine=client)
-    monkeypatch.setattr("ragmeter.__version__", "9.9")
-    with pytest.raises(WorkerError, match=r"tcp://\S+: a worker has ragmeter \S+, and the command 9\.9"):
-        evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine=client)
-    assert not (tmp_path / "parts").exists()
 
 
 @pytest.mark.parametrize(

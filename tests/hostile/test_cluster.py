@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from ragmeter import Evaluation, evaluate
+from ragmeter.errors import WorkerError
 from tests.command import PATIENCE, wait_for
 
 PARTS, ROWS = 70, 30
@@ -110,19 +111,20 @@ def test_fifty_workers_are_killed(data: Path, tmp_path: Path, capsys: pytest.Cap
 
 
 @contextmanager
-def scheduler(folder: Path, name: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A scheduler with two workers, as somebody else has started them."""
+def scheduler(folder: Path, name: str, path: str | None = None) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A scheduler with two workers, as somebody else has started them; `path` is where workers find modules."""
     python = [sys.executable, "-m", "distributed.cli."]
     log = folder / f"{name}.log"
     with log.open("w") as stream:
-        start = {"cwd": folder, "stderr": stream, "stdout": stream, "text": True}
+        start: dict[str, Any] = {"cwd": folder, "stderr": stream, "stdout": stream, "text": True}
         options = ["--port", "0", "--no-dashboard", "--host", "127.0.0.1"]
-        main: Any = subprocess.Popen([*python[:-1], "distributed.cli.dask_scheduler", *options], **start)  # type: ignore[call-overload]
+        main: Any = subprocess.Popen([*python[:-1], "distributed.cli.dask_scheduler", *options], **start)
         wait_for(lambda: re.search(r"Scheduler at: +(tcp://\S+)", log.read_text()), main)
         match = re.search(r"Scheduler at: +(tcp://\S+)", log.read_text())
         assert match is not None
         command = [*python[:-1], "distributed.cli.dask_worker", match[1], "--nthreads", "1", "--nworkers", "2"]
-        workers: Any = subprocess.Popen([*command, "--no-dashboard"], **start)  # type: ignore[call-overload]
+        start["env"] = os.environ if path is None else {**os.environ, "PYTHONPATH": path}
+        workers: Any = subprocess.Popen([*command, "--no-dashboard"], **start)
         try:
             yield main, match[1]
         finally:
@@ -169,3 +171,15 @@ def test_one_two_and_three_workers(data: Path, tmp_path: Path) -> None:
         for name, engine in (("a", "threads"), ("b", "local:1"), ("c", "local:2"), ("d", "local:3"))
     ]
     assert all(run == runs[0] for run in runs)
+
+
+@pytest.mark.slow
+def test_workers_without_the_package_are_refused(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "ragmeter.py").write_text("raise ModuleNotFoundError(\"No module named 'ragmeter'\")\n")
+    with (
+        scheduler(tmp_path, "bare", str(tmp_path / "hidden")) as (_, address),
+        pytest.raises(WorkerError, match=r"can't do the work: .*No module named 'ragmeter'"),
+    ):
+        evaluate(data, metrics="token_f1", run="killed", output_dir=tmp_path, engine=address)
+    assert committed(tmp_path) == 0

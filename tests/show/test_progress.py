@@ -15,7 +15,7 @@ import pytest
 
 from ragmeter import ask, evaluate
 from ragmeter.errors import UsageError
-from ragmeter.show.progress import progress_bar
+from ragmeter.show.progress import parts_bar, progress_bar
 
 ROWS = [{"qid": str(n), "question": "?", "answer": "a", "reference": "a"} for n in range(5)]
 CALL = (
@@ -159,3 +159,25 @@ def test_ipython_in_a_terminal_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sys, "stderr", stream)
     evaluate(ROWS, metrics="exact_match", progress=True)
     assert stream.getvalue() == ""
+
+
+def test_a_bar_over_parts_shows_rows_rate_and_the_dashboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("TERM", "xterm")
+    with parts_bar(True, 3, "http://127.0.0.1:8787/status") as advance:
+        advance(1000)
+        advance(500)
+    shown = terminal.getvalue()
+    assert "2 of 3 parts, 1,500 rows, " in shown
+    assert " a second" in shown
+    assert "http://127.0.0.1:8787/status" in shown
+    counts: list[int] = []
+    with parts_bar(counts.append, 3) as advance:
+        advance(7)
+    assert counts == [7]

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.analysis.comparing.pairing import pair
-from ragmeter.engine.evaluation import Evaluation, evaluate
+from ragmeter.engine.evaluation import evaluate
+from ragmeter.engine.results import Evaluation
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import RunLike, find_runs

@@ -17,7 +17,9 @@ from ragmeter.table import SCORED, outcome_column
 PAGE = 50
 #: The columns of texts that a search looks into.
 _SEARCHED = ("qid", "question", "answer", "reference", "error")
-_MEMORY = "256MB"
+_MEMORY = "192MB"
+#: The condition of all rows.
+_ALL = "true"
 
 
 @dataclass(frozen=True)
@@ -98,15 +100,18 @@ class Database:
         self._lock = Lock()
 
     def rows(self, run: Run, wish: Wish) -> Selection:
-        """The rows that are wanted of a run."""
+        """The rows that are wanted of a run. Where all are, they need not be counted; otherwise one scan does both."""
         where, values = _conditions(run, wish)
-        source = "read_parquet(?, file_row_number = true)"
-        path = _path(run)
-        total = int(self._all(f"SELECT count(*) FROM {source} WHERE {where}", [path, *values])[0][0])  # noqa: S608
-        order = _order(run, wish)
-        query = f"SELECT file_row_number FROM {source} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"  # noqa: S608
+        source, everything = "read_parquet(?, file_row_number = true)", where == _ALL
+        counted = "0" if everything else "count(*) OVER ()"
+        query = (
+            f"SELECT file_row_number, {counted} FROM {source} WHERE {where} "  # noqa: S608
+            f"ORDER BY {_order(run, wish)} LIMIT ? OFFSET ?"
+        )
         offset = (max(wish.page, 1) - 1) * PAGE
-        return Selection(total, [int(place) for (place,) in self._all(query, [path, *values, PAGE, offset])])
+        rows = self._all(query, [_path(run), *values, PAGE, offset])
+        total = run.n_rows if everything else int(rows[0][1]) if rows else 0
+        return Selection(total, [int(place) for place, _ in rows])
 
     def all_rows(self, run: Run, wish: Wish) -> list[int]:
         """The places of all rows that are wanted of a run, in their order."""
@@ -124,15 +129,6 @@ class Database:
         )
         rows = self._all(query, [_path(run), *values, place])
         return (rows[0][0], rows[0][1]) if rows else (None, None)
-
-    def values(self, run: Run, column: str, most: int = 50) -> list[tuple[str, int]]:
-        """The values of a column with their numbers of rows, the most frequent first."""
-        name = _quoted(run, column)
-        query = (
-            f"SELECT {name}, count(*) AS n FROM read_parquet(?) WHERE {name} IS NOT NULL "  # noqa: S608
-            f"GROUP BY {name} ORDER BY n DESC, {name} LIMIT ?"
-        )
-        return [(str(value), int(n)) for value, n in self._all(query, [_path(run), most])]
 
     def side_by_side(self, runs: Sequence[Run], metric: str, change: str, threshold: float, page: int) -> Selection:
         """The qids that all runs have, as places in the first run, filtered by how a metric changed since that run."""
@@ -207,7 +203,7 @@ def _score(run: Run, metric: str, table: str = "") -> str:
 
 
 def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
-    conditions: list[str] = ["true"]
+    conditions: list[str] = [_ALL]
     values: list[Any] = []
     if wish.search:
         columns = [name for name in _SEARCHED if name in run.columns]

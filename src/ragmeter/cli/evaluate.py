@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
 from ragmeter.cli import options
+from ragmeter.cli.class_options import class_options
 from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import given_option, judge_options, print_judge, read_cascade, read_judge, read_settings
 from ragmeter.errors import UsageError, errors_of
@@ -17,7 +18,7 @@ from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
-    from ragmeter.engine.evaluation import Evaluation
+    from ragmeter.engine.results import Evaluation
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
@@ -35,7 +36,7 @@ def run(argv: Sequence[str]) -> int:
     kinds = [compat.find(name) for name in names]
     parser = _parser(add_help=True)
     destinations: set[str] = set()
-    keywords = {kind: options.class_options(parser, kind, destinations) for kind in kinds}
+    keywords = {kind: class_options(parser, kind, destinations) for kind in kinds}
     chosen = parser.parse_args(list(argv))
     if kinds and chosen.metrics:
         raise UsageError("--evaluator and --metrics don't go together", hint="run the command once for each")

@@ -1,13 +1,10 @@
-"""Options that commands share, and options generated from a class's keywords."""
+"""Options that commands share."""
 
 from __future__ import annotations
 
 import argparse
-import inspect
-import re
-import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.limits import MAX_FIELD
@@ -218,12 +215,8 @@ def input_options(parser: argparse.ArgumentParser) -> None:
 
 def keep_option(parser: argparse._ActionsContainer) -> None:
     """Add --keep-columns."""
-    parser.add_argument(
-        "--keep-columns",
-        metavar="NAME[,NAME]",
-        help="of a folder, a pattern or an address, columns to read and keep beside those that the metrics need; all: "
-        "all of them",
-    )
+    text = "of a folder, a pattern or an address: columns to keep beside those that the metrics need, or all"
+    parser.add_argument("--keep-columns", metavar="NAME[,NAME]", help=text)
 
 
 def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
@@ -332,75 +325,3 @@ def print_estimate(estimate: Mapping[str, Any], *, json: bool, **words: str) -> 
 
     print(dumps(estimate, indent=2)) if json else estimated(estimate, **words)
     return 0
-
-
-#: Options of the command that mean the same as an evaluator's keyword of that name.
-_SHARED = frozenset({"language", "doc_id_pattern"})
-
-
-def class_options(parser: argparse.ArgumentParser, kind: type[Any], added: set[str]) -> dict[str, str]:
-    """Add an option for each keyword of a class; return the destination of each keyword.
-
-    `added` are the destinations that earlier classes have added: a keyword that two classes have is one option.
-    """
-    group = parser.add_argument_group(f"options of {kind.__name__}")
-    reserved = {action.dest for action in parser._actions} - added
-    hints = _hints(kind)
-    destinations = {}
-    shared = []
-    for parameter in list(inspect.signature(kind.__init__).parameters.values())[1:]:
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        name = parameter.name
-        required = parameter.default is parameter.empty
-        default = None if required else parameter.default
-        shown = f"{_described(kind, name)}{'required' if required else f'default: {default}'}"
-        if name in _SHARED:
-            destinations[name] = name
-            shared.append(f"--{name.replace('_', '-')}: {shown}")
-            continue
-        destination = destinations[name] = f"evaluator_{name}" if name in reserved else name
-        if destination in added:
-            continue
-        added.add(destination)
-        flag = "--" + destination.replace("_", "-")
-        options: dict[str, Any] = {"dest": destination, "default": argparse.SUPPRESS, "help": shown.replace("%", "%%")}
-        annotation = hints.get(name, type(default) if default is not None else str)
-        if _without_none(annotation) is bool:
-            group.add_argument(flag, action=argparse.BooleanOptionalAction, required=required, **options)
-        else:
-            group.add_argument(flag, required=required, **options, **_reading(annotation))
-    group.description = "\n".join(shared) or None
-    return destinations
-
-
-def _hints(kind: type[Any]) -> dict[str, Any]:
-    try:
-        return get_type_hints(kind.__init__)
-    except (NameError, TypeError, AttributeError):  # a name that is imported only for type checking
-        return {}
-
-
-def _described(kind: type[Any], name: str) -> str:
-    """A keyword's description in the class's docstring, in the usual form `name: text` under `Args:`."""
-    match = re.search(rf"^\s+{name}(?: \(.*?\))?: (.+)$", inspect.getdoc(kind) or "", re.MULTILINE)
-    return f"{match[1].rstrip('.;')}; " if match else ""
-
-
-def _reading(annotation: Any) -> dict[str, Any]:
-    """How argparse should read a value of this type."""
-    annotation = _without_none(annotation)
-    if get_origin(annotation) is Literal:
-        return {"choices": get_args(annotation), "type": type(get_args(annotation)[0])}
-    if get_origin(annotation) in (list, tuple, set):
-        kind = next(iter(get_args(annotation)), str)
-        return {"nargs": "+", "type": kind if kind in (int, float) else str}
-    kind = annotation if annotation in (int, float) else str
-    return {"type": kind, "metavar": kind.__name__.upper()}
-
-
-def _without_none(annotation: Any) -> Any:
-    """`int` for `int | None`."""
-    if get_origin(annotation) in (Union, types.UnionType):
-        return next((member for member in get_args(annotation) if member is not type(None)), str)
-    return annotation

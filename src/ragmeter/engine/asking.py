@@ -15,9 +15,11 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
-from ragmeter.engine.evaluation import Evaluation, MetricLike, choose_metrics, keep_run, with_models
+from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
 from ragmeter.engine.filling import Asking
+from ragmeter.engine.keeping import keep_run
 from ragmeter.engine.offline_filling import with_offline
+from ragmeter.engine.results import Evaluation
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import platform
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import cached_property, partial
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-import ragmeter
-from ragmeter import naming, registry
+from ragmeter import registry
 from ragmeter.definition import Metric
-from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import default_model
+from ragmeter.engine.counted import Counted
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled, journals_of
-from ragmeter.engine.offline_filling import described as offline_described
+from ragmeter.engine.keeping import described, keep_run, results_of, score_into, signature
 from ragmeter.engine.parts import (
-    Counted,
     Plan,
     check_engine,
     join_summary,
@@ -33,9 +28,9 @@ from ragmeter.engine.parts import (
     skipped_summary,
 )
 from ragmeter.engine.pools import pool_of
-from ragmeter.engine.scoring import score_batches, watched
-from ragmeter.errors import Interrupted, UnknownNameError, UsageError
-from ragmeter.hints import option
+from ragmeter.engine.results import UNNAMED, Evaluation
+from ragmeter.engine.scoring import watched
+from ragmeter.errors import Interrupted, UnknownNameError
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location, on_disk
@@ -50,100 +45,15 @@ from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.part_summaries import PartSummaries
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
-from ragmeter.runs.run import Run
-from ragmeter.runs.stored import new_run
 from ragmeter.runs.temporary import TemporaryRun
-from ragmeter.runs.writer import RowsWriter
-from ragmeter.show.numbers import scored
 from ragmeter.show.progress import Progress, progress_bar
-from ragmeter.show.sentences.metrics import bracketed
-from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 from ragmeter.stats.confidence import AUTO, Confidence
-from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import Batch
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
 
 MetricLike = str | Metric | type[BaseScorer] | BaseScorer
-#: What an evaluation is called that was not kept, and whose data come from no file.
-UNNAMED = "this evaluation"
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation(Tabular, Mapping[str, MetricSummary]):
-    """What `evaluate()` returns: a mapping from metrics to their summaries, the rows, and the folder if it was kept.
-
-    `len()` and iteration are over metrics; `rows` and `to_pandas()` have the rows. `embeddings` says for each
-    embedding model that was used how many texts it got, and how many it had to cut; `manifest` is the signature.
-    """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("rows", "metrics")
-
-    run: Run
-    embeddings: Sequence[Mapping[str, Any]] = ()
-    summary: dict[str, Any] = field(init=False)
-    manifest: dict[str, Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "summary", self.run.summary())
-        object.__setattr__(self, "manifest", self.run.manifest())
-
-    @cached_property
-    def metrics(self) -> dict[str, MetricSummary]:
-        """Each metric's summary."""
-        return {name: MetricSummary.of(summary) for name, summary in self.summary["metrics"].items()}
-
-    @property
-    def folder(self) -> Run | None:
-        """The run's folder, if it was kept."""
-        return None if isinstance(self.run, TemporaryRun) else self.run
-
-    @property
-    def name(self) -> str:
-        """The run's; one that was not kept goes by the name of its file."""
-        return str(self.manifest.get("run", UNNAMED)) if self.folder is None else self.folder.name
-
-    @property
-    def rows(self) -> Any:
-        """Every row with its scores and outcomes, as an Arrow table; read from the folder if the run was kept."""
-        return self.run_folder().rows()
-
-    def run_folder(self) -> Run:
-        """The run; of one that was not kept, the folder is a temporary one that is there as long as it is used."""
-        self.run.check()
-        metrics = self.run.metrics()
-        same = self.run.manifest().get("created") == self.manifest.get("created")
-        if not same or any(metrics.get(name) != summary for name, summary in self.summary["metrics"].items()):
-            raise UsageError(
-                f"the run {self.run.name} was replaced by a later one of the same name, so these results are gone",
-                hint=f"give each run a name of its own with {option('run')}",
-            )
-        return self.run
-
-    def __getitem__(self, metric: str) -> MetricSummary:
-        """A metric's summary by its name; what `language` and the like added to it may be left out."""
-        return self.metrics[naming.one_of(metric, self.metrics, "this evaluation")]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.metrics)
-
-    def __len__(self) -> int:
-        """How many metrics there are; `summary["n_rows"]` says how many rows."""
-        return len(self.metrics)
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
-
-    def __repr__(self) -> str:
-        lines = [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
-        return "\n".join([f"<{type(self).__name__}, rows: {self.summary['n_rows']}>", *lines])
-
-    def _repr_html_(self) -> str:
-        return html_lines(f"{self.name}, rows: {self.summary['n_rows']:,}") + summaries_html(self.metrics)
-
-    def _table(self, name: str) -> Any:
-        return self.rows if name == "rows" else arrow_table(summary_records(self.metrics))
 
 
 def evaluate(
@@ -275,10 +185,10 @@ def _keep_parts(data: Data, plan: Plan, counted: Counted, path: Location, confid
     metrics = plan.job.metrics
     summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
     how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
-    results = _results(how, scores, numbers, counted.left_out(), summaries.abstained, counted.cautions())
+    results = results_of(how, scores, numbers, counted.left_out(), summaries.abstained, counted.cautions())
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
     summary = {"run": path.name, **results, "join": join_summary(plan, counted), **skipped_summary(counted)}
-    return Evaluation(keep_parts(plan, counted, path, _manifest(metrics, path.name, more), summary))
+    return Evaluation(keep_parts(plan, counted, path, signature(metrics, path.name, more), summary))
 
 
 def _score_in_memory(
@@ -293,11 +203,11 @@ def _score_in_memory(
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
         path = Path(scratch) / ROWS
         with Embedders() as embedders:
-            summary = _score(batches, metrics, path, confidence, embedders, executor)
+            summary = score_into(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
     name = UNNAMED if data.results.path is None else stem(data.results.path)
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
-    manifest = _manifest(metrics, name, more)
+    manifest = signature(metrics, name, more)
     run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **filled.summary})
     return Evaluation(run, embedders.used())
 
@@ -347,7 +257,7 @@ def add_metrics(
         Embedders() as embedders,
     ):
         asking = Asking(judge, journal_folder(folder, output_dir), retry_failed, progress)
-        extended = extend(folder, chosen, _described(chosen), embedders, asking, executor_of(executor))
+        extended = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
 
 
@@ -370,105 +280,3 @@ def with_models(metrics: Sequence[Metric], present: Collection[str] = ()) -> lis
 
 def _lacks_model(metric: Metric) -> bool:
     return any(settings.get("model", "") is None for _, settings in metric.embedded.values())
-
-
-Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
-
-
-def keep_run(
-    path: Location,
-    batches: Iterable[Batch],
-    metrics: Sequence[Metric],
-    *,
-    manifest: Details,
-    summary: Details,
-    confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
-    executor: Executor | None = None,
-) -> Evaluation:
-    """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
-    with new_run(path) as new:
-        with Embedders() as embedders:
-            scored = _score(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
-        more = [dict(details() if callable(details) else details) for details in (manifest, summary)]
-        more[0]["statistics"] = scored["statistics"]
-        if used := embedders.used():
-            more[0]["embeddings"] = used
-        signature = _manifest(metrics, path.name, more[0])
-        folder = new.finish(signature, {"run": path.name, **scored, **more[1]})
-        return Evaluation(folder, used)
-
-
-def _score(
-    batches: Iterable[Batch],
-    metrics: Sequence[Metric],
-    path: Path,
-    confidence: Confidence,
-    embedders: Embedders,
-    executor: Executor | None,
-) -> dict[str, Any]:
-    with RowsWriter(path, metrics) as writer, rare_collections():
-        for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
-            writer.write(scored)
-    return _results(
-        *writer.summaries(confidence), writer.numbers(), writer.left_out, writer.abstentions(), writer.cautions()
-    )
-
-
-def _results(
-    how: Confidence,
-    summaries: Mapping[str, MetricSummary],
-    numbers: Mapping[str, Mapping[str, float]],
-    left_out: Mapping[str, int],
-    abstained: Mapping[str, int],
-    cautions: Mapping[str, int],
-) -> dict[str, Any]:
-    """What a summary says of the scores."""
-    return {
-        "ragmeter": ragmeter.__version__,
-        "n_rows": next(iter(summaries.values())).n_total,
-        "statistics": how.as_dict(),
-        "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
-        "numbers": dict(numbers),
-        **({"abstained": dict(abstained)} if abstained else {}),
-        "columns_left_out": dict(left_out),
-        **cautions,
-    }
-
-
-def _described(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-    return [
-        {"name": metric.name, "settings": metric.settings, "direction": metric.direction, "source": metric.source}
-        for metric in metrics
-    ]
-
-
-def _manifest(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> dict[str, Any]:
-    """The signature: with this and the same inputs, anyone gets the same numbers."""
-    import numpy as np
-    import pyarrow as pa
-    import rapidfuzz
-    import regex
-    import Stemmer
-
-    return {
-        "run": run,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "ragmeter": ragmeter.__version__,
-        "metrics": _described(metrics),
-        **({"offline": offline} if (offline := offline_described(metrics)) else {}),
-        **more,
-        "versions": {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "pyarrow": pa.__version__,
-            "rapidfuzz": rapidfuzz.__version__,
-            "regex": regex.__version__,
-            "snowball": Stemmer.version(),
-        },
-    }
-
-
-def _short(summary: MetricSummary) -> str:
-    if summary.mean is None:
-        return f"nothing scored of {summary.n_total}"
-    return bracketed(summary.mean, summary.interval, scored(summary.n_scored, summary.n_total))

@@ -31,6 +31,7 @@ from ragmeter.engine.executors import Threads
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import WorkerError
 from ragmeter.io.columns import Role, Typed
+from ragmeter.io.datasets import DataFile
 from ragmeter.io.join import JoinCounts, Reference, no_qid, require_qid, with_reference
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import Part, open_part
@@ -53,13 +54,17 @@ class ReferenceFiles:
 
     name: str
     path: Location
-    files: tuple[Any, ...]
+    files: tuple[DataFile, ...]
     is_data_set: bool
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is the same for all parts of a run. `columns` are those of its table; `folder` is where parts are put."""
+    """What is the same for all parts of a run. `columns` are those of its table; `folder` is where parts are put.
+
+    `buckets`: the reference was partitioned into so many; 0 if it fits a worker.
+    """
 
     version: str
     metrics: tuple[Metric, ...]
@@ -70,6 +75,7 @@ class Job:
     folder: Location
     is_data_set: bool
     reference: ReferenceFiles | None = None
+    buckets: int = 0
 
     @property
     def role(self) -> Role:
@@ -104,7 +110,7 @@ def score_part(job: bytes, part: Part, first_row: int | None = None) -> PartDone
     if done is None:
         typed = work.typed(part)
         rows = _numbered(typed, first_row) if first_row is not None else _with_qids(typed)
-        done = _write(job, part.number, rows)
+        done = write_part(job, part.number, rows)
     done.seconds = time.perf_counter() - begin
     done.worker = _worker()
     return done
@@ -118,7 +124,7 @@ def score_unused(job: bytes, number: int, used: bytes) -> PartDone:
         gold = reference_of(job).for_part()
         gold.used = set(np.flatnonzero(from_bits(used)).tolist())
         counts = JoinCounts()
-        done = _write(job, number, gold.unused(work.columns, counts), counts)
+        done = write_part(job, number, gold.unused(work.columns, counts), counts)
     return done
 
 
@@ -170,10 +176,10 @@ def _numbered(typed: Typed, number: int) -> Iterator[Batch]:
         yield batch
 
 
-def _write(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: JoinCounts | None = None) -> PartDone:
+def write_part(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: JoinCounts | None = None) -> PartDone:
     """Score and write batches, and put the file into place when it is complete."""
     job = unpickled(job_bytes)
-    gold = None if job.reference is None or unused is not None else reference_of(job_bytes).for_part()
+    gold = None if job.reference is None or unused is not None else _gold(job_bytes, job, number)
     counts = JoinCounts() if unused is None else unused
     done = PartDone()
     hashes: list[Hashes] = []
@@ -190,12 +196,21 @@ def _write(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: Join
             done.join = {} if job.reference is None else asdict(counts)
             writer.note({_NOTES: json.dumps({name: getattr(done, name) for name in _KEPT})})
         put_bytes(job.folder / ASIDE / qids_file(number), indexed(np.concatenate(hashes or [_NONE])))
-        if gold is not None:
+        if gold is not None and not job.buckets:
             bits = np.zeros(len(gold.rows), bool)
             bits[list(gold.used)] = True
             put_bytes(job.folder / ASIDE / used_file(number), to_bits(bits))
         aside.commit()
     return done
+
+
+def _gold(job_bytes: bytes, job: Job, number: int) -> Reference:
+    """The reference, or the rows of it that a part needs."""
+    if not job.buckets:
+        return reference_of(job_bytes).for_part()
+    from ragmeter.engine.partitioned import matched_reference
+
+    return matched_reference(job, number)
 
 
 def _joined(batches: Iterable[Batch], gold: Reference | None, counts: JoinCounts) -> Iterator[Batch]:

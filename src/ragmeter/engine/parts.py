@@ -13,9 +13,8 @@ import logging
 import os
 import pickle
 import shutil
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import numpy as np
 
 import ragmeter
 from ragmeter.definition import Metric
+from ragmeter.engine.counted import Counted
 from ragmeter.engine.offline_filling import offline_columns
 from ragmeter.engine.part_work import (
     ASIDE,
@@ -33,7 +33,6 @@ from ragmeter.engine.part_work import (
     count_rows,
     from_bits,
     hashes_of,
-    part_file,
     put_bytes,
     reference_source,
     repeated_hashes,
@@ -42,13 +41,14 @@ from ragmeter.engine.part_work import (
     to_bits,
     used_file,
 )
+from ragmeter.engine.partitioned import match, score_left, write_gold, write_keys
 from ragmeter.engine.pools import Pool
 from ragmeter.errors import InputError, RagmeterError, UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.columns import Typed
 from ragmeter.io.data import Data
 from ragmeter.io.datasets import DataFile, single
-from ragmeter.io.join import JoinCounts, duplicate, nothing_in_common
+from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import PART_BYTES, Part, cut
 from ragmeter.io.source import Reading, Source
@@ -64,6 +64,8 @@ _log = logging.getLogger("ragmeter")
 LOG = "parts.jsonl"
 #: So many hashes are compared at once.
 _HASHES = 4_000_000
+#: A reference of at most so many bytes is read by every worker; a larger one is partitioned into buckets.
+BROADCAST_BYTES, BUCKET_BYTES = 256 << 20, 32 << 20
 
 
 @dataclass
@@ -82,7 +84,7 @@ class Plan:
         parts = cut(files, reading, PART_BYTES)
         columns = data.first_columns(metrics)
         has_qid = QID in columns
-        reference = None if data.reference is None else _reference(data.reference)
+        reference = None if data.reference is None else _reference(data, metrics)
         mapping, is_data_set = data.mapping, bool(data.results.files)
         wanted = data.wanted(metrics)
         gold = () if reference is None else reference.files
@@ -98,8 +100,14 @@ class Plan:
             _folder(path, fingerprint),
             is_data_set,
             reference,
+            _number_of_buckets(gold),
         )
         return cls(job, parts, has_qid, fingerprint)
+
+    def gold_parts(self) -> list[Part]:
+        """The parts of the reference."""
+        assert self.job.reference is not None  # noqa: S101 - only for a job with one
+        return cut(self.job.reference.files, self.job.reading, PART_BYTES)
 
     def refuse_duplicates(self, pool: Pool, numbers: Sequence[int], rows: int) -> None:
         """Raise an error if a qid occurs twice in the results."""
@@ -124,61 +132,6 @@ class Plan:
                     seen.add(qid)
 
 
-@dataclass
-class Counted:
-    """What all parts together have: added up in their order, whoever has done them."""
-
-    done: dict[int, PartDone] = field(default_factory=dict)
-    skipped: dict[int, str] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return sum(part.rows for part in self.done.values())
-
-    @property
-    def numbers(self) -> list[int]:
-        """The parts that are there."""
-        return sorted(self.done)
-
-    def files(self) -> list[tuple[str, int]]:
-        """Each part's file with its number of rows."""
-        return [(part_file(number), self.done[number].rows) for number in self.numbers]
-
-    def not_scored(self, metric: str) -> Counter[str]:
-        """Why rows were not scored."""
-        total: Counter[str] = Counter()
-        for number in self.numbers:
-            total.update(self.done[number].not_scored.get(metric, {}))
-        return total
-
-    def left_out(self) -> dict[str, int]:
-        """Columns that appear late."""
-        total: Counter[str] = Counter()
-        for number in self.numbers:
-            total.update(self.done[number].left_out)
-        return dict(total)
-
-    def cautions(self) -> dict[str, int]:
-        """What the summary warns of."""
-        total: Counter[str] = Counter()
-        for number in self.numbers:
-            total.update(self.done[number].cautions)
-        return dict(total)
-
-    def join(self) -> JoinCounts:
-        """How many rows of either side have a partner."""
-        counts = JoinCounts()
-        for number in self.numbers:
-            own = self.done[number].join
-            counts.matched += own["matched"]
-            for side in ("results_only", "reference_only"):
-                total, unmatched = getattr(counts, side), own[side]
-                total.add(unmatched["qids"])
-                total.count += unmatched["count"] - len(unmatched["qids"])
-        return counts
-
-
 def score_in_parts(plan: Plan, pool: Pool, progress: Progress, *, skip_bad_parts: bool) -> Counted:
     """Have all parts scored, and the questions that have no result."""
     job = pickle.dumps(plan.job)
@@ -188,6 +141,7 @@ def score_in_parts(plan: Plan, pool: Pool, progress: Progress, *, skip_bad_parts
         firsts: list[tuple[int, ...]] = [()] * len(plan.parts)
         if not plan.has_qid:
             firsts = _first_rows(pool, job, plan.parts)
+        left = _partition(plan, pool, job) if plan.job.buckets else []
         arguments = [(job, part, *first) for part, first in zip(plan.parts, firsts, strict=True)]
         for place, outcome in pool.run(score_part, arguments):
             part = plan.parts[place]
@@ -204,9 +158,44 @@ def score_in_parts(plan: Plan, pool: Pool, progress: Progress, *, skip_bad_parts
         raise InputError("no part could be read: " + next(iter(counted.skipped.values()), "there are no rows"))
     if plan.has_qid:
         plan.refuse_duplicates(pool, counted.numbers, counted.rows)
-    if plan.job.reference is not None:
+    if plan.job.buckets:
+        _add_left(plan, pool, job, counted, left)
+    elif plan.job.reference is not None:
         _add_unused(plan, pool, job, counted)
     return counted
+
+
+def _partition(plan: Plan, pool: Pool, job: bytes) -> list[int]:
+    """Partition both sides by qid. How many rows of each part of the reference no result has asked for."""
+    reference, buckets = plan.job.reference, plan.job.buckets
+    assert reference is not None  # noqa: S101 - the caller has looked
+    gold = plan.gold_parts()
+    for function, parts in ((write_keys, plan.parts), (write_gold, gold)):
+        for _, outcome in pool.run(function, [(job, part, buckets) for part in parts]):
+            _result(outcome)
+    used, left = 0, [0] * len(gold)
+    for _, outcome in pool.run(match, [(job, bucket, len(plan.parts), gold) for bucket in range(buckets)]):
+        of_bucket, rows = _result(outcome)
+        used += of_bucket
+        left = [total + own for total, own in zip(left, rows, strict=True)]
+    if not used:
+        first = [next(plan.job.typed(plan.parts[0]).batches()).columns[QID], _first_qids(plan.job)]
+        raise nothing_in_common("the results", reference.name, *first)
+    return left
+
+
+def _add_left(plan: Plan, pool: Pool, job: bytes, counted: Counted, left: Sequence[int]) -> None:
+    """The questions without a result: a part for each part of the reference that has some."""
+    wanted = [(part, len(plan.parts) + part.number) for part in plan.gold_parts() if left[part.number]]
+    for place, outcome in pool.run(score_left, [(job, part, number) for part, number in wanted]):
+        counted.done[wanted[place][1]] = _result(outcome)
+
+
+def _first_qids(job: Job) -> Sequence[str]:
+    assert job.reference is not None  # noqa: S101 - only for a job with one
+    source = reference_source(job.reference, job.reading)
+    qids: list[str] = next(Typed(source, "reference", job.mapping).batches()).columns[QID]
+    return qids
 
 
 def _result(outcome: Any) -> Any:
@@ -233,10 +222,8 @@ def _add_unused(plan: Plan, pool: Pool, job: bytes, counted: Counted) -> None:
         used = bits if used is None else used | bits
     assert used is not None  # noqa: S101 - there is a part
     if not used.any():
-        source = reference_source(reference, plan.job.reading)
-        gold = next(Typed(source, "reference", plan.job.mapping).batches())
         ours = counted.join().results_only.qids
-        raise nothing_in_common("the results", reference.name, ours, gold.columns[QID])
+        raise nothing_in_common("the results", reference.name, ours, _first_qids(plan.job))
     if not used.all():
         number = len(plan.parts)
         for _, outcome in pool.run(score_unused, [(job, number, to_bits(used))]):
@@ -293,10 +280,19 @@ def _absolute(path: Location) -> Location:
     return path.absolute() if isinstance(path, Path) else path
 
 
-def _reference(source: Source) -> ReferenceFiles:
+def _reference(data: Data, metrics: Sequence[Metric]) -> ReferenceFiles:
+    source = data.reference
+    assert source is not None  # noqa: S101 - the caller has looked
     files = _files(source, "references")
     assert source.path is not None  # noqa: S101 - else _files has refused it
-    return ReferenceFiles(source.name, _absolute(source.path), files, bool(source.files))
+    first = next(Typed(source, "reference", data.mapping, data.wanted(metrics)).batches())
+    return ReferenceFiles(source.name, _absolute(source.path), files, bool(source.files), tuple(first.columns))
+
+
+def _number_of_buckets(files: Sequence[DataFile]) -> int:
+    """How many parts the reference is partitioned into by qid; 0 if all of it fits a worker."""
+    size = sum(file.size for file in files)
+    return 0 if size <= BROADCAST_BYTES else -(-size // BUCKET_BYTES)
 
 
 def _folder(path: Location, fingerprint: str) -> Location:

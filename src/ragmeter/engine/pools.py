@@ -204,7 +204,7 @@ def _local(workers: int) -> Iterator[Pool]:
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=":0" if _has_bokeh() else None,
+                dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
             )
         with cluster, distributed.Client(cluster, set_as_default=False) as client:
@@ -237,13 +237,10 @@ def _quiet() -> Iterator[None]:
             logging.getLogger(name).setLevel(level)
 
 
-def _has_bokeh() -> bool:
+def _dashboard(client: Any) -> str:
+    """Dask's page, where the scheduler has one. On this machine, that takes bokeh."""
     from importlib.util import find_spec
 
-    return find_spec("bokeh") is not None
-
-
-def _dashboard(client: Any) -> str:
-    """Dask's page, where the scheduler has one: it needs bokeh."""
     services = client.scheduler_info().get("services") or {}
-    return str(client.dashboard_link or "") if services.get("dashboard") else ""
+    is_here = getattr(client, "cluster", None) is not None
+    return str(client.dashboard_link or "") if services.get("dashboard") and (not is_here or find_spec("bokeh")) else ""

@@ -21,7 +21,7 @@ _LISTS = pa.list_(pa.large_string())
 
 def to_arrow(batch: Batch) -> bytes:
     """A batch as bytes. Its cells are texts, lists of texts and numbers, as readers leave them."""
-    arrays = {name: _array(name, column) for name, column in batch.columns.items()}
+    arrays = {name: array_of(name, column) for name, column in batch.columns.items()}
     about: dict[str, Any] = {"columns": list(arrays), "plain": batch.plain, "embedded": list(batch.embedded)}
     fields = list(arrays.items())
     for name, values, kind in (("lines", batch.lines, pa.int64()), ("causes", batch.causes, pa.large_string())):
@@ -81,7 +81,8 @@ def scores_from_arrow(data: bytes) -> ScoreColumns:
     }
 
 
-def _array(name: str, column: Column) -> Any:
+def array_of(name: str, column: Column) -> Any:
+    """A column of the table as an Arrow array, of the type that its name says."""
     if name in NUMBER_COLUMNS:
         return pa.array(column, pa.float64())
     if name in LIST_COLUMNS:

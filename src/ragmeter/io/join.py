@@ -112,6 +112,15 @@ class Reference:
             for name, column in batch.columns.items():  # a column may appear late
                 self.columns.setdefault(name, [None] * before).extend(column)
 
+    @classmethod
+    def of(cls, columns: dict[str, Column]) -> Reference:
+        """Rows that were checked before."""
+        made = cls.__new__(cls)
+        made.columns = columns
+        made.rows = {qid: place for place, qid in enumerate(columns[QID])}
+        made.used = set()
+        return made
+
     def for_part(self) -> Reference:
         """The same rows, with a count of its own of those that are used."""
         part = copy(self)

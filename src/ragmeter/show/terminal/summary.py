@@ -19,7 +19,7 @@ from ragmeter.stats.intervals import SMALL
 if TYPE_CHECKING:
     from ragmeter.analysis.slicing import RunSummary, Slice
     from ragmeter.compat.objects import EvaluationResult
-    from ragmeter.engine.evaluation import Evaluation
+    from ragmeter.engine.results import Evaluation
     from ragmeter.targets.asking import Asked
 
 

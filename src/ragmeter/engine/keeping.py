@@ -1,0 +1,119 @@
+"""Scores into a run: the rows' file, the summary, and the manifest, which is the run's signature."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import ragmeter
+from ragmeter.definition import Metric
+from ragmeter.effects.loop import rare_collections
+from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.executors import Executor
+from ragmeter.engine.offline_filling import described as offline_described
+from ragmeter.engine.results import Evaluation
+from ragmeter.engine.scoring import score_batches
+from ragmeter.io.locations import Location
+from ragmeter.runs.layout import ROWS
+from ragmeter.runs.stored import new_run
+from ragmeter.runs.writer import RowsWriter
+from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.summary import MetricSummary
+from ragmeter.table import Batch
+
+Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+
+
+def keep_run(
+    path: Location,
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    *,
+    manifest: Details,
+    summary: Details,
+    confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
+    executor: Executor | None = None,
+) -> Evaluation:
+    """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
+    with new_run(path) as new:
+        with Embedders() as embedders:
+            scored = score_into(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
+        more = [dict(details() if callable(details) else details) for details in (manifest, summary)]
+        more[0]["statistics"] = scored["statistics"]
+        if used := embedders.used():
+            more[0]["embeddings"] = used
+        folder = new.finish(signature(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]})
+        return Evaluation(folder, used)
+
+
+def score_into(
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    path: Path,
+    confidence: Confidence,
+    embedders: Embedders,
+    executor: Executor | None,
+) -> dict[str, Any]:
+    with RowsWriter(path, metrics) as writer, rare_collections():
+        for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
+            writer.write(scored)
+    return results_of(
+        *writer.summaries(confidence), writer.numbers(), writer.left_out, writer.abstentions(), writer.cautions()
+    )
+
+
+def results_of(
+    how: Confidence,
+    summaries: Mapping[str, MetricSummary],
+    numbers: Mapping[str, Mapping[str, float]],
+    left_out: Mapping[str, int],
+    abstained: Mapping[str, int],
+    cautions: Mapping[str, int],
+) -> dict[str, Any]:
+    """What a summary says of the scores."""
+    return {
+        "ragmeter": ragmeter.__version__,
+        "n_rows": next(iter(summaries.values())).n_total,
+        "statistics": how.as_dict(),
+        "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
+        "numbers": dict(numbers),
+        **({"abstained": dict(abstained)} if abstained else {}),
+        "columns_left_out": dict(left_out),
+        **cautions,
+    }
+
+
+def described(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+    return [
+        {"name": metric.name, "settings": metric.settings, "direction": metric.direction, "source": metric.source}
+        for metric in metrics
+    ]
+
+
+def signature(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> dict[str, Any]:
+    """The signature: with this and the same inputs, anyone gets the same numbers."""
+    import numpy as np
+    import pyarrow as pa
+    import rapidfuzz
+    import regex
+    import Stemmer
+
+    return {
+        "run": run,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "ragmeter": ragmeter.__version__,
+        "metrics": described(metrics),
+        **({"offline": offline} if (offline := offline_described(metrics)) else {}),
+        **more,
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "pyarrow": pa.__version__,
+            "rapidfuzz": rapidfuzz.__version__,
+            "regex": regex.__version__,
+            "snowball": Stemmer.version(),
+        },
+    }

@@ -1,0 +1,103 @@
+"""What an evaluation gives back: a mapping from metrics to their summaries, and the run behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ragmeter import naming
+from ragmeter.errors import UsageError
+from ragmeter.hints import option
+from ragmeter.runs.run import Run
+from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.show.numbers import scored
+from ragmeter.show.sentences.metrics import bracketed
+from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
+from ragmeter.stats.summary import MetricSummary
+
+#: What an evaluation is called that was not kept, and whose data come from no file.
+UNNAMED = "this evaluation"
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(Tabular, Mapping[str, MetricSummary]):
+    """What `evaluate()` returns: a mapping from metrics to their summaries, the rows, and the folder if it was kept.
+
+    `len()` and iteration are over metrics; `rows` and `to_pandas()` have the rows. `embeddings` says for each
+    embedding model that was used how many texts it got, and how many it had to cut; `manifest` is the signature.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("rows", "metrics")
+
+    run: Run
+    embeddings: Sequence[Mapping[str, Any]] = ()
+    summary: dict[str, Any] = field(init=False)
+    manifest: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "summary", self.run.summary())
+        object.__setattr__(self, "manifest", self.run.manifest())
+
+    @cached_property
+    def metrics(self) -> dict[str, MetricSummary]:
+        """Each metric's summary."""
+        return {name: MetricSummary.of(summary) for name, summary in self.summary["metrics"].items()}
+
+    @property
+    def folder(self) -> Run | None:
+        """The run's folder, if it was kept."""
+        return None if isinstance(self.run, TemporaryRun) else self.run
+
+    @property
+    def name(self) -> str:
+        """The run's; one that was not kept goes by the name of its file."""
+        return str(self.manifest.get("run", UNNAMED)) if self.folder is None else self.folder.name
+
+    @property
+    def rows(self) -> Any:
+        """Every row with its scores and outcomes, as an Arrow table; read from the folder if the run was kept."""
+        return self.run_folder().rows()
+
+    def run_folder(self) -> Run:
+        """The run; of one that was not kept, the folder is a temporary one that is there as long as it is used."""
+        self.run.check()
+        metrics = self.run.metrics()
+        same = self.run.manifest().get("created") == self.manifest.get("created")
+        if not same or any(metrics.get(name) != summary for name, summary in self.summary["metrics"].items()):
+            raise UsageError(
+                f"the run {self.run.name} was replaced by a later one of the same name, so these results are gone",
+                hint=f"give each run a name of its own with {option('run')}",
+            )
+        return self.run
+
+    def __getitem__(self, metric: str) -> MetricSummary:
+        """A metric's summary by its name; what `language` and the like added to it may be left out."""
+        return self.metrics[naming.one_of(metric, self.metrics, "this evaluation")]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        """How many metrics there are; `summary["n_rows"]` says how many rows."""
+        return len(self.metrics)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        lines = [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
+        return "\n".join([f"<{type(self).__name__}, rows: {self.summary['n_rows']}>", *lines])
+
+    def _repr_html_(self) -> str:
+        return html_lines(f"{self.name}, rows: {self.summary['n_rows']:,}") + summaries_html(self.metrics)
+
+    def _table(self, name: str) -> Any:
+        return self.rows if name == "rows" else arrow_table(summary_records(self.metrics))
+
+
+def _short(summary: MetricSummary) -> str:
+    if summary.mean is None:
+        return f"nothing scored of {summary.n_total}"
+    return bracketed(summary.mean, summary.interval, scored(summary.n_scored, summary.n_total))
