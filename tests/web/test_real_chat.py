@@ -55,10 +55,12 @@ def started(name: str, folder: Path) -> Iterator[str]:
     command, path, _ = COMMANDS[name]
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
+    ours = ("PYTEST", "PYTHONPATH")  # NiceGUI behaves differently in a test of its own
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)} | QUIET
     program, *arguments = [port if part == "PORT" else part for part in command]
     process = subprocess.Popen(
         [f"{ENVIRONMENTS}{name}/bin/{program}", *arguments],
-        cwd=folder / "apps", env={**os.environ, **QUIET}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        cwd=folder / "apps", env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         deadline = time.monotonic() + PATIENCE

@@ -116,7 +116,7 @@ const isLabel = (piece, places, current) => {
   const { element, text } = piece;
   if (text.length > LABEL || (NEVER.has(tagName(element)) && !isCodeLabel(element, text))) return false;
   if (!state.lenient && (isNow(text) || isInitials(element, text) || (SPEAKER.test(text) && tagName(element) !== "P"))) return true;
-  return isState(text) || isShared(piece, current) || runs(piece) || isCodeLabel(element, text) || places.has(place(element));
+  return isState(text) || isShared(piece, current) || runs(piece) || isCodeLabel(element, text) || (places.size > 0 && places.has(place(element)));
 };
 
 // -- where an answer is not: beside the box, or outside the region that the page reads aloud --------------------------------

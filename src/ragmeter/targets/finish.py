@@ -92,6 +92,11 @@ class Traffic:
                 self._carriers.add(request)
                 self.broken = ""  # it is tried again
 
+    def hear(self, now: float) -> None:
+        """A message went over a web socket; before a question, that shows that the page is being set up."""
+        if not self._forms:
+            self.heard_at = now
+
     def fail(self, request: Any, cause: str) -> None:
         """A request was refused or broke off. Only that with the question matters: others may be about anything."""
         if request in self._carriers:

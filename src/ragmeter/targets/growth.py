@@ -11,6 +11,8 @@ from ragmeter.targets.finish import Traffic
 #: Seconds without a change after which nothing more is expected of a page, and the fewest looks at it: on a busy
 #: machine the time may be over after one.
 _QUIET, _LOOKS = 10.0, 5
+#: The most seconds that are waited for a page to hear nothing more.
+_HEARS = 3.0
 
 
 class Growth:
@@ -29,9 +31,13 @@ class Growth:
         return time.monotonic() - self._begun
 
     async def has_box_for(self, seconds: float) -> bool:
-        """Whether the page has a box, and has added no elements for so many seconds."""
+        """Whether the page has a box, and has added no elements and heard nothing for so many seconds.
+
+        A page that has a box may not be connected yet: what is typed before is lost. Some always hear something.
+        """
         signs = await self._look()
-        return any(sign.get("boxes") for sign in signs) and time.monotonic() - self._since >= seconds
+        hears = time.perf_counter() - self._traffic.heard_at < seconds and self.seconds < _HEARS
+        return any(sign.get("boxes") for sign in signs) and time.monotonic() - self._since >= seconds and not hears
 
     async def is_over(self, timeout: float) -> bool:
         """Whether nothing more is to be expected: the time is over, or the page is quiet and waits for nothing."""

@@ -82,6 +82,8 @@ class Events:
     def _socket(self, socket: Any) -> None:
         self.traffic.lines.add(socket)
         socket.on("framesent", self.traffic.sent)
+        for event in ("framesent", "framereceived"):
+            socket.on(event, lambda message: self.traffic.hear(time.perf_counter()))
         socket.on("close", lambda closed: self.traffic.lines.discard(socket))
 
     def _window(self, window: Any) -> None:

@@ -44,7 +44,7 @@ const shorten = (text) => squeezed(text).slice(0, 500);
 const boxText = (element) => shorten(textOf(element));
 // What is wrong on the page, since the question; nothing if nothing is.
 const trouble = (text) => {
-  for (const piece of state.news) {
+  for (const piece of state.news.slice(-MOST_PIECES)) {
     if (state.echo.has(piece) || inSentence(piece.element) || state.mark.question.includes(piece.text)) continue;
     const red = redBox(piece);
     if (red) return boxText(red);
