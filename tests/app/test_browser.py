@@ -162,6 +162,7 @@ def test_what_is_shown_has_an_address(browser: Any, tmp_path: Path) -> None:
         page.locator("text=1 to 30 of 30 rows").wait_for()
         page.get_by_role("link", name="q1", exact=True).click()
         page.locator("html[data-ready] h1", has_text="q1").wait_for()
+        page.wait_for_load_state()  # before that, a script's navigation would replace the page in the history
         page.keyboard.press("j")
         page.locator("h1", has_text="q3").wait_for()
         page.go_back()

@@ -108,6 +108,7 @@ def _prune(argv: list[str]) -> int:
     runs_option(parser)
     chosen = parser.parse_args(argv)
     from ragmeter.analysis.pruning import unneeded
+    from ragmeter.show.numbers import given
     from ragmeter.show.terminal.catalogue import size
 
     if not Path(chosen.output_dir).is_dir():
@@ -118,7 +119,7 @@ def _prune(argv: list[str]) -> int:
             thing.delete()
         print(f"{'deleted' if chosen.yes else 'would be deleted'}: {thing.path}: {thing.what} ({size(thing.size)})")
     if not things:
-        print(f"nothing has been unused for {chosen.older_than:g} days")
+        print(f"nothing has been unused for {given(chosen.older_than)} days")
         return 0
     return _said(chosen)
 

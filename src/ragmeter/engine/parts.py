@@ -56,6 +56,7 @@ from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
 from ragmeter.runs.writer import NewRun
+from ragmeter.show.numbers import hundredths
 from ragmeter.show.progress import Progress, parts_bar
 from ragmeter.table import QID, outcome_column
 
@@ -151,7 +152,7 @@ def score_in_parts(plan: Plan, pool: Pool, progress: Progress, *, skip_bad_parts
                 continue
             done: PartDone = _result(outcome)
             counted.done[part.number] = done
-            how = "was there" if done.was_there else f"by {done.worker} in {done.seconds:.2f} s"
+            how = "was there" if done.was_there else f"by {done.worker} in {hundredths(done.seconds)} s"
             _log.info("part %d (%s): %d rows, %s", part.number, part.name, done.rows, how)
             advance(done.rows)
     if not counted.rows:

@@ -68,9 +68,9 @@ def size(count: float) -> str:
     """A number of bytes for people."""
     for unit in ("bytes", "kB", "MB"):
         if count < 1_000:
-            return f"{count:.3g} {unit}"
+            return f"{numbers.significant(count, 3)} {unit}"
         count /= 1_000
-    return f"{count:,.3g} GB"
+    return f"{numbers.significant(count, 3)} GB"
 
 
 def _titles(entries: Sequence[RunEntry]) -> list[str]:
