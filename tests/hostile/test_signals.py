@@ -48,7 +48,7 @@ def hear(process: subprocess.Popen[str]) -> None:
         ("crag evaluate", signal.SIGHUP),
         ("crag generate", signal.SIGTERM),
         ("ask", signal.SIGHUP),
-        pytest.param("web", signal.SIGTERM, marks=NO_BROWSER),
+        pytest.param("web", signal.SIGTERM, marks=[NO_BROWSER, pytest.mark.slow]),
     ],
 )
 def test_calls_under_way_are_finished_and_recorded(tmp_path: Path, name: str, number: int) -> None:

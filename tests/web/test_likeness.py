@@ -13,9 +13,13 @@ pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=missing() or "there is one"),
     pytest.mark.usefixtures("shared_browser"),
 ]
+#: The pages of the usual tests; the slow ones have all.
+USUAL = {"like_chainlit", "like_nicegui", "like_panel", "like_unknown"}
 
 
-@pytest.mark.parametrize("kind", PAGES)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[] if kind in USUAL else [pytest.mark.slow]) for kind in PAGES]
+)
 def test_messages_are_read_without_what_stands_around_them(site: str, kind: str) -> None:
     web = target(site, kind, input_selector="#box", submit_selector=None)
     *replies, failure = ask_all(web, *ANSWERS, FAILS, workers=4)
@@ -25,14 +29,21 @@ def test_messages_are_read_without_what_stands_around_them(site: str, kind: str)
     assert ERROR in failure.cause
 
 
-@pytest.mark.parametrize("kind", ["like_gradio", "like_nicegui", "like_unknown"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "like_nicegui",
+        pytest.param("like_gradio", marks=pytest.mark.slow),
+        pytest.param("like_unknown", marks=pytest.mark.slow),
+    ],
+)
 def test_one_question_after_another_on_the_same_page(site: str, kind: str) -> None:
     web = target(site, kind, input_selector="#box", submit_selector=None, same_page=True)
     questions = [question for question in ANSWERS if "wait" not in question] * 2
     assert texts(ask_all(web, *questions, workers=1)) == [ANSWERS[question] for question in questions]
 
 
-@pytest.mark.parametrize("same_page", [False, True])
+@pytest.mark.parametrize("same_page", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_what_the_messages_of_two_answers_have_in_common_is_no_part_of_them(site: str, same_page: bool) -> None:
     web = target(site, NAMELESS, input_selector="#box", submit_selector=None, same_page=same_page)
     code, wait, time = ANSWERS
