@@ -13,7 +13,7 @@ test: estimate $(VENV)/.dev browser lint types
 	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 estimate:
-	@echo "make test takes about 9 minutes on 2 cores, and some more the first time, when it installs what it needs"
+	@echo "make test takes about 10 minutes on 2 cores, and some more the first time, when it installs what it needs"
 
 # A browser for the tests of web pages: one that is there, the system's package where it may be installed, or
 # Playwright's own. Where none can be had, those tests skip and say so.
