@@ -156,7 +156,7 @@ def test_what_is_shown_has_an_address(browser: Any, tmp_path: Path) -> None:
         page.goto(f"{visit.origin}/run/r")
         page.select_option("select[name=metric]", "token_f1")
         page.fill("input[name=low]", "0.5")
-        page.click(".filter button")
+        page.click("form[role=search] button")
         page.locator("text=1 to 30 of 30 rows").wait_for()
         page.reload()
         page.locator("text=1 to 30 of 30 rows").wait_for()
