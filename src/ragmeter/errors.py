@@ -104,11 +104,11 @@ class Interrupted(RagmeterError):
 
     exit_code = 130
 
-    def __init__(self, number: int = 2, kept: str = "answers so far are kept") -> None:
-        """`number` is that of the signal; `kept` says what need not be done again."""
+    def __init__(self, number: int = 2, what_stays: str = "answers so far are kept") -> None:
+        """`number` is that of the signal; `what_stays` says what need not be done again."""
         self.exit_code = 128 + number
         repeat = by_caller("run the same command again", "make the same call again")
-        super().__init__("stopped", hint=f"{kept}: {repeat} to continue")
+        super().__init__("stopped", hint=f"{what_stays}: {repeat} to continue")
 
 
 class MissingExtraError(RagmeterError):

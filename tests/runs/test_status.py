@@ -48,6 +48,7 @@ def test_files_that_are_no_status(tmp_path: Path) -> None:
 def test_a_folder_that_can_not_be_written_stops_nothing(tmp_path: Path) -> None:
     with Status(tmp_path / "nowhere" / "r", "asking questions", 1) as status:
         status.advance(1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_ask_says_how_far_it_is(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def evaluate(
                 with pool_of(engine) as pool:
                     counted = score_in_parts(plan, pool, progress, skip_bad_parts=skip_bad_parts)
             except KeyboardInterrupt:
-                raise Interrupted(kept="parts that are done are kept") from None
+                raise Interrupted(what_stays="parts that are done are kept") from None
             return _keep_parts(data, plan, counted, path, confidence)
         return _evaluate(data, chosen, asking, path, confidence, workers)
 

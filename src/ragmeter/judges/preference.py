@@ -30,8 +30,8 @@ def _agreed(row: Mapping[str, Any], labels: list[Any]) -> str:
     """What both orders say; a tie where they disagree, as a model does that goes by the place."""
     [in_order], [swapped] = labels
     back = {_FIRST: OTHER, _SECOND: THIS}.get(swapped, TIE)
-    said = {_FIRST: THIS, _SECOND: OTHER}.get(in_order, TIE)
-    return said if said == back else TIE
+    preferred = {_FIRST: THIS, _SECOND: OTHER}.get(in_order, TIE)
+    return preferred if preferred == back else TIE
 
 
 def _same_answer(row: Mapping[str, Any]) -> str | None:

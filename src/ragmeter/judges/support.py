@@ -31,15 +31,15 @@ ALONE: Mapping[str, Any] = {
 }
 
 
-def _support(name: str, claims: str, text: str, *, each: bool = False) -> Asked:
-    """A column with a label for each claim; `each` passage by itself, with a list of labels for each claim."""
+def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> Asked:
+    """A column with a label for each claim; `by_passage`: each passage by itself, with a list of labels for a claim."""
 
     def groups(row: Mapping[str, Any], at_once: int) -> list[list[str]]:
         texts = claim_texts(row[claims])
         return [texts[begin : begin + at_once] for begin in range(0, len(texts), at_once)]
 
     def split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
-        passages = as_passages(row[text]) if each else [_whole(row[text])]
+        passages = as_passages(row[text]) if by_passage else [_whole(row[text])]
         return [
             {"text": passage, "claims": group[0] if at_once == 1 else numbered(group)}
             for passage in passages
@@ -49,14 +49,14 @@ def _support(name: str, claims: str, text: str, *, each: bool = False) -> Asked:
     def join(row: Mapping[str, Any], labels: list[Any]) -> list[Any]:
         n_claims = len(row[claims])
         in_order = [label for group in labels for label in group]
-        if not each:
+        if not by_passage:
             return in_order
         n_passages = len(as_passages(row[text]))
         return [[in_order[passage * n_claims + claim] for passage in range(n_passages)] for claim in range(n_claims)]
 
     def offline(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        labels = labels_by_passage if each else labels_by_text
-        texts = [as_passages(row[text]) if each else _several(row[text]) for row in rows]
+        labels = labels_by_passage if by_passage else labels_by_text
+        texts = [as_passages(row[text]) if by_passage else _several(row[text]) for row in rows]
         return list(labels([claim_texts(row[claims]) for row in rows], texts))
 
     return asked(
@@ -82,6 +82,8 @@ def _several(value: str | Sequence[str]) -> list[str]:
 
 
 support_by_reference = _support("support_by_reference", "claims", "reference")
-support_by_passages = _support("support_by_passages", "claims", "contexts", each=True)
+support_by_passages = _support("support_by_passages", "claims", "contexts", by_passage=True)
 reference_support_by_answer = _support("reference_support_by_answer", "reference_claims", "answer")
-reference_support_by_passages = _support("reference_support_by_passages", "reference_claims", "contexts", each=True)
+reference_support_by_passages = _support(
+    "reference_support_by_passages", "reference_claims", "contexts", by_passage=True
+)

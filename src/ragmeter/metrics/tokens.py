@@ -100,7 +100,7 @@ class Lexicon:
         self._characters += len(joined)
         self._firsts.append(len(self._of_chunks.view) + np.cumsum(counts) - counts)
         self._counts.append(counts)
-        self._of_chunks.append(_ids_of(self._words, [word for found in words_of_chunks for word in found]))
+        self._of_chunks.append(_ids_of(self._words, [word for words in words_of_chunks for word in words]))
 
     def words(self) -> list[str]:
         """The words in the order of their ids."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import unreadable
-from ragmeter.runs.rows import RowsFile, RowsInMemory
+from ragmeter.runs.rows import CachedColumns, RowsFile, RowsInMemory
 
 
-class RowsParts:
+class RowsParts(CachedColumns):
     """A table in the files of a folder, each given with its number of rows. All have the columns of the first."""
 
     def __init__(self, folder: Location, parts: Sequence[tuple[str, int]]) -> None:
@@ -41,26 +41,6 @@ class RowsParts:
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns, without caching."""
         return pa.concat_tables([part.read(columns) for part in self._all()]).unify_dictionaries()
-
-    def table(self, columns: Iterable[str] | None = None) -> pa.Table:
-        """All columns, or those of these names that exist."""
-        known = set(self.schema.names)
-        names = [name for name in dict.fromkeys(self.schema.names if columns is None else columns) if name in known]
-        missing = [name for name in names if name not in self._columns]
-        if missing:
-            table = self.read(missing)
-            self._columns.update({name: table[name] for name in missing})
-        if not names:
-            return self.read([])
-        schema = pa.schema([self.schema.field(name) for name in names], metadata=self.schema.metadata)
-        return pa.Table.from_arrays([self._columns[name] for name in names], schema=schema)
-
-    def array(self, column: str) -> pa.Array:
-        """One column in one piece, which replaces its chunks in the cache."""
-        chunked = self.table([column])[column]
-        if chunked.num_chunks != 1:
-            self._columns[column] = chunked = pa.chunked_array([chunked.combine_chunks()])
-        return chunked.chunk(0)
 
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
         """All columns, at most `size` rows at a time, without caching."""

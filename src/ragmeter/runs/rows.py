@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -47,28 +48,15 @@ class Rows(Protocol):
         """About how many bytes a column of texts has, uncompressed."""
 
 
-class RowsFile:
-    """A table in a Parquet file. The metadata and every column are read at most once."""
+class CachedColumns(ABC):
+    """A table whose columns are read at most once."""
 
-    def __init__(self, path: Location) -> None:
-        self._path = path
-        with reading(path):
-            # Arrow's file is thread-safe; ParquetFile would read a path with a colon as a URL.
-            self._file = pq.ParquetFile(pa.OSFile(str(path)) if isinstance(path, Path) else path.open("rb"))
-        self.schema: pa.Schema = self._file.schema_arrow
-        self.n_rows: int = self._file.metadata.num_rows
-        self._columns: dict[str, pa.ChunkedArray] = {}
+    schema: pa.Schema
+    _columns: dict[str, pa.ChunkedArray]
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close(force=True)
-
+    @abstractmethod
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns, without caching."""
-        with reading(self._path):  # Arrow's threads sometimes abort a short process at exit
-            table = self._file.read(columns=columns, use_threads=False)
-            table.validate(full=True)  # a damaged file may hold bytes that are no text
-            return table
 
     def table(self, columns: Iterable[str] | None = None) -> pa.Table:
         """All columns, or those of these names that exist."""
@@ -91,6 +79,30 @@ class RowsFile:
 
     def _has(self, name: str) -> bool:
         return bool(self.schema.get_field_index(name) >= 0)
+
+
+class RowsFile(CachedColumns):
+    """A table in a Parquet file. The metadata and every column are read at most once."""
+
+    def __init__(self, path: Location) -> None:
+        self._path = path
+        with reading(path):
+            # Arrow's file is thread-safe; ParquetFile would read a path with a colon as a URL.
+            self._file = pq.ParquetFile(pa.OSFile(str(path)) if isinstance(path, Path) else path.open("rb"))
+        self.schema: pa.Schema = self._file.schema_arrow
+        self.n_rows: int = self._file.metadata.num_rows
+        self._columns: dict[str, pa.ChunkedArray] = {}
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close(force=True)
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """Some columns, without caching."""
+        with reading(self._path):  # Arrow's threads sometimes abort a short process at exit
+            table = self._file.read(columns=columns, use_threads=False)
+            table.validate(full=True)  # a damaged file may hold bytes that are no text
+            return table
 
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
         """All columns, `size` rows at a time, without caching."""

@@ -51,10 +51,10 @@ def shares(
         rows = np.flatnonzero(languages == code)
         vocab = vocabulary(code)
         sides = [side.rows(rows) for side in split]
-        asked, gold, said = (vocab.texts(side) for side in sides)
-        declines = refusals(said, sides[2], code) & ~refusals(gold, sides[1], code)
-        has_words = (np.diff(gold.starts) > 0) & (np.diff(said.starts) > 0)
-        by_name = _Pairs.of(asked, gold, said).shares()
+        asked, gold, answered = (vocab.texts(side) for side in sides)
+        declines = refusals(answered, sides[2], code) & ~refusals(gold, sides[1], code)
+        has_words = (np.diff(gold.starts) > 0) & (np.diff(answered.starts) > 0)
+        by_name = _Pairs.of(asked, gold, answered).shares()
         by_name["answers"] = (has_words & ~declines).astype(np.float64)
         lines[rows] = np.stack([by_name[name] for name in SHARES], axis=1)
     return lines
@@ -71,35 +71,40 @@ class _Pairs:
     """The words of some pairs. `new` words are content words that the question does not have."""
 
     gold: Texts
-    said: Texts
+    answered: Texts
     gold_keys: Ids  # equal where the pair and the root are equal
-    said_keys: Ids
+    answered_keys: Ids
     gold_asked: Bools
-    said_asked: Bools
+    answered_asked: Bools
 
     @classmethod
-    def of(cls, asked: Texts, gold: Texts, said: Texts) -> _Pairs:
-        n_roots = 1 + max((int(side.root.max()) for side in (asked, gold, said) if len(side.root)), default=0)
-        asked_keys, gold_keys, said_keys = (side.text * n_roots + side.root for side in (asked, gold, said))
+    def of(cls, asked: Texts, gold: Texts, answered: Texts) -> _Pairs:
+        n_roots = 1 + max((int(side.root.max()) for side in (asked, gold, answered) if len(side.root)), default=0)
+        asked_keys, gold_keys, answered_keys = (side.text * n_roots + side.root for side in (asked, gold, answered))
         in_question = np.sort(asked_keys)
         return cls(
-            gold, said, gold_keys, said_keys, look_up(in_question, gold_keys)[0], look_up(in_question, said_keys)[0]
+            gold,
+            answered,
+            gold_keys,
+            answered_keys,
+            look_up(in_question, gold_keys)[0],
+            look_up(in_question, answered_keys)[0],
         )
 
     def shares(self) -> dict[str, Floats]:
         """All shares but `answers`."""
-        gold_content, said_content = (~side.has(Mark.FUNCTION) for side in (self.gold, self.said))
+        gold_content, answered_content = (~side.has(Mark.FUNCTION) for side in (self.gold, self.answered))
         # Function words count where the reference has no others, words of the question where it has none but those.
         only_function = self.gold.per_text(gold_content) == 0
         gold_content |= only_function[self.gold.text]
-        said_content |= only_function[self.said.text]
+        answered_content |= only_function[self.answered.text]
         none_new = self.gold.per_text(gold_content & ~self.gold_asked) == 0
         new = self._common(
             gold_content & (~self.gold_asked | none_new[self.gold.text]),
-            said_content & (~self.said_asked | none_new[self.said.text]),
+            answered_content & (~self.answered_asked | none_new[self.answered.text]),
         )
-        words = self._common(np.ones(len(self.gold.ids), bool), np.ones(len(self.said.ids), bool))
-        lengths = [np.diff(side.starts) for side in (self.gold, self.said)]
+        words = self._common(np.ones(len(self.gold.ids), bool), np.ones(len(self.answered.ids), bool))
+        lengths = [np.diff(side.starts) for side in (self.gold, self.answered)]
         return {
             **dict(zip(("new_words", "new_words_covered", "new_words_supported"), new, strict=True)),
             **dict(zip(("words", "words_covered", "words_supported"), words, strict=True)),
@@ -109,10 +114,10 @@ class _Pairs:
             "short_enough": np.minimum(share(lengths[0], lengths[1]), 1.0),
         }
 
-    def _common(self, gold: Bools, said: Bools) -> tuple[Floats, Floats, Floats]:
+    def _common(self, gold: Bools, answered: Bools) -> tuple[Floats, Floats, Floats]:
         """F1, recall and precision of these items, repetitions counted."""
-        ids = np.concatenate([self.gold.root[gold], self.said.root[said]])
-        counts = np.concatenate([self.gold.per_text(gold), self.said.per_text(said)]).astype(np.int64)
+        ids = np.concatenate([self.gold.root[gold], self.answered.root[answered]])
+        counts = np.concatenate([self.gold.per_text(gold), self.answered.per_text(answered)]).astype(np.int64)
         sides = Sides(ids, np.concatenate([[0], np.cumsum(counts)]))
         overlap = bags(sides).overlap
         return (
@@ -129,7 +134,7 @@ class _Pairs:
         wanted = kind & ~self.gold_asked
         distinct, places = np.unique(self.gold_keys[wanted], return_index=True)
         pair = self.gold.text[wanted][places]
-        is_present = look_up(np.sort(self.said_keys), distinct)[0]
+        is_present = look_up(np.sort(self.answered_keys), distinct)[0]
         present, every = np.bincount(pair, is_present, self.gold.count), np.bincount(pair, minlength=self.gold.count)
         return np.asarray((present + _PRIOR * all_new) / (every + _PRIOR))
 

@@ -222,8 +222,8 @@ def _are_neighbours(compared: Compared, left: Ids) -> Bools:
     both = both[1:] & both[:-1] & (evidence.texts.text[content[1:]] == evidence.texts.text[content[:-1]])
     first, second = content[:-1][both], content[1:][both]
 
-    def keys(evidence_of: Ids, one: Ids, other: Ids) -> Ids:
-        low, high = np.minimum(one, other), np.maximum(one, other)
+    def keys(evidence_of: Ids, left: Ids, right: Ids) -> Ids:
+        low, high = np.minimum(left, right), np.maximum(left, right)
         return np.asarray((evidence_of * roots.number + low) * roots.number + high)
 
     there = np.sort(keys(evidence.evidence[first], roots.passages[first], roots.passages[second]))

@@ -48,7 +48,7 @@ def _lacking(words: Sequence[str], passages: Sequence[str]) -> list[bool]:
     """Which words the passages lack. "3 million" is there if they have 3,000,000."""
     if not words:
         return []
-    twos = [f"{one} {other}" for one, other in pairwise(words)]
+    twos = [f"{word} {following}" for word, following in pairwise(words)]
     (block,) = compare([([*words, *twos], passages)])
     n_lacking, n_items = _counts(block.compared)
     lacks = n_lacking > 0
