@@ -34,6 +34,7 @@ from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
+    from ragmeter.targets.web import WebTarget
 
 _DESCRIPTION = """\
 Ask a chat page the questions of a file, as a person would, and score its answers. Begin with
@@ -55,7 +56,6 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.engine.asking import ask_and_score
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.io.names import plain_name, run_name
-    from ragmeter.runs.places import hold
     from ragmeter.show import terminal
 
     parser = _parser()
@@ -94,13 +94,7 @@ def run(argv: Sequence[str]) -> int:
     )
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
-    has_evidence = evidence.exists() and any(evidence.iterdir())
-    if has_evidence:
-        path = on_disk(folder.place, "keeping screenshots")
-        with hold(path, "keeps screenshots"):
-            shutil.move(str(evidence), str(path / "evidence"))
-    elif evidence.exists():
-        evidence.rmdir()
+    has_evidence = _keep_evidence(evidence, on_disk(folder.place, "keeping screenshots"))
     write_scored(chosen.output, _rows(chosen, service.evaluation, metrics), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
@@ -110,20 +104,41 @@ def run(argv: Sequence[str]) -> int:
     else:
         terminal.asked(service.evaluation, service.asked, [], chosen.output)
         print_judge(service.evaluation.summary, service.evaluation.manifest)
-        if target.found_box:
-            box = terminal.printable(target.found_box)
-            print(f"questions were typed into {box}; to fix that: --input-selector {shlex.quote(box)}")
-        if chosen.answer_selector is None and target.found_selector:
-            selector = terminal.printable(target.found_selector)
-            print(f"the answer was read from {selector}; to fix that: --answer-selector {shlex.quote(selector)}")
-        if target.blocked:
-            hosts = ", ".join(f"{host} ({count})" for host, count in target.blocked.most_common(8))
-            print(f"connections to other origins were blocked: {terminal.printable(hosts)}")
+        _show_what_was_seen(chosen, target)
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
     failed, total = sum(service.asked.causes().values()), len(service.asked.replies)
     return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total)
+
+
+def _keep_evidence(evidence: Path, run: Path) -> bool:
+    """Move screenshots and texts of pages into the run's folder; says whether there are any."""
+    from ragmeter.runs.places import hold
+
+    if not evidence.exists():
+        return False
+    if not any(evidence.iterdir()):
+        evidence.rmdir()
+        return False
+    with hold(run, "keeps screenshots"):
+        shutil.move(str(evidence), str(run / "evidence"))
+    return True
+
+
+def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
+    """Where questions were typed and answers read, so that both can be fixed; and which connections were blocked."""
+    from ragmeter.show import terminal
+
+    if target.found_box:
+        box = terminal.printable(target.found_box)
+        print(f"questions were typed into {box}; to fix that: --input-selector {shlex.quote(box)}")
+    if chosen.answer_selector is None and target.found_selector:
+        selector = terminal.printable(target.found_selector)
+        print(f"the answer was read from {selector}; to fix that: --answer-selector {shlex.quote(selector)}")
+    if target.blocked:
+        hosts = ", ".join(f"{host} ({count})" for host, count in target.blocked.most_common(8))
+        print(f"connections to other origins were blocked: {terminal.printable(hosts)}")
 
 
 def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
