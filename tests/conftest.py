@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,20 @@ def pytest_configure() -> None:
     """Hear Ctrl-C: where the tests run in the background it is ignored, and whatever they start inherits that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread the tests of pages over all others, between modules: they mostly wait, the others compute."""
+    waits = {item: "shared_browser" in getattr(item, "fixturenames", ()) for item in items}
+    waiting = [item for item in items if waits[item]]
+    modules = [list(tests) for _, tests in groupby((i for i in items if not waits[i]), lambda item: item.path)]
+    placed = 0
+    items.clear()
+    for number, tests in enumerate(modules, 1):
+        share = len(waiting) * number // len(modules)
+        items += [*tests, *waiting[placed:share]]
+        placed = share
+    items += waiting[placed:]
 
 
 def pytest_collection_finish() -> None:

@@ -100,6 +100,30 @@ def test_a_wrong_key_ends_the_run_unless_something_has_worked() -> None:
     run(scenario)
 
 
+def test_a_fatal_error_waits_for_the_calls_that_are_under_way() -> None:
+    async def scenario(caller: Caller, other: Script) -> list[Any]:
+        release = asyncio.Event()
+
+        async def slow() -> Reply:
+            await release.wait()
+            return await other()
+
+        refused = GiveUp("judge_error", "403", fatal=EndpointError("flagged"))
+        calls = [caller.ask("slow", slow), *(caller.ask(key, Script(refused)) for key in "ab")]
+        tasks = [asyncio.ensure_future(call) for call in calls]
+        done, _ = await asyncio.wait(tasks, timeout=0.2)
+        assert not done
+        release.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    worked, *refusals = run(lambda caller: scenario(caller, Script()))
+    assert isinstance(worked, Reply)
+    assert refusals == [Failure("judge_error", "403")] * 2
+    failed, *refusals = run(lambda caller: scenario(caller, Script(GiveUp("judge_error", "too long"))))
+    assert failed == Failure("judge_error", "too long")
+    assert [str(refusal) for refusal in refusals] == ["flagged"] * 2
+
+
 def test_the_journal_answers_first(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
 

@@ -69,17 +69,17 @@ def check(site: str, kind: str) -> None:
 
 
 @in_browser
-@pytest.mark.parametrize("kind", [kind for kind, page in PAGES.items() if not page.slow])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] * (page.sibling or page.slow), id=kind)
+        for kind, page in PAGES.items()
+    ],
+)
 def test_a_hostile_page_costs_its_own_row_only(site: str, kind: str, request: pytest.FixtureRequest) -> None:
-    if PAGES[kind].may_be_late:
+    page = PAGES[kind]
+    if page.may_be_late and not page.slow:
         request.getfixturevalue("hasty" if "typed" in kind else "impatient")
-    check(site, kind)
-
-
-@in_browser
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [kind for kind, page in PAGES.items() if page.slow])
-def test_a_huge_page_is_read_or_refused(site: str, kind: str) -> None:
     check(site, kind)
 
 

@@ -169,6 +169,7 @@ class Caller:
         self.usage = Usage()
         self._under_way: dict[str, asyncio.Future[Reply | Failure]] = {}
         self._worked = False
+        self._waiting_for_others = 0
         self._failed_in_a_row = 0
         self._outage: Failure | None = None
         self._stop = asyncio.Event()
@@ -224,6 +225,8 @@ class Caller:
             attempts += 1
             try:
                 result = await self._once(send, worst, attempts)
+                if not isinstance(result, Reply) and result.fatal is not None:
+                    await self._until_another_works()
             finally:
                 self.pace.leave()
             if isinstance(result, Reply):
@@ -253,6 +256,18 @@ class Caller:
                 return self._lost(result)
             self.effort.retried += 1
             await self._wait(self.retries.wait(attempts - 1))
+
+    async def _until_another_works(self) -> None:
+        """Wait, in the slot, for the calls under way: where one of them works, this error is of its row only.
+
+        Without it, what a run comes to would depend on which of its first calls ends first.
+        """
+        self._waiting_for_others += 1
+        try:
+            while not self._worked and self.pace.inside > self._waiting_for_others:
+                await asyncio.sleep(_POLL)
+        finally:
+            self._waiting_for_others -= 1
 
     async def _enter(self, worst: float) -> bool:
         """Wait for a slot; without one, the reserved budget is released."""

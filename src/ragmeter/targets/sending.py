@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from ragmeter.effects.caller import GiveUp, TryAgain
@@ -36,15 +37,19 @@ class SendingPage(OpenPage):
 
     async def send(self, question: str) -> tuple[Any, float]:
         """Type the question and send it, again if the page did not take it; the box's frame, and when it was sent."""
-        seconds = 3 * self.how.timeout + self.grace
-        async with self._limited(seconds, f"the question could not be sent within {seconds:g} s"):
+        async with self._limited_sending(3 * self.how.timeout):
             frame, box = await self._box()
             await self._type(box, question)
             await self._mark(question)
             begun, self.attempts = time.perf_counter(), 1
             await self._submit(box)
+        async with self._limited_sending(self.how.timeout):
             begun = await self._ensure_sent(frame, box, question, begun)
         return frame, begun
+
+    def _limited_sending(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        seconds += self.grace
+        return self._limited(seconds, f"the question could not be sent within {seconds:g} s")
 
     async def arrive(self) -> None:
         """Wait a little until a new page is complete: what it adds later is no answer, and it may lose a text."""
