@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ragmeter.targets.web import Login, WebTarget
 from tests.command import PATIENCE
 
 
-def half_slow(kinds: Sequence[Any]) -> list[Any]:
+def half_slow(kinds: Iterable[Any]) -> list[Any]:
     """Parameters of which every other one is among the usual tests: a page takes seconds of a core."""
     return [
         pytest.param(*(kind if isinstance(kind, tuple) else (kind,)), marks=[pytest.mark.slow] * (place % 2))
