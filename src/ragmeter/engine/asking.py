@@ -24,7 +24,7 @@ from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
-from ragmeter.io.data import source_signature
+from ragmeter.io.data import noted, source_signature
 from ragmeter.io.join import rows_of
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
@@ -150,6 +150,8 @@ def ask_and_score(
             asked = ask(asked_of, questions, limits, answers, both(advance, status.advance), watched_by(status))
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
+        for note in source.notes:
+            print(note, file=sys.stderr)
         inputs = {"dataset": source_signature(source)}
         needed = {*shown, *(need for metric in chosen for need in (*metric.needs, *metric.needs_of_table))}
         filled = asking.fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
@@ -158,7 +160,13 @@ def ask_and_score(
             filled.joined(_answered(batches, asked.replies, needed)),
             chosen,
             manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort, **filled.manifest},
-            summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice, **filled.summary},
+            summary={
+                "usage": asked.usage,
+                "causes": asked.causes(),
+                "reused_answers": asked.notice,
+                **noted(source),
+                **filled.summary,
+            },
         )
         if output is not None:
             write_results(Path(output), evaluation)
