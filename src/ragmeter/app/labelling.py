@@ -14,7 +14,7 @@ from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet
 from ragmeter.analysis.people.sampling import choose_sample
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import field, options, section
+from ragmeter.app.layout import command, field, options, section
 from ragmeter.app.queries import Database
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.runs.run import Run
@@ -82,8 +82,7 @@ def label_page(run: Run, labelling: Labelling, database: Database, query: Any) -
     place = _place(sheet, query.get("place"))
     progress = element("progress", value=done, max=len(sheet.rows), aria_label=wording.LABEL)
     status = element("p", wording.PROGRESS.format(done=done, total=len(sheet.rows)), " ", progress, id="progress")
-    command = element("p", wording.COMMAND, " ", element("code", _command(run, sheet, rater)), class_="soft")
-    file = None if blind else command
+    file = None if blind else command(_command(run, sheet, rater))
     if place is None:
         return [status, element("p", wording.ALL_LABELLED, class_="note good"), _calibration(run, sheet), file]
     return [status, _row(run, database, sheet, place, rater, blind), _calibration(run, sheet), file]

@@ -117,6 +117,12 @@ def field(label: str, control: Markup) -> Markup:
     return element("label", element("span", label), " ", control)
 
 
+def command(line: str) -> Markup:
+    """A command that does the same as the page, with a button that copies it."""
+    copy = element("button", wording.COPY, type="button", class_="quiet", data_copy=line, data_done=wording.COPIED)
+    return element("p", wording.COMMAND, " ", element("code", text(line)), " ", copy, class_="soft")
+
+
 def options(name: str, choices: Mapping[str, str], chosen: str) -> Markup:
     """A drop-down list."""
     return element(

@@ -15,6 +15,8 @@ from starlette.routing import Route
 
 from ragmeter.app import wording
 from ragmeter.app.all_runs import all_runs
+from ragmeter.app.comparison import keep
+from ragmeter.app.conversations import conversation_page
 from ragmeter.app.elements import address, element, link, text
 from ragmeter.app.labelling import Labelling, label_page
 from ragmeter.app.layout import page
@@ -57,6 +59,7 @@ class App:
             Route("/", self._page(self._all_runs)),
             Route("/run/{name}", self._page(self._one_run)),
             Route("/run/{name}/row/{place:int}", self._page(self._one_row)),
+            Route("/run/{name}/conversation", self._page(self._conversation)),
             Route("/run/{name}/slices", self._page(self._slices)),
             Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
             Route("/run/{name}/label", self._page(self._label)),
@@ -66,6 +69,7 @@ class App:
             Route("/run/{name}/report", self._page(self._report)),
             Route("/events", self._events),
             Route("/side-by-side", self._page(self._side_by_side)),
+            Route("/side-by-side/keep", self._page(self._keep), methods=["POST"]),
             Route("/static/{file}", _static),
         ]
 
@@ -137,6 +141,12 @@ class App:
         title = str(record.get("qid") or place + 1)
         return page(title, *one_row(run, self._database, wish, place), here=[_up(run)])
 
+    def _conversation(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        session = request.query_params.get("session", "")
+        title = f"{wording.CONVERSATION} {session}"
+        return page(title, *conversation_page(run, session), here=[_up(run)])
+
     def _slices(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])
         column = request.query_params.get("by", "")
@@ -145,7 +155,13 @@ class App:
     def _side_by_side(self, request: Request) -> Response:
         runs = [self._run(name) for name in request.query_params.getlist("run")]
         title = " · ".join(run.name for run in runs) or wording.SIDE_BY_SIDE
-        return page(title, *side_by_side(runs, self._database, request.query_params))
+        return page(title, *side_by_side(runs, self._database, request.query_params), csrf=self._keys.csrf)
+
+    def _keep(self, request: Request) -> Response:
+        form = request.state.form
+        names = form.get("run")
+        runs = [self._run(str(name)) for name in names] if isinstance(names, list) else []
+        return JSONResponse({"next": keep(runs, str(form.get("test", "")), str(form.get("alpha", "")))})
 
     def _label(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])

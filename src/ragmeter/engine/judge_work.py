@@ -112,7 +112,7 @@ class Filling:
         calls = self._calls(key for filler in fillers for key in filler.keys(batches))
         check, usage, effort = calls.make(work, self._scope(batches), self._tried())
         numbers = frozenset(name for filler in fillers for name in filler.numbers)
-        asked = {filler.column.name: filler.signature() for filler in fillers}
+        asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
         summary = {"judges": {filler.column.name: filler.summary() for filler in fillers}, "judge_usage": usage}
         if check is not None:

@@ -19,7 +19,7 @@ from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
 from ragmeter.io.columns import missing_column
 from ragmeter.io.write import dumps
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge, shown_texts
+from ragmeter.judges.judge import Judge, texts_of_calls
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
@@ -110,9 +110,7 @@ class ColumnFiller:
         return self._cells(states, values, judgements, start)
 
     def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
-        """The texts of each call that a row takes."""
-        parts = self.asked.parts
-        return [shown_texts(self.asked, row)] if parts is None else parts.split(row, self.judge.items_per_call)
+        return texts_of_calls(self.asked, row, self.judge.items_per_call)
 
     async def _ask(
         self, row: Mapping[str, Any], calls: Sequence[dict[str, str]], caller: Caller, client: Any, retry: bool = False
@@ -228,6 +226,10 @@ class ColumnFiller:
         own = {**judge.signature(self.column.asked), "repeats": judge.repeats}
         shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
+
+    def filed(self) -> dict[str, Any]:
+        """For the manifest: how to look up the replies in their journal."""
+        return self.judge.filed(self.column.asked)
 
     def summary(self) -> dict[str, Any]:
         """For the summary: who decided, what failed, how often repeats disagree, and what looks wrong."""

@@ -361,7 +361,9 @@ class CRAGEvaluator:
             judge = self.llm_judge
             judge_signature = None
             if judge is not None:
-                judge_signature = {**judge.signature(), "repeats": judge.repeats, "tries": judge.tries}
+                own = {"repeats": judge.repeats, "tries": judge.tries}
+                journal = {} if self.journal is None else {"journal": str(self.journal)}
+                judge_signature = {**judge.signature(), **own, **judge.filed(), **journal}
             cascade_signature = None if self.cascade is None else self.cascade.signature()
             manifest = files.manifest_of(
                 folder.name, self._inputs, judge_signature, self.report.effort, cascade_signature
