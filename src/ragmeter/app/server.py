@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from ragmeter.app import wording
+from ragmeter.app.agreement import agreement_page
 from ragmeter.app.all_runs import all_runs
 from ragmeter.app.comparison import keep
 from ragmeter.app.conversations import conversation_page
@@ -63,6 +64,7 @@ class App:
             Route("/run/{name}/slices", self._page(self._slices)),
             Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
             Route("/run/{name}/label", self._page(self._label)),
+            Route("/run/{name}/agreement", self._page(self._agreement)),
             Route("/run/{name}/label/begin", self._page(self._begin), methods=["POST"]),
             Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
             Route("/run/{name}/export/{kind}", self._page(self._export)),
@@ -170,10 +172,16 @@ class App:
         title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
         return page(title, *content, csrf=self._keys.csrf, here=here)
 
+    def _agreement(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        content = agreement_page(run, self._labelling.files(run))
+        return page(f"{wording.AGREEMENT}: {run.name}", *content, here=[_up(run)])
+
     def _begin(self, request: Request) -> Response:
         run, form = self._run(request.path_params["name"]), request.state.form
         rater = str(form.get("rater", ""))[:60]
-        self._labelling.begin(run, rater, _whole(form, "n"), str(form.get("by", "")), _whole(form, "seed"))
+        by, strata = str(form.get("by", "")), str(form.get("strata", ""))
+        self._labelling.begin(run, rater, _whole(form, "n"), by, _whole(form, "seed"), strata)
         blind = 1 if form.get("blind") else 0
         return JSONResponse({"next": address("run", run.name, "label", rater=rater, blind=blind)})
 

@@ -163,7 +163,7 @@ def _evaluate(
 ) -> Evaluation:
     """Judge and score what was read, into a run's folder or into memory."""
     batches = partial(data.batches, metrics, asking.needs(metrics))
-    filled = asking.fill(metrics, batches, data.results.n_rows)
+    filled = asking.of(path).fill(metrics, batches, data.results.n_rows)
     is_heard = callable(asking.progress) and filled.batches is not None  # a function hears of each row once
     with progress_bar(None if is_heard else asking.progress, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
@@ -256,7 +256,8 @@ def add_metrics(
         hold(on_disk(folder.place, "adding metrics"), "adds metrics", asks=judge is not None),
         Embedders() as embedders,
     ):
-        asking = Asking(judge, journal_folder(folder, output_dir), retry_failed, progress)
+        journals = journal_folder(folder, output_dir)
+        asking = Asking(judge, journals, retry_failed, progress, folder.place if is_kept else None)
         extended = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
 

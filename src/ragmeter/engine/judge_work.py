@@ -16,11 +16,12 @@ from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.engine.filling import Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
+from ragmeter.engine.watching import JudgingWatch
 from ragmeter.judges.judge import ColumnJudge, Judge
 from ragmeter.judges.probes import Check, calls_to_check, check_judge
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
-from ragmeter.show.progress import Advance
+from ragmeter.show.progress import Advance, both
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,10 @@ class Filling:
     retry_failed: bool = False
     reuse: bool = False
 
-    def fill(self, batches: Batches, advance: Advance) -> Filled:
+    def fill(self, batches: Batches, advance: Advance, watch: JudgingWatch | None = None) -> Filled:
         """Ask, and return what was filled; `advance` is called with the number of rows that are done."""
         self.judge.client().check()
+        watch = watch or JudgingWatch()
         fillers = self.fillers()
         for filler in fillers:
             filler.prepare(batches)
@@ -99,12 +101,14 @@ class Filling:
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             start = 0
+            watch.begin(caller)
             for batch in batches():
                 columns: dict[str, list[Any]] = {}
                 for number, filler in enumerate(fillers):  # of several columns, the first shows the progress
-                    done: Advance = advance if number == 0 else lambda rows: None
+                    done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
                     so_far = replace(batch, columns={**batch.columns, **columns})
-                    columns |= await filler.fill(so_far, start, caller, client, done)
+                    heard = partial(watch.judged, filler.column.name)
+                    columns |= await filler.fill(so_far, start, caller, client, done, heard)
                 filled.append(columns)
                 marks.append(mark_of(batch, shown))
                 start += len(batch)
