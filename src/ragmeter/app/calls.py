@@ -23,14 +23,14 @@ def calls(run: Run, place: int) -> Content:
 
 
 def _call(call: Call) -> Markup:
-    messages = [joined(element("h4", text(role)), _text(content)) for role, content in call.messages]
+    messages = [joined(element("h3", text(role)), _text(content)) for role, content in call.messages]
     judged = call.column != "answer"
     notes = [note for note, wanted in ((wording.PROMPT_CHANGED, call.changed), (wording.MARKERS, judged)) if wanted]
     return element(
         "details",
         element("summary", element("strong", text(call.column)), " ", text(" · ".join(_figures(call)))),
         messages,
-        element("h4", wording.REPLY),
+        element("h3", wording.REPLY),
         _text(call.reply or call.note or wording.NO_REPLY),
         element("p", text(call.note), class_="lacking") if call.note and call.reply else None,
         element("p", " ".join(notes), class_="soft") if notes else None,

@@ -74,7 +74,7 @@ def table(
         element("table", element("caption", caption, class_="hidden"), element("thead", head), element("tbody", body)),
         class_="scroll",
         tabindex="0",
-        role="region",
+        role="group",  # a section has the same name already, and landmarks need names of their own
         aria_label=caption,
     )
 

@@ -95,7 +95,7 @@ def _answer(row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
     spans = [] if len(answer) > _LONGEST else unsupported_in_answer(answer, as_passages(row.get("contexts")), sets)
     if not spans:
         return _text(answer)
-    note = element("p", element("mark", wording.MARKED, class_="unsupported"), f" {wording.UNSUPPORTED}", class_="soft")
+    note = _legend("unsupported", wording.UNSUPPORTED)
     return joined(element("div", marked(answer, spans, "unsupported"), class_="card"), note)
 
 
@@ -110,8 +110,12 @@ def _passages(row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
         element("li", element("div", marked(passage[:_LONGEST], _within(own), "supported"), class_="card"))
         for passage, own in zip(passages[:_MOST_PASSAGES], spans, strict=False)
     ]
-    note = element("p", element("mark", wording.MARKED, class_="supported"), f" {wording.SUPPORTED}", class_="soft")
+    note = _legend("supported", wording.SUPPORTED)
     return joined(element("ol", items, class_="texts"), note)
+
+
+def _legend(kind: str, meaning: str) -> Markup:
+    return element("p", element("mark", wording.MARKED, class_=kind), f": {meaning}", class_="soft")
 
 
 def _within(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
