@@ -21,11 +21,11 @@ _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
 _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
 
-The target is a Python function or an object with query(question) (mypkg.rag:pipeline), an address
-(http://127.0.0.1:8000/query), or a model without retrieval (openai:MODEL, anthropic:MODEL, gemini:MODEL). Answers are
-kept in a journal beside the run: run the same command again after a crash or Ctrl-C, and only what is missing is asked.
-A finished run is asked anew, since it is the system that changes. Rows with the same session_id are asked one after
-another, in the order of turn_idx.
+The target is a Python function or an object with query(question) (mypkg.rag:pipeline), a chain, engine, retriever or
+pipeline of LangChain, LlamaIndex or Haystack (by the same kind of path), an address (http://127.0.0.1:8000/query), or a
+model without retrieval (openai:MODEL, anthropic:MODEL, gemini:MODEL). Answers are kept in a journal beside the run: run
+the same command again after a crash or Ctrl-C, and only what is missing is asked. A finished run is asked anew, since
+it is the system that changes. Rows with the same session_id are asked one after another, in the order of turn_idx.
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from ragmeter.engine.keeping import keep_run
 from ragmeter.engine.offline_filling import with_offline
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.scoring import fill_embedded, score_batch
-from ragmeter.errors import InputError, UsageError
+from ragmeter.errors import InputError, RagmeterWarning, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
 from ragmeter.io.data import source_signature
@@ -36,7 +37,7 @@ from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, SCORED, Batch, outcome_column
+from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, SCORED, Batch, outcome_column
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 _WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
 _OF_MEANING = ("semantic_similarity", "satisfaction_score")  # the metrics that embed
-_ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS, PARTIAL_ANSWER)
+_ANSWERED = ("answer", "retrieved", "contexts", RETRIEVED_SCORES, *NUMBER_COLUMNS, PARTIAL_ANSWER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +102,8 @@ def ask_and_score(
 ) -> Service:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
 
-    `target` is a function of the question, an object with `query(question)`, an address (`http://...`), a model
+    `target` is a function or a generator of the question, a runnable, an engine, a retriever or a pipeline of
+    LangChain, LlamaIndex or Haystack, an object with `query(question)`, an address (`http://...`), a model
     (`openai:NAME`), a dotted path (`mypkg.rag:pipeline`), or what `open_target()` made of one of these. `output` is a
     `results.json`. `workers` questions are under way at once; each may take `timeout` seconds. After `give_up_after`
     seconds without any answer the run stops; the same call goes on with it. `progress=True` shows a
@@ -150,6 +152,7 @@ def ask_and_score(
             asked = ask(asked_of, questions, limits, answers, both(advance, status.advance), watched_by(status))
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
+        _warn_of_retriever(asked, chosen)
         inputs = {"dataset": source_signature(source)}
         needed = {*shown, *(need for metric in chosen for need in (*metric.needs, *metric.needs_of_table))}
         filled = asking.fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
@@ -267,10 +270,29 @@ def _answered(
     left = iter(replies)
     for batch in batches:
         rows = [next(left) for _ in range(len(batch))]
-        answered = {name: [getattr(row, name, None) for row in rows] for name in names}
+        answered = {name: [_cell(row, name) for row in rows] for name in names}
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
         yield Batch({**batch.columns, **answered, "error": errors}, batch.lines, causes)
+
+
+def _cell(reply: Answer | Failure, name: str) -> Any:
+    value = getattr(reply, name, None)
+    if name == "answer" and getattr(reply, "only_retrieved", False):
+        return None
+    return dumps(value) if name == RETRIEVED_SCORES and value is not None else value
+
+
+def _warn_of_retriever(asked: Asked, metrics: Sequence[Metric]) -> None:
+    """A retriever gives no answers: say why metrics of answers have no score."""
+    names = [metric.name for metric in metrics if "answer" in metric.needs_of_table]
+    if names and asked.only_retrieved():
+        warnings.warn(
+            f"the system is a retriever: it returned documents and no answers, so {', '.join(names)} can't be scored; "
+            "choose metrics of what was retrieved, for example ndcg@10 and recall@5",
+            RagmeterWarning,
+            stacklevel=3,
+        )
 
 
 def write_results(path: Path, evaluation: Evaluation) -> None:
