@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import inspect
 import time
@@ -37,11 +38,15 @@ class PythonTarget(Target):
 
     @classmethod
     def load(cls, path: str, timeout: float = 60.0) -> Self:
-        """The target at a dotted path; a class is called without arguments."""
-        target = import_object(path, "target")
-        if isinstance(target, type):
+        """The target at a dotted path; a class is called without arguments.
+
+        `mypkg.rag:build(top_k=5)` calls what is there with these keywords, and asks what it returns.
+        """
+        name, keywords = _split_call(path)
+        target = import_object(name, "target")
+        if keywords is not None or isinstance(target, type):
             with errors_of(path):
-                target = target()
+                target = target(**(keywords or {}))
         return cls.of(target, timeout, path=path)
 
     @classmethod
@@ -99,3 +104,18 @@ class PythonTarget(Target):
             if limit.expired():
                 raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s") from None
             raise TryAgain(TARGET_ERROR, describe(error)) from None
+
+
+def _split_call(path: str) -> tuple[str, dict[str, Any] | None]:
+    """`build(top_k=5)` as the name and its keywords; None without brackets. Values are literals: nothing is run."""
+    name, bracket, rest = path.partition("(")
+    if not bracket:
+        return path, None
+    try:
+        call = ast.parse(f"f({rest}", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or not all(keyword.arg for keyword in call.keywords):
+            raise ValueError
+        return name, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        hint = 'write keywords with plain values: mypkg.rag:build(top_k=5, model="small")'
+        raise UsageError(f"the arguments in {path!r} can't be read", hint=hint) from None
