@@ -3,8 +3,6 @@
 `test_real_libraries.py` runs it in an environment that has one of them: `python real_libraries.py langchain`.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile
@@ -72,7 +70,7 @@ def llama_index() -> dict[str, Any]:
     from llama_index.core.llms import MockLLM
     from llama_index.core.schema import TextNode
 
-    Settings.llm, Settings.embed_model = MockLLM(max_tokens=256), MockEmbedding(embed_dim=4)
+    Settings.llm, Settings.embed_model = MockLLM(), MockEmbedding(embed_dim=4)
     index = VectorStoreIndex([TextNode(text=text, id_=key) for key, text in TEXTS.items()])
     retriever = index.as_retriever(similarity_top_k=2)
     return {

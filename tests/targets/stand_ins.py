@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -102,6 +102,15 @@ class Response:
     response: str | None
     source_nodes: list[NodeWithScore] = field(default_factory=list)
     metadata: dict[str, Any] | None = None
+
+    @property
+    def response_gen(self) -> Iterator[str]:
+        raise ValueError("response_gen is only available for streaming responses")
+
+    async def async_response_gen(self) -> AsyncIterator[str]:
+        if self.response is not None:
+            raise ValueError("response_gen is only available for streaming responses")
+        yield ""
 
 
 @dataclass

@@ -126,7 +126,7 @@ def test_a_chat_engine_has_the_turns_of_its_session_only() -> None:
 
 RETRIEVED = [stand_ins.HaystackDocument("h1", "Paris.", score=0.5), stand_ins.HaystackDocument("h2", "Rome.")]
 RANKED = RETRIEVED[:1]
-TEXT = {"type": str, "is_mandatory": True}
+TEXT = {"type": "str", "is_mandatory": True}  # a name: the component's module postpones annotations
 OPTIONAL = {"type": Any, "is_mandatory": False, "default_value": ""}
 
 

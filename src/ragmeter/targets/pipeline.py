@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Mapping
 from typing import Any
@@ -54,7 +55,12 @@ def _value_for(name: str, socket: Mapping[str, Any], question: Question) -> Any:
 
 
 def _parts(kind: Any) -> list[Any]:
-    """A type and all types inside it: of `list[str] | None`, list, str and None."""
+    """A type and all types inside it: of `list[str] | None`, list, str and None.
+
+    A type may be its name, where its module postpones annotations.
+    """
+    if isinstance(kind, str):
+        return [str] if re.search(r"\b(str|Any)\b", kind) else []
     return [kind, *(part for argument in typing.get_args(kind) for part in _parts(argument))]
 
 

@@ -205,10 +205,18 @@ def _is_object(value: Any) -> bool:
 
 
 def _value(holder: Any, name: str) -> Any:
-    """The value of a key or an attribute; None if there is none. No code of a plain value is called."""
+    """The value of a key or an attribute; None if there is none, or it can't be read."""
     if isinstance(holder, Mapping):
         return holder.get(name)
-    return getattr(holder, name, None) if _is_object(holder) else None
+    return attribute(holder, name) if _is_object(holder) else None
+
+
+def attribute(holder: Any, name: str) -> Any:
+    """An attribute; None if there is none. Some are properties that raise errors where they have no value."""
+    try:
+        return getattr(holder, name, None)
+    except Exception:
+        return None
 
 
 def _first(holder: Any, names: Sequence[str]) -> Any:

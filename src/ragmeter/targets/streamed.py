@@ -10,7 +10,7 @@ from typing import Any
 
 from ragmeter.effects.loop import in_thread
 from ragmeter.targets.port import Answer, failed
-from ragmeter.targets.returned import read_answer, text_of
+from ragmeter.targets.returned import attribute, read_answer, text_of
 
 #: Attributes of a response that hold the generator of its pieces.
 _GENERATORS = ("response_gen", "async_response_gen")
@@ -31,7 +31,7 @@ class Pieces:
             self._others |= {name: value for name, value in piece.items() if name != "answer"}
             text = text_of(piece.get("answer"))
         else:
-            delta = getattr(piece, "delta", None)
+            delta = attribute(piece, "delta")
             text = delta if isinstance(delta, str) else text_of(piece)
         if text:
             self._first = self._first or time.perf_counter()
@@ -42,7 +42,7 @@ class Pieces:
         latency = (time.perf_counter() - self._begun) * 1000
         rest = read_answer({"answer": "", **self._others}, latency)
         if response is not None:
-            documents = {"answer": "", "source_nodes": getattr(response, "source_nodes", None)}
+            documents = {"answer": "", "source_nodes": attribute(response, "source_nodes")}
             rest = read_answer(documents, latency)
         if not self._texts and rest.retrieved is None and rest.contexts is None:
             raise failed("the target returned a stream without any text")
@@ -75,8 +75,10 @@ def _generator_of(response: Any) -> Any:
     """The generator inside a streaming response, if it is one."""
     if isinstance(response, str | Mapping) or not hasattr(response, "__dict__"):
         return None
+    if isinstance(text := attribute(response, "response"), str) and text:
+        return None  # it is whole already, though its class can stream
     for name in _GENERATORS:
-        stream = getattr(response, name, None)
+        stream = attribute(response, name)
         stream = stream() if inspect.ismethod(stream) else stream
         if hasattr(stream, "__aiter__") or hasattr(stream, "__next__"):
             return stream
