@@ -195,6 +195,7 @@ def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:
 _LEAST = {
     "workers": 1,
     "agent_workers": 1,
+    "repeats": 1,
     "retries": 0,
     "max_calls": 0,
     "budget": 0,

@@ -140,7 +140,8 @@ def ask(
 def _key(question: Question, history: str) -> tuple[Any, ...]:
     """What an answer depends on. A long history is represented by its digest: the time of n turns grows with n."""
     earlier = question.messages() if len(question.history) <= _SPELLED_OUT else [history, question.text]
-    return question.qid, question.session_id, earlier, question.conversation_id
+    times = (question.repeat,) if question.repeat > 1 else ()
+    return question.qid, question.session_id, earlier, question.conversation_id, *times
 
 
 async def _answer(caller: Caller, target: Target, question: Question, key: str) -> Answer | Failure:
