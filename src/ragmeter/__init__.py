@@ -12,7 +12,7 @@ __all__ = [
     "ExactMatchScorer", "F1Scorer", "Failed", "FakeProvider", "Judge", "LLMJudge", "MeteorScorer", "Metric", "QAPair",
     "RAGResult", "ResponseEvaluator", "RougeLScorer", "RougeScorer", "Run", "RunFolder", "TokenF1Scorer",
     "WebInterface", "add_metrics", "ask", "calibrate", "choose_sample", "clean_text", "column", "compare",
-    "convert_domain_indices_to_names", "evaluate", "explain", "gate", "get_metric", "list_metrics", "metric",
+    "convert_domain_indices_to_names", "evaluate", "explain", "export", "gate", "get_metric", "list_metrics", "metric",
     "open_target", "prefer", "prepare_feature_vocabularies", "repeats", "report",
     "score_table",
 ]  # fmt: skip
@@ -48,6 +48,7 @@ _MODULES = {
     "ragmeter.judges.providers.port": "ChatReply",
     "ragmeter.registry": "BaseScorer get_metric",
     "ragmeter.runs.run": "Run RunFolder",
+    "ragmeter.show.exports.export": "export",
     "ragmeter.show.report.report": "report",
     "ragmeter.table": "Failed",
     "ragmeter.targets.opening": "open_target",
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.runs.run import Run, RunFolder
+    from ragmeter.show.exports.export import export
     from ragmeter.show.report.report import report
     from ragmeter.table import Failed
     from ragmeter.targets.opening import open_target

@@ -26,6 +26,7 @@ _COMMANDS = {
     "crag": "answer conversations with an agent, and judge the answers",
     "evaluate": "score a file of results against references",
     "explain": "say why the offline judge takes an answer for right or wrong",
+    "export": "write a run as csv, parquet, jsonl, for trec_eval or MLflow, or as spans",
     "gate": "is a run good enough, and no worse than another? For CI",
     "init": "write a ragmeter.toml, by looking at a file of questions",
     "label": "choose some of a run's rows, and have a person say which are correct",
