@@ -21,7 +21,7 @@ from ragmeter.errors import InputError
 from ragmeter.io.batches import ROWS
 from ragmeter.io.blocks import Continued, TooLongError, blocks_of_lines, decoded
 from ragmeter.io.limits import Limit
-from ragmeter.table import QID, RELEVANCE_GRADES, Batch
+from ragmeter.table import QID, RELEVANCE_GRADES, RETRIEVED_SCORES, Batch
 
 Kind = Literal["run", "qrels"]
 #: Bytes that are looked at to tell what a file is.
@@ -110,7 +110,7 @@ def _read_run(
     columns: dict[str, list[Any]] = {
         QID: list(queries),
         "retrieved": [documents for documents, _ in ordered],
-        "retrieved_scores": [json.dumps(scores) for _, scores in ordered],
+        RETRIEVED_SCORES: [json.dumps(scores) for _, scores in ordered],
     }
     if len(tags) == 1:
         columns["system_name"] = list(tags) * len(queries)
