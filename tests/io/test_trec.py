@@ -14,7 +14,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter import ask, evaluate, get_metric
+from ragmeter import ask, evaluate, export, get_metric
 from ragmeter.engine.scoring import score_batch
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.data import Data
@@ -132,6 +132,14 @@ def test_rows_of_a_run_and_of_qrels(tmp_path: Path) -> None:
     assert rows[0]["system_name"] == "bm25"
     assert evaluation.summary["notes"][0].endswith("ordered by score")
     assert evaluation["judged"].mean == pytest.approx((2 / 3 + 1) / 2)
+
+
+def test_what_is_exported_has_the_same_scores(tmp_path: Path) -> None:
+    files = write(tmp_path, "my.run", RUN), write(tmp_path, "q.qrels", QRELS)
+    first = evaluate(*files, metrics="ndcg@10,judged@10", run="r", output_dir=tmp_path)
+    again = evaluate(*export("r", "trec", tmp_path / "x.run", output_dir=tmp_path), metrics="ndcg@10,judged@10")
+    for name in ("ndcg@10", "judged@10"):
+        assert again[name].mean == first[name].mean
 
 
 def test_queries_need_not_be_together(tmp_path: Path) -> None:

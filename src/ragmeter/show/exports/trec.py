@@ -14,7 +14,7 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import replacing
 from ragmeter.runs.run import Run
 from ragmeter.show.exports.rows import records
-from ragmeter.table import QID, RETRIEVED_SCORES
+from ragmeter.table import QID, RELEVANCE_GRADES, RETRIEVED_SCORES
 
 
 def write_trec(run: Run, path: Path, guard: bool) -> list[Path]:
@@ -39,7 +39,7 @@ def write_trec(run: Run, path: Path, guard: bool) -> list[Path]:
 
 def _by_time(run: Run) -> list[list[dict[str, Any]]]:
     """The rows of each question's first answer, of its second, and so on."""
-    wanted = (QID, "retrieved", "relevant", RETRIEVED_SCORES)
+    wanted = (QID, "retrieved", "relevant", RETRIEVED_SCORES, RELEVANCE_GRADES)
     seen: dict[str, int] = {}
     times: list[list[dict[str, Any]]] = []
     for row in records(run):
@@ -77,8 +77,12 @@ def _falling(text: str | None, count: int) -> list[float]:
 
 
 def _gold(row: Mapping[str, Any]) -> Iterator[str]:
-    for document in dict.fromkeys(row["relevant"] or []):
-        yield f"{_word(row[QID])} 0 {_word(document)} 1\n"
+    """A line for each judged document. trec_eval reads whole grades; where one is not, relevant is grade 1."""
+    grades: dict[str, float] = json.loads(row[RELEVANCE_GRADES] or "{}")
+    if not grades or not all(float(grade).is_integer() for grade in grades.values()):
+        grades = dict.fromkeys(row["relevant"] or [], 1)
+    for document, grade in grades.items():
+        yield f"{_word(row[QID])} 0 {_word(document)} {int(grade)}\n"
 
 
 def _word(text: str) -> str:
