@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo browser estimate test test-slow lint types docs bench train lock clean
+.PHONY: demo browser estimate test test-slow lint types docs site bench train lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -51,6 +51,11 @@ types: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make_metrics.py
 	$(BIN)/python docs/make_notebook.py
+
+# The site of docs/ in build/site: strict, so that a link that leads nowhere fails, and nothing from other hosts.
+site: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --group site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
