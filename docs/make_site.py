@@ -115,6 +115,8 @@ def reference_page(group: str) -> str:
 
 def _described(name: str, item: Any, level: str) -> str:
     """A name's signature and docstring; a class with its public methods."""
+    if inspect.isclass(item) and item.__name__ != name:
+        return f"{level} `{name}`\n\nAnother name of `{item.__name__}`.\n"
     text = f"{level} `{name}`\n\n```python\n{_signature(name, item)}\n```\n\n{_docstring(item)}\n"
     if not inspect.isclass(item):
         return text
@@ -136,7 +138,7 @@ def _signature(name: str, item: Any) -> str:
         signature = inspect.signature(item)
     except (TypeError, ValueError):
         return name
-    line = f"{name}{signature}"
+    line = _unquoted(f"{name}{signature}")
     if len(line) <= 100:
         return line
     parameters = [f"    {parameter},\n" for parameter in signature.parameters.values()]
@@ -145,7 +147,14 @@ def _signature(name: str, item: Any) -> str:
         parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "    *,\n")
     returned = signature.return_annotation
     arrow = "" if returned is inspect.Signature.empty else f" -> {returned}"
-    return f"{name}(\n{''.join(parameters)}){arrow}"
+    return _unquoted(f"{name}(\n{''.join(parameters)}){arrow}")
+
+
+def _unquoted(signature: str) -> str:
+    """Annotations as they are written, and paths in the same way on all systems."""
+    return (
+        re.sub(r"(: |-> )'([^']*)'", r"\1\2", signature).replace("PosixPath(", "Path(").replace("WindowsPath(", "Path(")
+    )
 
 
 def linked_sources(documents: Iterable[str]) -> list[str]:

@@ -78,6 +78,6 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
-    for page in ("index", "ask", "metrics/ndcg", "reference/scoring", "limits", "CONTRIBUTING"):
+    for page in ("index", "tutorials/ci", "metrics/ndcg", "reference/scoring", "limits", "CONTRIBUTING"):
         assert (tmp_path / "site" / f"{page}.html").is_file()
     assert (tmp_path / "site" / "examples" / "notebook.ipynb").is_file()
