@@ -10,15 +10,24 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
 from ragmeter.hints import column_option, option
 from ragmeter.io.batches import check_columns
 from ragmeter.io.cells import CellError, NotAListError, as_list, as_number, as_text, is_clean, shown, texts_of
+from ragmeter.io.objects import Passages, read_documents, read_gold_documents, read_passages
 from ragmeter.io.source import Source
-from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, TEXT_COLUMNS, Batch, Column
+from ragmeter.table import (
+    CONTEXT_DETAILS,
+    LIST_COLUMNS,
+    NAMED_COLUMNS,
+    NUMBER_COLUMNS,
+    RELEVANCE_GRADES,
+    TEXT_COLUMNS,
+    Batch,
+    Column,
+)
 
 Role = Literal["both", "results", "reference"]
 
@@ -76,13 +85,18 @@ class Typed:
         Of a data set, those columns alone that are `wanted`, and those that the names of folders give.
         """
         names: dict[str, str] = {}
+        derived: list[str] = []  # columns that objects in others have filled
         for batch in self._read():
             titles = list(dict.fromkeys([*names, *batch.columns]))
             if len(titles) > len(names):
                 check_columns(len(titles), self.name_of(batch))
                 names = recognise(titles, self.role, self.mapping, self.name_of(batch))
-            columns = {name: self._column(name, title, batch) for title, name in names.items()}
-            yield Batch(columns, batch.lines, file=batch.file)
+            columns: dict[str, Column] = {}
+            for title, name in names.items():
+                columns |= self._columns(name, title, batch)
+            late = [name for name in derived if name not in columns]
+            derived = [name for name in columns if name not in names.values()] + late
+            yield Batch(columns | {name: [None] * len(batch) for name in late}, batch.lines, file=batch.file)
 
     def name_of(self, batch: Batch) -> str:
         """The file of a batch, for an error that names it."""
@@ -104,7 +118,35 @@ class Typed:
     def _choose(self, titles: Sequence[str]) -> list[str]:
         """The titles to be read. If none is wanted, the first: a table has a length."""
         names = recognise(titles, self.role, self.mapping, self.source.name)
-        return [title for title in titles if names[title] in (self.wanted or ())] or list(titles[:1])
+        wanted = self.wanted or frozenset()
+        if "retrieved" in wanted and "retrieved" not in names.values():
+            wanted |= {"contexts"}  # its objects may have ids
+        return [title for title in titles if names[title] in wanted] or list(titles[:1])
+
+    def _columns(self, name: str, title: str, batch: Batch) -> dict[str, Column]:
+        """The column of this name, and those that objects in its cells fill."""
+        column = batch.columns.get(title)
+        if column is None or name not in ("contexts", "relevant", "retrieved"):
+            return {name: self._column(name, title, batch)}
+        if name == "contexts":
+            return self._contexts(title, self._cells(column, title, batch, read_passages), set(batch.columns))
+        with suppress(InputError):  # most are lists of ids
+            return {name: self._cells(column, title, batch, as_list)}
+        documents = self._cells(column, title, batch, read_gold_documents if name == "relevant" else read_documents)
+        columns = {name: [cell and cell.ids for cell in documents]}
+        if name == "relevant" and any(cell and cell.grades for cell in documents):
+            columns[RELEVANCE_GRADES] = [cell and cell.grades for cell in documents]
+        return columns
+
+    def _contexts(self, title: str, cells: Sequence[Passages | None], titles: set[str]) -> dict[str, Column]:
+        columns: dict[str, Column] = {"contexts": [cell and cell.texts for cell in cells]}
+        if CONTEXT_DETAILS not in titles and any(cell and cell.details for cell in cells):
+            columns[CONTEXT_DETAILS] = [cell and cell.details for cell in cells]
+        names = recognise(list(titles), self.role, self.mapping, self.source.name).values()
+        if "retrieved" not in names and any(cell and cell.ids for cell in cells):
+            self.source.say(f"retrieved = the ids in {title!r}")
+            columns["retrieved"] = [cell and cell.ids for cell in cells]
+        return columns
 
     def _column(self, name: str, title: str, batch: Batch) -> Column:
         column = batch.columns.get(title)
@@ -120,7 +162,7 @@ class Typed:
         if name in NUMBER_COLUMNS:
             return self._numbers(column, title, batch)
         if name in LIST_COLUMNS:
-            return self._cells(column, title, batch, partial(as_list, strict=name != "contexts"))
+            return self._cells(column, title, batch, as_list)
         if batch.plain or is_clean(column):
             return column
         if name in TEXT_COLUMNS:

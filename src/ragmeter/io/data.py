@@ -17,7 +17,7 @@ from ragmeter.io.datasets import listing_signature
 from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
 from ragmeter.io.locations import StorePath, on_disk, same_place
 from ragmeter.io.source import Reading, Source, open_source
-from ragmeter.table import NUMBER_COLUMNS, QID, Batch, outcome_column
+from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 
 #: Columns that are read for any metric: a row's name, why it failed, its conversation, how long it took.
 _OF_EVERY_RUN = (QID, "error", "session_id", *NUMBER_COLUMNS)
@@ -66,6 +66,16 @@ class Data:
     def join_counts(self) -> dict[str, int]:
         """How many rows were matched and unmatched; empty without a reference."""
         return {} if self.reference is None else asdict(self.counts)
+
+    def notes(self) -> list[str]:
+        """How the data was understood, where that could be otherwise; known when it was read."""
+        sources = [source for source in (self.results, self.reference) if source is not None]
+        return [note for source in sources for note in source.notes]
+
+    def noted(self) -> dict[str, list[str]]:
+        """The same for a summary: nothing if there is nothing to say."""
+        notes = self.notes()
+        return {"notes": notes} if notes else {}
 
     def _is_one_file(self) -> bool:
         """Whether results and reference are one file, or two with the same content."""
@@ -140,7 +150,7 @@ class Data:
         needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
         for needed, wanted_by in [*needs, *more.items()]:
             if needed not in batch.columns:
-                gold = needed in ("reference", "relevant")
+                gold = needed in GOLD_COLUMNS
                 source = sources[-1] if gold else sources[0]
                 titles = list(next(source.batches()).columns)
                 raise missing_column(needed, wanted_by, titles, source.name, other_file=gold and self.reference is None)
