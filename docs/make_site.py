@@ -63,8 +63,15 @@ def on_config(config: MkDocsConfig) -> None:
     for section in config.nav or []:
         sections |= section if isinstance(section, dict) else {}
     sections["Metrics"] += ["metrics.md", *({metric: page} for page, (metric, _) in metric_pages().items())]
+    sections["How-to"] += unlisted(config.nav or [])
     names = next(entry for entry in sections["Reference"] if "Python names" in entry)
     names["Python names"] += [{title: f"reference/{group}.md"} for group, (title, _) in GROUPS.items()]
+
+
+def unlisted(nav: Any) -> list[str]:
+    """The documents that the navigation does not have yet."""
+    documents = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
+    return [document for document in documents if f"'{document}'" not in str(nav)]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
