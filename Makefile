@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo browser estimate test test-slow lint types docs site bench train lock clean
+.PHONY: demo browser estimate test test-slow lint types docs site pictures bench train lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -51,6 +51,10 @@ types: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make_metrics.py
 	$(BIN)/python docs/make_notebook.py
+
+# The pictures of README.md and the site, from real runs of the examples; look at them before you commit them.
+pictures: $(VENV)/.dev browser
+	$(BIN)/python docs/make_pictures.py
 
 # The site of docs/ in build/site: strict, so that a link that leads nowhere fails, and nothing from other hosts.
 site: $(VENV)/.dev

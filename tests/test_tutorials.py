@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import html
 import io
 import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -68,11 +70,14 @@ def _command(line: str, folder: Path) -> str:
     if line.startswith(_DONE):
         return ""
     expected = _EXIT.search(line)
-    program, *arguments = shlex.split(_EXIT.sub("", line))
+    program, *arguments = shlex.split(_EXIT.sub("", line), comments=True)
     if program == "pytest":
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "ragmeter.pytest_plugin", *arguments]
         (folder / "pytest.ini").write_text("[pytest]", encoding="utf-8")
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False)
+        alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # other plugins take longer than the test
+        done = subprocess.run(
+            command, cwd=folder, env=alone, capture_output=True, text=True, encoding="utf-8", check=False
+        )
     else:
         assert program == "ragmeter", line
         done = call(arguments, folder, {"COLUMNS": "120", "PYTHONPATH": os.pathsep.join(sys.path)})
@@ -98,8 +103,34 @@ def test_a_tutorial_of_files(follow: Follow, name: str) -> None:
     follow(TUTORIALS / f"{name}.md")
 
 
-def test_coming_from_other_tools(follow: Follow) -> None:
-    follow(ROOT / "docs" / "coming-from.md")
+@pytest.mark.parametrize("name", ["coming-from", "tour"])
+def test_a_page_of_many_commands(follow: Follow, name: str) -> None:
+    follow(ROOT / "docs" / f"{name}.md")
+
+
+def test_the_first_screen_of_the_readme(follow: Follow, tmp_path: Path) -> None:
+    """One command, with the result that it has, before the first picture."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    screen, picture, _ = text.partition("![")
+    assert picture
+    assert screen.count("\n") < 45
+    example = re.search(r"```\n\$ (.*?)\n\n(.*?)```", screen, re.DOTALL)
+    assert example is not None
+    _has(_command(example[1].replace("\\\n", " "), tmp_path), example[2])
+
+
+def test_the_picture_of_the_terminal_shows_what_is_printed(tmp_path: Path) -> None:
+    """Word for word; the drawing may be another rich's."""
+    pictures = runpy.run_path(str(ROOT / "docs" / "make_pictures.py"))
+    drawn = (ROOT / "docs" / "pictures" / "terminal.svg").read_text(encoding="utf-8")
+    assert "@font-face" not in drawn, "a browser would fetch it"
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    printed = ""
+    for command in (pictures["HIDDEN"][0], *pictures["SHOWN"]):
+        shown = call(shlex.split(command)[1:], tmp_path, {"COLUMNS": str(pictures["WIDTH"])}).stdout
+        printed += shown if command in pictures["SHOWN"] else ""
+    words = html.unescape(re.sub(r"<[^>]+>", " ", drawn.partition('-matrix">')[2]))
+    assert set(printed.split()) <= set(words.split()), "run `make pictures`"
 
 
 def test_the_tutorial_of_the_judge(follow: Follow) -> None:
