@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo browser estimate test test-slow lint types docs site pictures bench train lock clean
+.PHONY: demo browser estimate test test-slow lint types docs site pictures bench release train lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -63,6 +63,11 @@ site: $(VENV)/.dev
 
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
+
+# The wheel and the source distribution, checked and tried with each Python that is here; the changelog's section.
+release: $(VENV)/.venv
+	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python tools/release.py $(RELEASE_OPTIONS)
 
 # The offline judges, from the data in training/ to their files in the package and their cards in docs/.
 train: $(VENV)/.dev

@@ -65,7 +65,7 @@ def main() -> None:
         run("ragmeter report before after --output report.html", folder)
         photograph((folder / "report.html").as_uri(), TARGET / "report.png", 1280, 800)
         with app(folder) as address:
-            photograph(address, TARGET / "app.png", 1600, 900)
+            photograph(address, TARGET / "app.png", 1280, 860)
 
 
 @contextmanager
