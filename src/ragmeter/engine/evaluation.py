@@ -158,7 +158,7 @@ def _evaluate_in_parts(
     try:
         with pool_of(engine) as pool:
             if columns:
-                return plan, *judge_and_score(plan, pool, asking, columns, batches)
+                return plan, *judge_and_score(plan, pool, asking.of(path), columns, batches)
             return plan, score_in_parts(plan, pool, asking.progress, skip_bad_parts=skip_bad_parts), Filled()
     except KeyboardInterrupt:
         raise Interrupted(what_stays="parts that are done are kept") from None
@@ -183,7 +183,7 @@ def _evaluate(
 ) -> Evaluation:
     """Judge and score what was read, into a run's folder or into memory."""
     batches = partial(data.batches, metrics, asking.needs(metrics))
-    filled = asking.fill(metrics, batches, data.results.n_rows)
+    filled = asking.of(path).fill(metrics, batches, data.results.n_rows)
     is_heard = callable(asking.progress) and filled.batches is not None  # a function hears of each row once
     with progress_bar(None if is_heard else asking.progress, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
@@ -279,7 +279,8 @@ def add_metrics(
         hold(on_disk(folder.place, "adding metrics"), "adds metrics", asks=judge is not None),
         Embedders() as embedders,
     ):
-        asking = Asking(judge, journal_folder(folder, output_dir), retry_failed, progress)
+        journals = journal_folder(folder, output_dir)
+        asking = Asking(judge, journals, retry_failed, progress, folder.place if is_kept else None)
         extended = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
 

@@ -16,7 +16,9 @@ from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.datasets import listing_signature
 from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
 from ragmeter.io.locations import StorePath, on_disk, same_place
+from ragmeter.io.paths import keys_of, split_path
 from ragmeter.io.source import Reading, Source, open_source
+from ragmeter.io.tools import leads_to_value
 from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 
 #: Columns that are read for any metric: a row's name, why it failed, its conversation, how long it took.
@@ -139,14 +141,7 @@ class Data:
         """Check that the columns in the mapping exist, and those that the metrics need."""
         sources = [source for source in (self.results, self.reference) if source is not None]
         if self.mapping:
-            titles = [title for source in sources for title in next(source.batches()).columns]
-            for name, title in self.mapping.items():
-                if title not in titles:
-                    raise ColumnError(
-                        f"{column_option(name, title)}: there is no column {title!r}{did_you_mean(title, titles)}",
-                        file=sources[0].name,
-                        hint=f"the columns are {', '.join(titles)}",
-                    )
+            self._check_mapping(sources)
         needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
         for needed, wanted_by in [*needs, *more.items()]:
             if needed not in batch.columns:
@@ -154,6 +149,20 @@ class Data:
                 source = sources[-1] if gold else sources[0]
                 titles = list(next(source.batches()).columns)
                 raise missing_column(needed, wanted_by, titles, source.name, other_file=gold and self.reference is None)
+
+    def _check_mapping(self, sources: Sequence[Source]) -> None:
+        firsts = [next(source.batches()) for source in sources]
+        titles = [title for first in firsts for title in first.columns]
+        for name, title in self.mapping.items():
+            if title in titles or any(leads_to_value(first, title, "contexts") for first in firsts):
+                continue
+            within = [first.columns[parts[0]] for first in firsts if (parts := split_path(title, list(first.columns)))]
+            reason = f"there is no column {title!r}{did_you_mean(title, titles)}"
+            hint = f"the columns are {', '.join(titles)}"
+            if within:
+                keys = keys_of(within[0])
+                reason, hint = f"no row has {title!r}", f"there are {', '.join(keys)}" if keys else "it has no objects"
+            raise ColumnError(f"{column_option(name, title)}: {reason}", file=sources[0].name, hint=hint)
 
     def signature(self) -> dict[str, Any]:
         """What identifies the inputs."""

@@ -10,7 +10,7 @@ import codecs
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
-from ragmeter.io import beir, delimited, jsons, parquet, trec
-from ragmeter.io.batches import ROWS, batches_of_records, numbered
+from ragmeter.io import beir, delimited, in_memory, jsons, parquet, trec
+from ragmeter.io.batches import ROWS
 from ragmeter.io.datasets import DataFile, files_of, is_glob, single
 from ragmeter.io.limits import Limit
 from ragmeter.io.locations import Location, StorePath, location
@@ -90,7 +90,7 @@ class Reading:
 
 
 def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results") -> Source:  # noqa: B008 - frozen
-    """A source for a path or an address, a list of dicts, or a pandas, polars or Arrow frame.
+    """A source for a path or an address, rows in memory (`in_memory.py`), or a pandas, polars or Arrow frame.
 
     A path may be that of a folder, or a pattern. `what` names data without a file.
     """
@@ -102,13 +102,12 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
         return Source(
             what, None, partial(_read_frame, cache(partial(_arrow, data, what)), what)
         )  # a stream is read once
-    if isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
-        if not data:
-            raise InputError("the list has no rows", file=what)
-        return Source(what, None, lambda: batches_of_records(numbered(data), what), len(data))
+    if (rows := in_memory.rows_of(data, what, reading.split)) is not None:
+        return Source(what, None, rows.batches, rows.count)
     raise UsageError(
         f"can't read rows from {type(data).__name__}",
-        hint="give a path, a list of dicts, or a pandas, polars or Arrow frame",
+        hint="give a path, a list or a generator of dicts, a dict of lists, a pandas, polars or Arrow frame, or a "
+        "Dataset of Hugging Face",
     )
 
 
@@ -199,7 +198,7 @@ def open_file(
     elif ending in (".jsonl", ".ndjson"):
         read = partial(jsons.read_lines, name=name, limit=limit)
     elif ending == ".json":
-        read = partial(jsons.read_document, name=name, limit=limit)
+        read = partial(jsons.read_document, name=name, limit=limit, say=say)
     elif kind := _trec_kind(name, opened, encoding):
         read = trec.reader(kind, name, limit, say)
     else:
