@@ -95,7 +95,7 @@ def test_every_public_function_of_runs_says_so() -> None:
         if parameter.name in ("run", "runs")
     }
     assert set(taking) == {
-        *("add_metrics", "calibrate", "choose_sample", "compare", "explain", "gate", "report"),
+        *("add_metrics", "calibrate", "choose_sample", "compare", "explain", "export", "gate", "repeats", "report"),
     }
     assert all("RunLike" in annotation for annotation in taking.values()), taking
 
