@@ -139,7 +139,7 @@ class App:
         if place >= run.n_rows:
             raise UnknownNameError("row", str(place), [])
         wish = Wish.read(request.query_params)
-        (record,) = run.records([place], ["qid"])
+        (record,) = self._database.records(run, [place], ["qid"])
         title = str(record.get("qid") or place + 1)
         return page(title, *one_row(run, self._database, wish, place), here=[_up(run)])
 
@@ -282,6 +282,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen(128)  # from now on connections wait until the server takes them
     except OSError as error:
         listener.close()
         raise OutputError(f"can't listen on {host}:{port}: {error.strerror}", hint="choose another port") from error

@@ -86,14 +86,10 @@ def _rows(
             raise UsageError(f"{run.name} has no qids, so its rows have no partners in the other runs")
     selection = database.side_by_side(runs, metric, change, wish.low or 0.0, wish.page)
     columns = ["qid", "question", "reference", "answer", metric, outcome_column(metric)]
-    records = [runs[0].records(selection.places, columns)] if selection.places else [[]]
-    qids = [record["qid"] for record in records[0]]
-    for run in runs[1:]:
-        places = database.places_of(run, qids)
-        records.append(run.records([places[qid] for qid in qids], columns) if qids else [])
+    records = [database.records(run, places, columns) for run, places in zip(runs, selection.of_runs, strict=True)]
     more = {"run": [run.name for run in runs], "metric": metric, "change": change, **settings}
     plain = Wish(low=wish.low, page=wish.page)
-    cards = [_card(runs, [of_run[i] for of_run in records], metric) for i in range(len(qids))]
+    cards = [_card(runs, of_row, metric) for of_row in zip(*records, strict=True)]
     return [pager(selection, plain, ("side-by-side",), **more), cards]
 
 
