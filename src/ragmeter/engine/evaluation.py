@@ -18,6 +18,7 @@ from ragmeter.engine.counted import Counted
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled, journals_of
+from ragmeter.engine.judged_parts import judge_and_score, judged_columns
 from ragmeter.engine.keeping import described, keep_run, results_of, score_into, signature
 from ragmeter.engine.parts import (
     Plan,
@@ -111,7 +112,7 @@ def evaluate(
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
     if engine is not None:
-        check_engine(judge, run)
+        check_engine(judge, run, skip_bad_parts=skip_bad_parts)
     chosen = with_models(
         choose_metrics(
             metrics,
@@ -134,14 +135,31 @@ def evaluate(
         check_writable(folder)
     with hold_for_new_run(path, "evaluates results", asks=judge is not None, judged=judge is not None, replace=replace):
         if engine is not None:
-            plan = Plan.of(data, chosen, checked(reading), path)
-            try:
-                with pool_of(engine) as pool:
-                    counted = score_in_parts(plan, pool, progress, skip_bad_parts=skip_bad_parts)
-            except KeyboardInterrupt:
-                raise Interrupted(what_stays="parts that are done are kept") from None
-            return _keep_parts(data, plan, counted, path, confidence)
+            scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
+            return _keep_parts(data, *scored, path, confidence)
         return _evaluate(data, chosen, asking, path, confidence, workers)
+
+
+def _evaluate_in_parts(
+    data: Data,
+    metrics: Sequence[Metric],
+    asking: Asking,
+    reading: Reading,
+    path: Location,
+    engine: Any,
+    skip_bad_parts: bool,
+) -> tuple[Plan, Counted, Filled]:
+    """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
+    batches = partial(data.batches, metrics, asking.needs(metrics))
+    columns = asking.missing(metrics, batches)
+    plan = Plan.of(data, metrics, reading, path, judged_columns(asking, columns))
+    try:
+        with pool_of(engine) as pool:
+            if columns:
+                return plan, *judge_and_score(plan, pool, asking.of(path), columns, batches)
+            return plan, score_in_parts(plan, pool, asking.progress, skip_bad_parts=skip_bad_parts), Filled()
+    except KeyboardInterrupt:
+        raise Interrupted(what_stays="parts that are done are kept") from None
 
 
 def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> frozenset[str] | None:
@@ -180,15 +198,18 @@ def _evaluate(
         )
 
 
-def _keep_parts(data: Data, plan: Plan, counted: Counted, path: Location, confidence: Confidence) -> Evaluation:
+def _keep_parts(
+    data: Data, plan: Plan, counted: Counted, filled: Filled, path: Location, confidence: Confidence
+) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     metrics = plan.job.metrics
     summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
     how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
     results = results_of(how, scores, numbers, counted.left_out(), summaries.abstained, counted.cautions())
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
-    summary = {"run": path.name, **results, "join": join_summary(plan, counted), **skipped_summary(counted)}
-    return Evaluation(keep_parts(plan, counted, path, signature(metrics, path.name, more), summary))
+    documents = {"join": join_summary(plan, counted), **filled.summary, **skipped_summary(counted)}
+    summary = {"run": path.name, **results, **documents}
+    return Evaluation(keep_parts(plan, counted, path, signature(metrics, path.name, more | filled.manifest), summary))
 
 
 def _score_in_memory(
