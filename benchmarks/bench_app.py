@@ -40,7 +40,7 @@ _ASKED = (
     ("search for a frequent word", "/run/big1?search=word17", _FILTER_MS),
     ("search for another, in page 3", "/run/big1?search=word170&page=3", _FILTER_MS),
     ("search for what is not there", "/run/big1?search=xyzzy", _FILTER_MS),
-    ("a row of a sorted run", "/run/big1/row/777777?sort=token_f1", _FILTER_MS),
+    ("a row of a sorted run", "/run/big1/row/77777?sort=token_f1", _FILTER_MS),
     ("side by side", "/side-by-side?run=big1&run=big2", _FIRST_MS),
     ("side by side, got better", "/side-by-side?run=big1&run=big2&change=better&metric=token_f1", _FILTER_MS),
     (
