@@ -32,7 +32,7 @@ JUDGE_JOURNAL = "judge.journal.sqlite"
 OWN_JOURNAL = "journal.sqlite"
 
 Batches = Callable[[], Iterable[Batch]]
-Heard = Callable[[Batch, Mapping[str, list[Any]]], None]
+BatchDone = Callable[[Batch, Mapping[str, list[Any]]], None]
 
 
 @dataclass(frozen=True)
@@ -118,17 +118,17 @@ class Asking:
         total: int | None,
         *,
         reuse: bool = False,
-        heard: Heard = lambda batch, filled: None,
+        batch_done: BatchDone = lambda batch, filled: None,
     ) -> Filled:
         """Fill these columns; `reuse` keeps the verdicts that the table has already.
 
-        `heard` is called with each batch and its new columns.
+        `batch_done` is called with each batch and its new columns.
         """
         from ragmeter.engine.watching import JudgingWatch
 
         watch = JudgingWatch()
         with progress_bar(self.progress, "judging", total=total) as advance, watch.over(self.run, total):
-            return self.filling(columns, reuse=reuse).fill(batches, advance, heard, watch)
+            return self.filling(columns, reuse=reuse).fill(batches, advance, watch, batch_done)
 
     def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""

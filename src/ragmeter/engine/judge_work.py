@@ -14,7 +14,7 @@ from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
-from ragmeter.engine.filling import Batches, Filled, Heard, mark_of
+from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
 from ragmeter.engine.watching import JudgingWatch
 from ragmeter.judges.judge import ColumnJudge, Judge
@@ -104,13 +104,12 @@ class Filling:
         self,
         batches: Batches,
         advance: Advance,
-        heard: Heard = lambda batch, filled: None,
         watch: JudgingWatch | None = None,
+        batch_done: BatchDone = lambda batch, filled: None,
     ) -> Filled:
         """Ask, and return what was filled.
 
-        `advance` is called with the number of rows that are done, `heard` with each batch and its new columns;
-        `watch` tells those who look on.
+        `advance` is called with the number of rows that are done, `batch_done` with each batch and its new columns.
         """
         self.judge.client().check()
         watch = watch or JudgingWatch()
@@ -129,9 +128,9 @@ class Filling:
                 for number, filler in enumerate(fillers):  # of several columns, the first shows the progress
                     done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
                     so_far = replace(batch, columns={**batch.columns, **columns})
-                    judged = partial(watch.judged, filler.column.name)
-                    columns |= await filler.fill(so_far, start, caller, client, done, judged)
-                heard(batch, columns)
+                    heard = partial(watch.judged, filler.column.name)
+                    columns |= await filler.fill(so_far, start, caller, client, done, heard)
+                batch_done(batch, columns)
                 filled.append(columns)
                 marks.append(mark_of(batch, shown))
                 start += len(batch)

@@ -26,7 +26,7 @@ from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
 from ragmeter.show.progress import Advance
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
 
-Judged = Callable[[Mapping[str, Any], Judgement], None]
+Heard = Callable[[Mapping[str, Any], Judgement], None]
 #: What the columns that are filled hold, in the order in which a judgement names them.
 _CELLS = ("value", "reason", "by", "probability")
 
@@ -84,11 +84,11 @@ class ColumnFiller:
             yield Row(qid, row if state == SCORED and value is None else None, value)
 
     async def fill(
-        self, batch: Batch, start: int, caller: Caller, client: Any, advance: Advance, judged: Judged
+        self, batch: Batch, start: int, caller: Caller, client: Any, advance: Advance, heard: Heard
     ) -> dict[str, list[Any]]:
         """The filled columns of one batch, by their names in the table. `start` is the number of its first row.
 
-        `judged` is called with each row that was asked about and its judgement.
+        `heard` is called with each row that was asked about and its judgement.
         """
         states, values, rows = self.rows(batch)
         before = self._before(batch)
@@ -107,7 +107,7 @@ class ColumnFiller:
                 judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
                 if judgement.verdict == before[place].verdict:
                     judgements[place] = judgement
-            judged(rows[place], judgements[place])
+            heard(rows[place], judgements[place])
             advance(1)
 
         await for_each(waiting, ask, 2 * self.judge.workers)
