@@ -29,6 +29,7 @@ _HOMES = {
     "semantic": "bench_semantic",
     "start": "bench_start",
     "cluster": "bench_cluster",
+    "app": "bench_app",
 }
 SECTIONS = tuple(_HOMES)
 DEFAULT = ("text", "ranking", "compare", "offline", "support", "judge", "start")
@@ -74,7 +75,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"offline", "support", "judge", "report", "semantic", "start", "web", "cluster"}:
+    if wanted - {"offline", "support", "judge", "report", "semantic", "start", "web", "cluster", "app"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 

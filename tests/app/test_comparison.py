@@ -13,6 +13,7 @@ import pytest
 
 import ragmeter
 from ragmeter.app import wording
+from ragmeter.app.side_by_side import _differences
 from ragmeter.runs.comparisons import kept_comparison
 from ragmeter.runs.run import Run
 from ragmeter.stats.confidence import TESTS
@@ -64,3 +65,18 @@ def test_verdicts_movers_and_slices_are_beside_the_rows(client: Client) -> None:
     assert "token_f1 ↑ 0.6639 1.0000 +0.3361" in text
     assert "better" in text
     assert re.search(r"Rows that moved most .* qid Question Metric a b q\d+ Which number is \d+\?", text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "marked"),
+    [
+        ("a b c", "a b c", "a b c"),
+        ("a b c", "a x y c", "a <del>b</del><ins>x y</ins> c"),
+        ("opened in 1950", "closed on Monday", "<del>opened in 1950</del><ins>closed on Monday</ins>"),
+        ("", "new", "<ins>new</ins>"),
+        ("old words", "", "<del>old words</del>"),
+        ("<b>", "<i>", "&lt;<del>b</del><ins>i</ins>&gt;"),
+    ],
+)
+def test_differences(before: str, after: str, marked: str) -> None:
+    assert "".join(_differences(before, after)) == marked

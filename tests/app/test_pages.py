@@ -230,3 +230,13 @@ def test_claims_of_a_row_with_what_supports_them(tmp_path: Path) -> None:
     assert re.search(r"The museum is in Lisbon\. ✓ supported 1", text)
     assert "○ not mentioned" in text
     assert '<mark class="unsupported">1950</mark>' in page
+
+
+def test_damaged_tags_are_an_error_of_the_page_and_not_of_the_server(tmp_path: Path) -> None:
+    ragmeter.evaluate(ROWS[:3], metrics="token_f1", run="x", output_dir=tmp_path)
+    (tmp_path / "tags.json").write_text("{")
+    with serving(tmp_path) as client:
+        answer = client.ask("/")
+        assert answer.status in (200, 400, 500)
+        assert "Traceback" not in answer.text
+        assert client.ask("/static/app.css").status == 200

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import ragmeter
 from ragmeter import FakeProvider, Judge
+from ragmeter.compat.crag.evaluator import CRAGEvaluator
 from tests.app.serving import serving
 from tests.app.test_pages import words
 
@@ -79,3 +80,19 @@ def test_a_conversation_has_a_page(tmp_path: Path) -> None:
     assert turns == sorted(turns)
     assert 'href="/run/r/row/1"' in page
     assert "Alone" not in text
+
+
+def test_the_conversations_of_crag(tmp_path: Path) -> None:
+    turns = [
+        {"session_id": "s", "turn_idx": turn, "query": f"Question {turn}", "ground_truth": "x", "agent_response": "y"}
+        for turn in range(2)
+    ]
+    judge = Judge(provider=FakeProvider("Yes"), check=False)
+    evaluator = CRAGEvaluator(judge=judge, journal=tmp_path / "r" / "journal.sqlite")
+    evaluator.save_results(*evaluator.evaluate_agent_responses(turns), tmp_path / "r")
+    with serving(tmp_path) as client:
+        row = words(client.page("/run/r/row/1"))
+        conversation = words(client.page("/run/r/conversation?session=s"))
+    assert "Turn 2 of 2 of a conversation" in row
+    assert "Reply Yes" in row
+    assert "Question 0 y Reference: x is_correct 1.0000" in conversation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 import ragmeter
 from ragmeter.app.safety import COOKIE, allowed_hosts
+from ragmeter.app.server import listen
 from tests.app.serving import Client, serving
 from tests.command import call
 
@@ -105,3 +107,8 @@ def test_wrong_options(tmp_path: Path, arguments: list[str], says: str) -> None:
     result = call(["app", "--no-open", *arguments], tmp_path, {})
     assert result.returncode == 2
     assert says in result.stderr
+
+
+def test_a_browser_that_is_quicker_than_the_server_waits() -> None:
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()[:2]) as connection:
+        assert connection.getpeername()[1] == listener.getsockname()[1]

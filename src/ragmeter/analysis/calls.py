@@ -53,9 +53,13 @@ class Call:
     changed: bool = False
 
 
-def calls_of_row(run: Run, place: int) -> list[Call]:
-    """The recorded calls behind a row: the system's answer first, then what each judged column took."""
-    (row,) = run.records([place], run.columns)
+def calls_of_row(run: Run, place: int, row: Mapping[str, Any] | None = None) -> list[Call]:
+    """The recorded calls behind a row: the system's answer first, then what each judged column took.
+
+    `row` is all of it, where somebody has read it already.
+    """
+    if row is None:
+        (row,) = run.records([place], run.columns)
     return [*_answer_calls(run, place, row), *_judge_calls(run, row)][:_MOST]
 
 
@@ -170,10 +174,10 @@ def _call(
     )  # fmt: skip
 
 
-def calls_or_problem(run: Run, place: int) -> tuple[list[Call], str]:
+def calls_or_problem(run: Run, place: int, row: Mapping[str, Any] | None = None) -> tuple[list[Call], str]:
     """The calls behind a row, or why their journal can't be read."""
     try:
-        return calls_of_row(run, place), ""
+        return calls_of_row(run, place, row), ""
     except RagmeterError as error:
         return [], str(error)
     except (ValueError, KeyError, TypeError):  # of another version, or changed by somebody

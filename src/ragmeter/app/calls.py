@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ragmeter.analysis.calls import Call, calls_or_problem
 from ragmeter.app import wording
@@ -14,9 +15,9 @@ from ragmeter.show import numbers
 _LONGEST = 20_000
 
 
-def calls(run: Run, place: int) -> Content:
+def calls(run: Run, place: int, row: Mapping[str, Any]) -> Content:
     """The calls of a row, each folded to a line."""
-    recorded, problem = calls_or_problem(run, place)
+    recorded, problem = calls_or_problem(run, place, row)
     if problem:
         return element("p", text(problem), class_="soft")
     return [_call(call) for call in recorded]

@@ -29,7 +29,7 @@ _MOST_PASSAGES = 50
 
 def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Content]:
     """The page's content."""
-    (row,) = run.records([place], run.columns)
+    (row,) = database.records(run, [place], run.columns)
     sets = row_claims(run, place)
     return [
         _neighbours(run, database, wish, place),
@@ -42,7 +42,7 @@ def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Conten
         section(wording.CLAIMS, claims(sets), name="claims"),
         section(wording.EVIDENCE, _evidence(run, row), name="evidence"),
         section(wording.CONTEXTS, _passages(row, sets), name="contexts"),
-        section(wording.CALLS, calls(run, place), name="calls"),
+        section(wording.CALLS, calls(run, place, row), name="calls"),
         section(wording.OTHER, _others(run, row), name="others"),
     ]
 

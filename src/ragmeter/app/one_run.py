@@ -162,7 +162,7 @@ def _rows(run: Run, database: Database, wish: Wish) -> list[Content]:
     if wish.metric and wish.metric in run.row_metrics and wish.metric not in names:
         names = [*names[:-1], wish.metric]
     columns = ["qid", "question", "answer", SESSION, *names, *map(outcome_column, names)]
-    records = run.records(selection.places, columns) if selection.places else []
+    records = database.records(run, selection.places, columns)
     titles: list[Content] = ["qid", wording.QUESTION, wording.ANSWER, *(_sortable(run, name, wish) for name in names)]
     rows = []
     for place, record in zip(selection.places, records, strict=True):

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
+
+from ragmeter.app.orders import Orders, Places
+from ragmeter.effects.cores import available_cores
 from ragmeter.errors import MissingExtraError, UsageError
-from ragmeter.runs.layout import ROWS
+from ragmeter.io.locations import on_disk
+from ragmeter.runs.layout import MANIFEST, stamp_of
 from ragmeter.runs.run import Run
 from ragmeter.table import SCORED, outcome_column
 
@@ -17,9 +27,12 @@ from ragmeter.table import SCORED, outcome_column
 PAGE = 50
 #: The columns of texts that a search looks into.
 _SEARCHED = ("qid", "question", "answer", "reference", "error")
-_MEMORY = "192MB"
+_MEMORY, _THREADS = "160MB", 4
 #: The condition of all rows.
 _ALL = "true"
+#: Characters that mean something in a pattern.
+_MARKS = re.compile(r"[!-/:-@\[-^`{-~]")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -77,89 +90,119 @@ def _number(written: str) -> float | None:
 
 @dataclass(frozen=True)
 class Selection:
-    """How many rows match, and the places of those on the page."""
+    """How many rows match, and the places of those on the page; side by side, those of the same rows in each run."""
 
     total: int
     places: list[int]
+    of_runs: tuple[list[int], ...] = ()
 
 
 class Database:
-    """DuckDB in memory. It reads the runs' files and nothing else, and fetches nothing from anywhere."""
+    """DuckDB in memory. It reads the runs' files and nothing else, and fetches nothing from anywhere.
+
+    The places of the rows that were found are kept, so that the next page and the next row take no time.
+    """
 
     def __init__(self) -> None:
         try:
             import duckdb
         except ImportError:
             raise MissingExtraError("ragmeter app", extra="app") from None
+        scratch = tempfile.mkdtemp(prefix="ragmeter-app-")
+        weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
         settings: dict[str, Any] = {
             "memory_limit": _MEMORY,
+            "threads": min(available_cores(), _THREADS),
+            "temp_directory": scratch,
+            "preserve_insertion_order": False,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
         self._connection = duckdb.connect(":memory:", config=settings)
         self._lock = Lock()
+        self._orders = Orders()
 
     def rows(self, run: Run, wish: Wish) -> Selection:
-        """The rows that are wanted of a run. Where all are, they need not be counted; otherwise one scan does both."""
-        where, values = _conditions(run, wish)
-        source, everything = "read_parquet(?, file_row_number = true)", where == _ALL
-        counted = "0" if everything else "count(*) OVER ()"
-        query = (
-            f"SELECT file_row_number, {counted} FROM {source} WHERE {where} "  # noqa: S608
-            f"ORDER BY {_order(run, wish)} LIMIT ? OFFSET ?"
-        )
-        offset = (max(wish.page, 1) - 1) * PAGE
-        rows = self._all(query, [_path(run), *values, PAGE, offset])
-        total = run.n_rows if everything else int(rows[0][1]) if rows else 0
-        return Selection(total, [int(place) for place, _ in rows])
+        """The rows on the wanted page."""
+        order = self._order(run, wish)
+        begin = (max(wish.page, 1) - 1) * PAGE
+        return Selection(len(order), [int(place) for place in order[begin : begin + PAGE]])
 
-    def all_rows(self, run: Run, wish: Wish) -> list[int]:
+    def all_rows(self, run: Run, wish: Wish) -> Sequence[int]:
         """The places of all rows that are wanted of a run, in their order."""
-        where, values = _conditions(run, wish)
-        query = f"SELECT file_row_number FROM read_parquet(?, file_row_number = true) WHERE {where} ORDER BY "  # noqa: S608
-        return [int(place) for (place,) in self._all(query + _order(run, wish), [_path(run), *values])]
+        order = self._order(run, wish)
+        return order if isinstance(order, range) else order.tolist()
 
     def neighbours(self, run: Run, wish: Wish, place: int) -> tuple[int | None, int | None]:
         """The rows before and after this one, in the order and among the rows that are wanted."""
-        where, values = _conditions(run, wish)
-        query = (
-            "SELECT before, after FROM (SELECT file_row_number AS place, lag(file_row_number) OVER w AS before, "  # noqa: S608
-            f"lead(file_row_number) OVER w AS after FROM read_parquet(?, file_row_number = true) WHERE {where} "
-            f"WINDOW w AS (ORDER BY {_order(run, wish)})) WHERE place = ?"
-        )
-        rows = self._all(query, [_path(run), *values, place])
-        return (rows[0][0], rows[0][1]) if rows else (None, None)
+        order = self._order(run, wish)
+        if isinstance(order, range):
+            return place - 1 if place else None, place + 1 if place + 1 < len(order) else None
+        position = np.flatnonzero(order == place)
+        if not len(position):
+            return None, None
+        at = int(position[0])
+        return int(order[at - 1]) if at else None, int(order[at + 1]) if at + 1 < len(order) else None
 
     def side_by_side(self, runs: Sequence[Run], metric: str, change: str, threshold: float, page: int) -> Selection:
-        """The qids that all runs have, as places in the first run, filtered by how a metric changed since that run."""
-        joins = " ".join(f"JOIN read_parquet(?) AS r{i} ON r0.qid = r{i}.qid" for i in range(1, len(runs)))
+        """The rows that all runs have, filtered by how a metric changed since the first run."""
+        joins = " ".join(f"JOIN {_source(run)} AS r{i} ON r0.qid = r{i}.qid" for i, run in enumerate(runs) if i)
         first, last = _score(runs[0], metric, "r0."), _score(runs[-1], metric, f"r{len(runs) - 1}.")
         where, order = _CHANGES[change]
-        bound = [_path(run) for run in runs]
         columns = {"first": first, "last": last, "sign": _sign(runs[0], metric)}
-        source = f"read_parquet(?, file_row_number = true) AS r0 {joins} WHERE {where.format(**columns)}"
-        values = [threshold] * where.count("?")
-        total = int(self._all(f"SELECT count(*) FROM {source}", [*bound, *values])[0][0])  # noqa: S608
+        places = ", ".join(f"r{i}.file_row_number AS place{i}" for i in range(len(runs)))
         query = (
-            f"SELECT r0.file_row_number FROM {source} "  # noqa: S608
-            f"ORDER BY {order.format(**columns)}, r0.file_row_number LIMIT ? OFFSET ?"
+            f"SELECT {places} FROM {_source(runs[0])} AS r0 {joins} WHERE {where.format(**columns)} "  # noqa: S608
+            f"ORDER BY {order.format(**columns)}, r0.file_row_number"
         )
-        places = self._all(query, [*bound, *values, PAGE, (max(page, 1) - 1) * PAGE])
-        return Selection(total, [int(place) for (place,) in places])
+        values = [*map(_files, runs), *[threshold] * where.count("?")]
+        rows = self._places(runs, query, values, len(runs))
+        begin = (max(page, 1) - 1) * PAGE
+        shown = tuple([int(place) for place in of_run[begin : begin + PAGE]] for of_run in rows)
+        return Selection(rows.shape[1], shown[0], shown)
+
+    def records(self, run: Run, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+        """Some columns of the rows at these places. Much quicker than `run.records` where they are far apart."""
+        names = [name for name in dict.fromkeys(columns) if name in run.columns]
+        if not places or not names:
+            return [{} for _ in places]
+        wanted = ", ".join(str(int(place)) for place in sorted(set(places)))
+        query = f"SELECT file_row_number, {', '.join(_quoted(run, name) for name in names)} FROM {_source(run)} "  # noqa: S608
+        rows = self._ask(f"{query} WHERE file_row_number IN ({wanted})", [_files(run)], _all)
+        by_place = {place: dict(zip(names, cells, strict=True)) for place, *cells in rows}
+        return [by_place[place] for place in places]
 
     def places_of(self, run: Run, qids: Sequence[str]) -> dict[str, int]:
         """Where these qids are in a run."""
-        query = "SELECT qid, file_row_number FROM read_parquet(?, file_row_number = true) WHERE list_contains(?, qid)"
-        return {qid: int(place) for qid, place in self._all(query, [_path(run), list(qids)])}
+        query = f"SELECT qid, file_row_number FROM {_source(run)} WHERE list_contains(?, qid)"  # noqa: S608
+        return {qid: int(place) for qid, place in self._ask(query, [_files(run), list(qids)], _all)}
 
-    def _all(self, query: str, values: list[Any]) -> list[tuple[Any, ...]]:
+    def _order(self, run: Run, wish: Wish) -> range | Places:
+        """The places of the wanted rows in their order: as they are in the file, if nothing is asked for."""
+        where, values = _conditions(run, wish)
+        if where == _ALL and not wish.sort:
+            return range(run.n_rows)
+        query = f"SELECT file_row_number FROM {_source(run)} WHERE {where} ORDER BY {_order(run, wish)}"  # noqa: S608
+        places: Places = self._places([run], query, [_files(run), *values], 1)[0]
+        return places
+
+    def _places(self, runs: Sequence[Run], query: str, values: list[Any], columns: int) -> Places:
+        """A line of places for each column of the query; those of an earlier request, if the runs have not changed."""
+        key = (query, repr(values), tuple(stamp_of(run.path / MANIFEST) for run in runs))
+        places = self._orders.get(key)
+        if places is None:
+            result = self._ask(query, values, lambda cursor: cursor.fetchnumpy())
+            places = np.array([result[name] for name in list(result)[:columns]], dtype=np.int32)
+            self._orders.keep(key, places)
+        return places
+
+    def _ask(self, query: str, values: list[Any], read: Callable[[Any], T]) -> T:
         import duckdb
 
         with self._lock:
             cursor = self._connection.cursor()
         try:
-            rows: list[tuple[Any, ...]] = cursor.execute(query, values).fetchall()
-            return rows
+            return read(cursor.execute(query, values))
         except duckdb.Error as error:
             raise UsageError(f"the rows can't be searched: {str(error).splitlines()[0]}") from None
         finally:
@@ -181,9 +224,27 @@ def _sign(run: Run, metric: str) -> int:
     return -1 if run.measure(metric).direction == "lower" else 1
 
 
-def _path(run: Run) -> str:
-    """The run's file. In a name, * and ? are characters, not wild cards."""
-    return glob.escape(str(run.path / ROWS))
+def _all(cursor: Any) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
+
+
+def _source(run: Run) -> str:
+    """The run's table with each row's place, to be given `_files`. A table in parts has the numbers of its parts."""
+    source = "read_parquet(?, file_row_number = true)"
+    parts = run.manifest().get("parts")
+    if not parts:
+        return source
+    begins = ", ".join(str(int(begin)) for begin in accumulate((part["rows"] for part in parts[:-1]), initial=0))
+    place = f"file_row_number + ([{begins}])[CAST(file_index AS BIGINT) + 1]"
+    return f"(SELECT * REPLACE ({place} AS file_row_number) FROM {source})"  # noqa: S608 - our own numbers
+
+
+def _files(run: Run) -> str | list[str]:
+    """The run's file or files. In a name, * and ? are characters, not wild cards."""
+    place = on_disk(run.rows_place, "the app")
+    parts = run.manifest().get("parts")
+    return [glob.escape(str(place / part["file"])) for part in parts] if parts else glob.escape(str(place))
 
 
 def _quoted(run: Run, column: str) -> str:
@@ -207,10 +268,8 @@ def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
     values: list[Any] = []
     if wish.search:
         columns = [name for name in _SEARCHED if name in run.columns]
-        conditions.append(
-            "(" + " OR ".join(f"contains(lower({_as_text(run, name)}), lower(?))" for name in columns) + ")"
-        )
-        values += [wish.search] * len(columns)
+        conditions.append("(" + " OR ".join(f"regexp_matches({_as_text(run, name)}, ?, 'i')" for name in columns) + ")")
+        values += [_MARKS.sub(r"\\\g<0>", wish.search)] * len(columns)
     if wish.metric:
         score = _score(run, wish.metric)
         if wish.low is not None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Any
 
 from starlette.applications import Starlette
@@ -53,6 +55,7 @@ class App:
         self._database = Database()
         self._labelling = Labelling(labels)
         self._entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
+        self._reading = Lock()
 
     def routes(self) -> list[Route]:
         """All addresses."""
@@ -98,14 +101,20 @@ class App:
 
     def entries(self) -> list[RunEntry]:
         """All runs; those that have not changed since the last look are not read again."""
-        names = [path.parent.name for path in self._folder.glob(f"[!.]*/{MANIFEST}")]
-        for name in names:
-            stamps = tuple(stamp_of(self._folder / name / file) for file in FILES)
-            if name not in self._entries or self._entries[name][0] != stamps:
-                self._entries[name] = stamps, RunEntry.of(self._folder / name)
-        for gone in set(self._entries) - set(names):
-            del self._entries[gone]
-        return tagged((entry for _, entry in self._entries.values()), self._folder)
+        with self._reading:
+            names = [path.parent.name for path in self._folder.glob(f"[!.]*/{MANIFEST}")]
+            for name in names:
+                stamps = tuple(stamp_of(self._folder / name / file) for file in FILES)
+                if name not in self._entries or self._entries[name][0] != stamps:
+                    self._entries[name] = stamps, RunEntry.of(self._folder / name)
+            for gone in set(self._entries) - set(names):
+                del self._entries[gone]
+            return tagged((entry for _, entry in self._entries.values()), self._folder)
+
+    def read_ahead(self) -> None:
+        """Read the list of runs while the browser starts: thousands of them take a while. Errors are for the page."""
+        with suppress(RagmeterError, OSError):
+            self.entries()
 
     def _run(self, name: str) -> Run:
         """A run by its name; only a folder that is listed can be one, so that no name is a path."""
@@ -139,7 +148,7 @@ class App:
         if place >= run.n_rows:
             raise UnknownNameError("row", str(place), [])
         wish = Wish.read(request.query_params)
-        (record,) = run.records([place], ["qid"])
+        (record,) = self._database.records(run, [place], ["qid"])
         title = str(record.get("qid") or place + 1)
         return page(title, *one_row(run, self._database, wish, place), here=[_up(run)])
 
@@ -266,6 +275,7 @@ def _static(request: Request) -> Response:
 def make_app(output_dir: Path, host: str, port: int, labels: Path, keys: Keys) -> Guard:
     """The whole app, guarded."""
     app = App(output_dir, labels, keys)
+    Thread(target=app.read_ahead, daemon=True).start()
     return Guard(_starlette(app), keys, allowed_hosts(host, port))
 
 
@@ -282,6 +292,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen(128)  # from now on connections wait until the server takes them
     except OSError as error:
         listener.close()
         raise OutputError(f"can't listen on {host}:{port}: {error.strerror}", hint="choose another port") from error

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from rapidfuzz.distance import Indel
 
 from ragmeter.app import wording
 from ragmeter.app.comparison import comparison_part, settings_fields
@@ -85,15 +86,14 @@ def _rows(
         if "qid" not in run.columns:
             raise UsageError(f"{run.name} has no qids, so its rows have no partners in the other runs")
     selection = database.side_by_side(runs, metric, change, wish.low or 0.0, wish.page)
-    columns = ["qid", "question", "reference", "answer", metric, outcome_column(metric)]
-    records = [runs[0].records(selection.places, columns)] if selection.places else [[]]
-    qids = [record["qid"] for record in records[0]]
-    for run in runs[1:]:
-        places = database.places_of(run, qids)
-        records.append(run.records([places[qid] for qid in qids], columns) if qids else [])
+    own = ["answer", metric, outcome_column(metric)]
+    records = [
+        database.records(run, places, own if number else ["qid", "question", "reference", *own])
+        for number, (run, places) in enumerate(zip(runs, selection.of_runs, strict=True))
+    ]
     more = {"run": [run.name for run in runs], "metric": metric, "change": change, **settings}
     plain = Wish(low=wish.low, page=wish.page)
-    cards = [_card(runs, [of_run[i] for of_run in records], metric) for i in range(len(qids))]
+    cards = [_card(runs, of_row, metric) for of_row in zip(*records, strict=True)]
     return [pager(selection, plain, ("side-by-side",), **more), cards]
 
 
@@ -135,12 +135,25 @@ def _marked(base: str, answer: str, compared: bool) -> Markup:
 
 
 def _differences(before: str, after: str) -> Iterator[Markup]:
-    """The second text, with its new words in <ins> and the first one's lost words in <del>."""
+    """The second text, with its new words in <ins> and the first one's lost words in <del>.
+
+    White space between two changes is part of the change, so that what changed can be read in one piece.
+    """
     old, new = _WORDS.findall(before), _WORDS.findall(after)
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind in ("delete", "replace"):
-            yield element("del", "".join(old[a:b]))
-        if kind in ("insert", "replace"):
-            yield element("ins", "".join(new[c:d]))
-        if kind == "equal":
-            yield joined("".join(new[c:d]))
+    lost, added = "", ""
+    for part in Indel.opcodes(old, new):
+        source, result = "".join(old[part.src_start : part.src_end]), "".join(new[part.dest_start : part.dest_end])
+        if part.tag == "equal" and (result.strip() or not (lost or added)):
+            yield from _change(lost, added)
+            lost = added = ""
+            yield joined(result)
+        else:
+            lost, added = lost + source, added + result
+    yield from _change(lost, added)
+
+
+def _change(lost: str, added: str) -> Iterator[Markup]:
+    if lost:
+        yield element("del", lost)
+    if added:
+        yield element("ins", added)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from starlette.responses import StreamingResponse
 from ragmeter.app import wording
 from ragmeter.app.elements import Markup, element
 from ragmeter.io.write import dumps
+from ragmeter.runs.layout import MANIFEST, stamp_of
 from ragmeter.runs.status import under_way
 from ragmeter.show import numbers
 
@@ -46,11 +48,17 @@ def described(state: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _mark(folder: Path) -> str:
+    """Changes when a run is added, replaced or removed: a run is complete some time after its questions are asked."""
+    stamps = sorted((path.parent.name, stamp_of(path)) for path in folder.glob(f"[!.]*/{MANIFEST}"))
+    return hashlib.sha256(repr(stamps).encode("utf-8", "replace")).hexdigest()[:16]
+
+
 def events(folder: Path, request: Request) -> StreamingResponse:
-    """Server-sent events: every second, the runs under way, if that has changed."""
+    """Server-sent events: every second, the runs under way and a mark of the list of all runs, if that has changed."""
 
     def look() -> str:
-        return dumps([described(state) for state in under_way(folder)])
+        return dumps({"runs": [described(state) for state in under_way(folder)], "list": _mark(folder)})
 
     async def stream() -> AsyncIterator[str]:
         sent = ""

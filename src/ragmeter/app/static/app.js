@@ -109,12 +109,13 @@ function card({run, what, done, total, latest}) {
 }
 const live = document.getElementById('live');
 if (live) {
-  let before = 0;
+  let before = null;
+  const choosing = () => typing() || document.querySelector('input[name=run]:checked') !== null;
   new EventSource('/events').addEventListener('message', (event) => {
-    const runs = JSON.parse(event.data);
-    if (runs.length < before) location.reload();  // one has ended: it is in the list now
-    before = runs.length;
-    live.replaceChildren(...(before ? [make('h2', live.dataset.title)] : []), ...runs.map(card));
+    const {runs, list} = JSON.parse(event.data);
+    before ??= list;
+    if (list !== before && !choosing()) location.reload();  // a run is new, or another: the list shows it
+    live.replaceChildren(...(runs.length ? [make('h2', live.dataset.title)] : []), ...runs.map(card));
   });
 }
 root.dataset.ready = 'yes';

@@ -1,0 +1,106 @@
+"""Filter, sort and search by DuckDB."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ragmeter
+from ragmeter.app.orders import Orders
+from ragmeter.app.queries import Database, Wish
+from ragmeter.runs.run import Run
+
+ROWS: list[dict[str, Any]] = [
+    {"qid": f"q{i}", "question": f"Straße {i}? (a+b) [x] 100%", "answer": "ab"[: i % 3], "reference": ["ab", "ÄB"]}
+    for i in range(60)
+]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    ragmeter.evaluate(ROWS, metrics="token_f1,edit_distance", run="r", output_dir=tmp_path)
+    return Run(tmp_path / "r")
+
+
+@pytest.mark.parametrize(
+    ("search", "total"),
+    [
+        ("STRASSE", 0),
+        ("straße 5? (A+B)", 1),
+        ("[X] 100%", 60),
+        (".", 0),
+        ("\\d", 0),
+        ("äb", 60),
+        ("q1", 11),
+        ("$", 0),
+        ("^q", 0),
+        ("'; --", 0),
+    ],
+)
+def test_a_search_is_for_characters_in_any_case(run: Run, search: str, total: int) -> None:
+    assert Database().rows(run, Wish(search=search)).total == total
+
+
+def test_what_was_found_is_kept_until_the_run_changes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    database, wish = Database(), Wish(sort="edit_distance", descending=True)
+    asked: list[str] = []
+    ask = database._ask
+
+    def listened(query: str, *rest: Any) -> Any:
+        asked.append(query)
+        return ask(query, *rest)
+
+    monkeypatch.setattr(database, "_ask", listened)
+    first = database.rows(run, wish)
+    place = first.places[1]
+    assert database.neighbours(run, wish, place) == (first.places[0], first.places[2])
+    assert database.rows(run, Wish(sort="edit_distance", descending=True, page=2)).total == 60
+    assert list(database.all_rows(run, wish))[:50] == first.places
+    assert len(asked) == 1
+    ragmeter.evaluate(ROWS[:5], metrics="token_f1,edit_distance", run="r", output_dir=run.path.parent)
+    assert database.rows(Run(run.path), wish).total == 5
+
+
+def test_rows_without_filter_and_order_need_no_query(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database()
+    monkeypatch.setattr(database, "_ask", None)
+    assert database.rows(run, Wish(page=2)).places == list(range(50, 60))
+    assert database.neighbours(run, Wish(), 0) == (None, 1)
+    assert database.neighbours(run, Wish(), 59) == (58, None)
+
+
+def test_records_are_those_of_the_run(run: Run) -> None:
+    places, columns = [41, 3, 3, 20], ["qid", "answer", "reference", "token_f1", "token_f1.outcome", "nothing"]
+    assert repr(Database().records(run, places, columns)) == repr(run.records(places, columns))
+    assert Database().records(run, [], columns) == []
+
+
+def test_a_run_in_parts(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for part in range(3):
+        lines = (json.dumps(row) + "\n" for row in ROWS[20 * part : 20 * part + 20])
+        (data / f"{part}*.jsonl").write_text("".join(lines))
+    ragmeter.evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads", keep_columns="all")
+    run, database = Run(tmp_path / "parts"), Database()
+    assert run.manifest()["parts"]
+    selection = database.rows(run, Wish(search="q5"))
+    assert selection.places == [5, *range(50, 60)]
+    qids = [record["qid"] for record in database.records(run, selection.places, ["qid"])]
+    assert qids == [record["qid"] for record in run.records(selection.places, ["qid"])]
+    together = database.side_by_side([run, run], "token_f1", "all", 0.0, 2)
+    assert together.of_runs == (list(range(50, 60)), list(range(50, 60)))
+
+
+def test_orders_that_were_not_used_for_longest_are_dropped() -> None:
+    orders = Orders(most=80)
+    for key in "abc":
+        orders.keep(key, np.zeros(10, dtype=np.int32))
+        orders.get("a")
+    assert [orders.get(key) is not None for key in "abc"] == [True, False, True]
+    orders.keep("large", np.zeros(100, dtype=np.int32))
+    assert orders.get("large") is None
