@@ -32,7 +32,7 @@ JUDGE_JOURNAL = "judge.journal.sqlite"
 OWN_JOURNAL = "journal.sqlite"
 
 Batches = Callable[[], Iterable[Batch]]
-Heard = Callable[[Batch, Mapping[str, list[Any]]], None]
+BatchDone = Callable[[Batch, Mapping[str, list[Any]]], None]
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,20 @@ def rows_have_changed() -> InputError:
 
 @dataclass(frozen=True)
 class Asking:
-    """Who fills the columns that metrics ask for, and where its replies are kept: in a folder's shared journal."""
+    """Who fills the columns that metrics ask for, and where its replies are kept: in a folder's shared journal.
+
+    `run` is what is being judged, for those who look on.
+    """
 
     judge: Judge | None = None
     folder: Path | None = None
     retry_failed: bool = False
     progress: Progress = None
+    run: Location | None = None
+
+    def of(self, run: Location | None) -> Asking:
+        """The same, for this run."""
+        return replace(self, run=run)
 
     def fill(self, metrics: Sequence[Metric], batches: Batches, total: int | None = None) -> Filled:
         """Fill what the metrics ask for. Without a judge, a table that has these columns is taken as it is."""
@@ -110,14 +118,17 @@ class Asking:
         total: int | None,
         *,
         reuse: bool = False,
-        heard: Heard = lambda batch, filled: None,
+        batch_done: BatchDone = lambda batch, filled: None,
     ) -> Filled:
         """Fill these columns; `reuse` keeps the verdicts that the table has already.
 
-        `heard` is called with each batch and its new columns.
+        `batch_done` is called with each batch and its new columns.
         """
-        with progress_bar(self.progress, "judging", total=total) as advance:
-            return self.filling(columns, reuse=reuse).fill(batches, advance, heard)
+        from ragmeter.engine.watching import JudgingWatch
+
+        watch = JudgingWatch()
+        with progress_bar(self.progress, "judging", total=total) as advance, watch.over(self.run, total):
+            return self.filling(columns, reuse=reuse).fill(batches, advance, watch, batch_done)
 
     def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""

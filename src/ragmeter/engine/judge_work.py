@@ -14,13 +14,14 @@ from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
-from ragmeter.engine.filling import Batches, Filled, Heard, mark_of
+from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
+from ragmeter.engine.watching import JudgingWatch
 from ragmeter.judges.judge import ColumnJudge, Judge
 from ragmeter.judges.probes import Check, calls_to_check, check_judge
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
-from ragmeter.show.progress import Advance
+from ragmeter.show.progress import Advance, both
 from ragmeter.table import outcome_column
 
 
@@ -99,12 +100,19 @@ class Filling:
         """Those that are no texts."""
         return frozenset(name for filler in self.fillers() for name in filler.numbers)
 
-    def fill(self, batches: Batches, advance: Advance, heard: Heard = lambda batch, filled: None) -> Filled:
+    def fill(
+        self,
+        batches: Batches,
+        advance: Advance,
+        watch: JudgingWatch | None = None,
+        batch_done: BatchDone = lambda batch, filled: None,
+    ) -> Filled:
         """Ask, and return what was filled.
 
-        `advance` is called with the number of rows that are done, `heard` with each batch and its new columns.
+        `advance` is called with the number of rows that are done, `batch_done` with each batch and its new columns.
         """
         self.judge.client().check()
+        watch = watch or JudgingWatch()
         fillers = self.fillers()
         for filler in fillers:
             filler.prepare(batches)
@@ -114,20 +122,22 @@ class Filling:
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             start = 0
+            watch.begin(caller)
             for batch in batches():
                 columns: dict[str, list[Any]] = {}
                 for number, filler in enumerate(fillers):  # of several columns, the first shows the progress
-                    done: Advance = advance if number == 0 else lambda rows: None
+                    done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
                     so_far = replace(batch, columns={**batch.columns, **columns})
-                    columns |= await filler.fill(so_far, start, caller, client, done)
-                heard(batch, columns)
+                    heard = partial(watch.judged, filler.column.name)
+                    columns |= await filler.fill(so_far, start, caller, client, done, heard)
+                batch_done(batch, columns)
                 filled.append(columns)
                 marks.append(mark_of(batch, shown))
                 start += len(batch)
 
         calls = self._calls(key for filler in fillers for key in filler.keys(batches))
         check, usage, effort = calls.make(work, self._scope(batches), self._tried())
-        asked = {filler.column.name: filler.signature() for filler in fillers}
+        asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
         summary = {"judges": {filler.column.name: filler.summary() for filler in fillers}, "judge_usage": usage}
         if check is not None:

@@ -44,7 +44,7 @@ def judge_and_score(
         scoring = beside.submit(score_in_parts, plan, pool, None, until_ready=ready.wait)
         cutting = _Cutting(plan, counts, scoring, ready.announce)
         try:
-            filled = asking.fill_columns(columns, batches, sum(counts), heard=cutting.add)
+            filled = asking.fill_columns(columns, batches, sum(counts), batch_done=cutting.add)
             cutting.finish()
         finally:
             ready.close()

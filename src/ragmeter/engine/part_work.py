@@ -32,12 +32,13 @@ from ragmeter.engine.executors import Threads
 from ragmeter.engine.filling import rows_have_changed, with_columns
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import WorkerError
-from ragmeter.io.columns import Role, Typed
+from ragmeter.io.columns import Typed
 from ragmeter.io.datasets import DataFile
 from ragmeter.io.join import JoinCounts, Reference, no_qid, require_qid, with_reference
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import Part, open_part
 from ragmeter.io.source import Reading, Source, data_set, open_file
+from ragmeter.io.titles import Role
 from ragmeter.runs.layout import PARTS, reading, writing
 from ragmeter.runs.stored import upload
 from ragmeter.runs.writer import RowsWriter
