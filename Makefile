@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo browser estimate test test-slow lint types docs bench train lock clean
+.PHONY: demo browser estimate test test-slow lint types docs site pictures bench release train lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -55,8 +55,22 @@ docs: $(VENV)/.dev
 	$(BIN)/python docs/make_metrics.py
 	$(BIN)/python docs/make_notebook.py
 
+# The pictures of README.md and the site, from real runs of the examples; look at them before you commit them.
+pictures: $(VENV)/.dev browser
+	$(BIN)/python docs/make_pictures.py
+
+# The site of docs/ in build/site: strict, so that a link that leads nowhere fails, and nothing from other hosts.
+site: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --group site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
+
+# The wheel and the source distribution, checked and tried with each Python that is here; the changelog's section.
+release: $(VENV)/.venv
+	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python tools/release.py $(RELEASE_OPTIONS)
 
 # The offline judges, from the data in training/ to their files in the package and their cards in docs/.
 train: $(VENV)/.dev
