@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ragmeter
+from ragmeter.analysis.calls import calls_of_row
 from ragmeter.errors import UsageError
 from tests.conftest import Run
 
@@ -71,6 +72,24 @@ def test_an_interrupted_run_asks_only_what_is_missing(tmp_path: Path) -> None:
     assert len(calls) == 4
     done = ragmeter.ask(ROWS, system, retry_failed=True, **options)
     assert (len(calls), done["exact_match"].n_scored) == (9, 9)
+
+
+def test_the_call_behind_each_answer_is_found_again(tmp_path: Path) -> None:
+    rows = [{**row, "session_id": "s", "turn_idx": turn} for turn, row in enumerate(ROWS)]
+    done = ragmeter.ask(rows, Changing(), metrics="exact_match", repeats=2, run="r", output_dir=tmp_path)
+    assert done.folder is not None
+    for place, answer in enumerate(done.rows["answer"].to_pylist()):
+        [call] = calls_of_row(done.folder, place)
+        assert call.reply == answer
+
+
+def test_a_column_of_that_name_is_the_users_own(tmp_path: Path) -> None:
+    rows = [{**row, "repeat": "no"} for row in ROWS]
+    done = ragmeter.ask(rows, Changing(), metrics="exact_match", run="r", output_dir=tmp_path)
+    assert done.folder is not None
+    assert len(calls_of_row(done.folder, 0)) == 1
+    with pytest.raises(UsageError, match="each question was asked once"):
+        ragmeter.repeats("r", output_dir=tmp_path)
 
 
 def test_runs_with_repeats_are_compared_and_extended(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from ragmeter.cli.environment import Package, packages
 from ragmeter.cli.main import _COMMANDS
 from ragmeter.embedders.models import cached_models
 from ragmeter.errors import UnknownNameError
+from ragmeter.hints import install_command
 from tests.conftest import Run
 
 
@@ -78,7 +79,7 @@ def test_what_is_missing(ragmeter: Run, monkeypatch: pytest.MonkeyPatch) -> None
     checks = states(done.stdout)
     assert done.returncode == 1
     assert checks["core"] == ("broken", "nobody-has-this is missing, needs 1")
-    assert "pip install 'ragmeter[http]'" in checks["extra http"][1]
+    assert install_command("http") in checks["extra http"][1]
     monkeypatch.setattr(environment, "packages", list)
     assert states(ragmeter("doctor", "--json").stdout)["core"][0] == "missing"
 

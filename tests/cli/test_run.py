@@ -220,3 +220,13 @@ def test_init_without_anything_to_score(ragmeter: Run, folder: Path) -> None:
     done = ragmeter("init", "data.jsonl")
     assert (done.returncode, "neither gold answers nor gold documents" in done.stderr) == (2, True)
     assert not (folder / "ragmeter.toml").exists()
+
+
+def test_the_file_in_the_documents_is_read(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "run.md").read_text(encoding="utf-8")
+    project = read_project(write(tmp_path, text.split("```toml\n")[1].split("```")[0]))
+    runs = ["small", "large-top_k=3", "large-top_k=10", "service-top_k=3", "service-top_k=10", "last_week"]
+    assert [plan.run for plan in project.plans] == runs
+    assert "--target=mypkg.rag:build(top_k=3, model='big')" in project.plans[1].arguments
+    assert {"--judge-model=gpt-4o-mini", "--judge-budget=2.0"} <= set(project.plans[0].arguments)
+    assert "--reference=qa.jsonl" in project.plans[-1].arguments

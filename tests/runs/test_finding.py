@@ -36,6 +36,7 @@ FUNCTIONS: dict[str, Callable[[RunLike], object]] = {
     "compare": lambda run: ragmeter.compare(["base", run])["token_f1"].difference,
     "compare, first": lambda run: ragmeter.compare([run, "base"])["token_f1"].difference,
     "explain": lambda run: ragmeter.explain(run, "q001")[0].probability,
+    "export": lambda run: len(Path(ragmeter.export(run, "jsonl", "out.jsonl")[0]).read_text().splitlines()),
     "gate": lambda run: ragmeter.gate(run, fail_under={"token_f1": 0.2}).checks[0].value,
     "gate, baseline": lambda run: ragmeter.gate("base", no_worse_than={run: {"token_f1": 0.1}}).checks[0].value,
     "plan_from_pilot": lambda run: plan_from_pilot(run, "token_f1").needed,

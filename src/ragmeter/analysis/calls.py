@@ -24,9 +24,9 @@ from ragmeter.registry import load_builtin
 from ragmeter.runs.catalogue import JOURNAL, system_of
 from ragmeter.runs.conversations import conversation
 from ragmeter.runs.run import Run
-from ragmeter.table import SCORED, Batch
+from ragmeter.table import REPEAT, SCORED, Batch
 from ragmeter.targets.asking import key_of_answer
-from ragmeter.targets.port import Answer, Question
+from ragmeter.targets.port import Answer, Question, session_of
 
 #: Calls of one row that are looked up at most.
 _MOST = 100
@@ -71,15 +71,20 @@ def _answer_calls(run: Run, place: int, row: Mapping[str, Any]) -> Iterator[Call
         return
     with RecordedReplies(path) as replies:
         number = replies.round_of(run.name)
-        turns = conversation(run, row) or [place]
+        turns, time = conversation(run, row) or [place], 1
+        if run.manifest().get("repeats") and str(row.get(REPEAT)).isdigit():
+            # each time that a session was repeated is a conversation of its own
+            time = int(row[REPEAT])
+            turns = [turn for turn in turns if run.records([turn], [REPEAT])[0][REPEAT] == row[REPEAT]]
         if number is None or place not in turns:
             return
         history: list[tuple[str, str]] = []
         conversation_id: str | None = None
         names = ["qid", "question", "session_id", "answer"]
         for turn, own in zip(turns, run.records(turns, names), strict=True):
+            session = session_of(own.get("session_id"), time)
             question = Question(
-                str(own["qid"]), own["question"], own.get("session_id") or None, 0, tuple(history), conversation_id
+                str(own["qid"]), own["question"], session, 0, tuple(history), conversation_id, repeat=time
             )
             recorded = replies.get(Round(number).key(*key_of_answer(question)))
             if turn == place and recorded is not None:

@@ -18,7 +18,7 @@ from ragmeter.stats.agreement import Estimate
 from ragmeter.stats.clusters import cluster_codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.repeated import Components, components, pass_rates
-from ragmeter.table import QID, REPEAT
+from ragmeter.table import QID
 
 #: Of many repeats, pass rates for these numbers of answers and for all.
 _SHOWN = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -68,7 +68,7 @@ def repeats(run: RunLike, *, level: float = 0.95, output_dir: str | Path = RUNS)
     that one of k answers is right, and that all are. Rows without a score are left out; every estimate has its n.
     """
     stored = find_run(run, output_dir)
-    if REPEAT not in stored.texts:
+    if not stored.manifest().get("repeats"):
         raise UsageError(
             f"{stored.name}: each question was asked once", hint=f"ask it again with {option('repeats', 5)}"
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import ragmeter
 from ragmeter.cli.options import command_parser, json_option, runs_option
+from ragmeter.hints import install_command
 from ragmeter.io.locations import Location
 from ragmeter.io.write import dumps
 
@@ -99,7 +100,7 @@ def _packages() -> Iterator[Check]:
         missing = [package.name for package in members if not package.is_fine]
         purpose = _EXTRAS.get(extra, extra)
         versions = ", ".join(f"{package.name} {package.version}" for package in members)
-        lacking = f"for {purpose}: pip install 'ragmeter[{extra}]' ({', '.join(missing)})"
+        lacking = f"for {purpose}: {install_command(extra)} ({', '.join(missing)})"
         yield Check(f"extra {extra}", _MISSING if missing else _OK, lacking if missing else versions)
 
 

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragmeter.runs.run import Run
 
-from ragmeter.table import REPEAT
-
 
 def print_repeats(run: Run, level: float = 0.95) -> None:
     """The variances and pass rates of a run whose questions were asked several times; nothing for others."""
-    if REPEAT in run.columns:
+    if run.manifest().get("repeats"):
         from ragmeter.analysis.repeating import repeats
         from ragmeter.show.terminal.repeats import show_repeats
 
@@ -21,7 +19,7 @@ def print_repeats(run: Run, level: float = 0.95) -> None:
 
 def repeats_json(run: Run, level: float = 0.95) -> dict[str, Any]:
     """The same as a part of a command's JSON."""
-    if REPEAT not in run.columns:
+    if not run.manifest().get("repeats"):
         return {}
     from ragmeter.analysis.repeating import repeats
 

@@ -41,7 +41,7 @@ from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, REPEAT, RETRIEVED_SCORES, Batch
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
-from ragmeter.targets.port import Answer, Question, Target
+from ragmeter.targets.port import Answer, Question, Target, session_of
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
@@ -168,7 +168,13 @@ def ask_and_score(
             path,
             filled.joined(_answered(batches, asked.replies, needed)),
             chosen,
-            manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort, **filled.manifest},
+            manifest={
+                "inputs": inputs,
+                "target": asked_of.signature(),
+                "effort": asked.effort,
+                **({"repeats": repeats} if repeats > 1 else {}),
+                **filled.manifest,
+            },
             summary={
                 "usage": asked.usage,
                 "causes": asked.causes(),
@@ -246,10 +252,8 @@ def _questions(batch: Batch, source: Source, time: int = 1) -> Iterator[Question
             raise InputError("the row has no question", file=source.name, line=line)
         if turn is not None and not _WHOLE.fullmatch(str(turn)):
             raise InputError(f"turn_idx is {turn!r}, and should be a whole number", file=source.name, line=line)
-        if session and time > 1:
-            session = f"{session}#{time}"  # a conversation of its own
         number = 0 if turn is None else int(float(turn))
-        yield Question(qid, text, session or None, turn=number, repeat=time)
+        yield Question(qid, text, session_of(session, time), turn=number, repeat=time)
 
 
 def _check_needs(batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str], source: Source) -> None:

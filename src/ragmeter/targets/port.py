@@ -37,6 +37,11 @@ class Question:
         return [{"role": role, "content": content} for role, content in (*earlier, ("user", self.text))]
 
 
+def session_of(session_id: str | None, time: int) -> str | None:
+    """The session of a question that is asked for the how-maniest time: each time is a conversation of its own."""
+    return f"{session_id}#{time}" if session_id and time > 1 else session_id or None
+
+
 @dataclass(frozen=True)
 class Answer:
     """An answer. `retrieved` and `contexts` are None where the target does not report them.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ragmeter.io.write import replacing, write_rows
 from ragmeter.runs.run import Run
+from ragmeter.table import CONTEXT_DETAILS, RETRIEVED_SCORES
 
 #: Rows that are in memory at once.
 _ROWS = 10_000
@@ -52,3 +54,21 @@ def records(run: Run) -> Iterator[dict[str, Any]]:
     """The rows of a run, one by one, a part of them in memory."""
     for batch in run.batches(_ROWS):
         yield from batch.to_pylist()
+
+
+def own_scores(row: Mapping[str, Any]) -> list[Any]:
+    """The system's own scores of what it retrieved, from the ranking or else from the passages; empty without any."""
+    scores = _json_list(row.get(RETRIEVED_SCORES))
+    if scores:
+        return scores
+    details = [detail if isinstance(detail, dict) else {} for detail in _json_list(row.get(CONTEXT_DETAILS))]
+    scores = [detail.get("score") for detail in details]
+    return scores if any(score is not None for score in scores) else []
+
+
+def _json_list(text: str | None) -> list[Any]:
+    try:
+        values = json.loads(text or "[]")
+    except ValueError:
+        return []
+    return values if isinstance(values, list) else []

@@ -8,7 +8,6 @@ answer took.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,8 @@ from typing import Any
 import ragmeter
 from ragmeter.io.write import dumps, replacing
 from ragmeter.runs.run import Run
-from ragmeter.table import QID, RETRIEVED_SCORES
+from ragmeter.show.exports.rows import own_scores
+from ragmeter.table import QID
 
 #: Questions in a line of the file.
 _QUESTIONS = 500
@@ -94,7 +94,7 @@ def _documents(row: Mapping[str, Any]) -> dict[str, Any] | None:
     ids, texts = row.get("retrieved"), row.get("contexts")
     if ids is None and texts is None:
         return None
-    parts = {"id": ids or [], "content": texts or [], "score": _scores(row)}
+    parts = {"id": ids or [], "content": texts or [], "score": own_scores(row)}
     if ids is not None and texts is not None and len(ids) != len(texts):
         parts["content"] = []  # which text belongs to which id is not known
     return {
@@ -102,14 +102,6 @@ def _documents(row: Mapping[str, Any]) -> dict[str, Any] | None:
         for name, values in parts.items()
         for place, value in enumerate(values)
     }
-
-
-def _scores(row: Mapping[str, Any]) -> list[Any]:
-    try:
-        scores = json.loads(row.get(RETRIEVED_SCORES) or "[]")
-    except ValueError:
-        return []
-    return scores if isinstance(scores, list) else []
 
 
 def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from urllib.parse import quote
 from ragmeter.errors import UsageError
 from ragmeter.io.write import replacing
 from ragmeter.runs.run import Run
-from ragmeter.show.exports.rows import records
-from ragmeter.table import QID, RELEVANCE_GRADES, RETRIEVED_SCORES
+from ragmeter.show.exports.rows import own_scores, records
+from ragmeter.table import CONTEXT_DETAILS, QID, RELEVANCE_GRADES, RETRIEVED_SCORES
 
 
 def write_trec(run: Run, path: Path, guard: bool) -> list[Path]:
@@ -39,7 +38,7 @@ def write_trec(run: Run, path: Path, guard: bool) -> list[Path]:
 
 def _by_time(run: Run) -> list[list[dict[str, Any]]]:
     """The rows of each question's first answer, of its second, and so on."""
-    wanted = (QID, "retrieved", "relevant", RETRIEVED_SCORES, RELEVANCE_GRADES)
+    wanted = (QID, "retrieved", "relevant", RETRIEVED_SCORES, RELEVANCE_GRADES, CONTEXT_DETAILS)
     seen: dict[str, int] = {}
     times: list[list[dict[str, Any]]] = []
     for row in records(run):
@@ -53,7 +52,7 @@ def _by_time(run: Run) -> list[list[dict[str, Any]]]:
 def _ranking(row: Mapping[str, Any], tag: str) -> Iterator[str]:
     """A line for each document, at its first rank. trec_eval ranks by score alone, so scores fall from line to line."""
     documents = row["retrieved"] or []
-    scores = _falling(row[RETRIEVED_SCORES], len(documents))
+    scores = _falling(own_scores(row), len(documents))
     listed: set[str] = set()
     for place, document in enumerate(documents):
         if document not in listed:
@@ -62,15 +61,9 @@ def _ranking(row: Mapping[str, Any], tag: str) -> Iterator[str]:
             yield f"{_word(row[QID])} Q0 {_word(document)} {len(listed)} {score!r} {_word(tag)}\n"
 
 
-def _falling(text: str | None, count: int) -> list[float]:
+def _falling(scores: Sequence[Any], count: int) -> list[float]:
     """The system's own scores, if each is below the one before; else none."""
-    try:
-        scores = json.loads(text or "null")
-    except ValueError:
-        return []
-    if not isinstance(scores, list) or len(scores) != count:
-        return []
-    if not all(isinstance(score, int | float) for score in scores):
+    if len(scores) != count or not all(isinstance(score, int | float) for score in scores):
         return []
     falls = all(first > second for first, second in pairwise(scores))
     return list(map(float, scores)) if falls else []
