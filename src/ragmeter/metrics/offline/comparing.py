@@ -9,16 +9,16 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.normalize import words
-from ragmeter.metrics.offline.guards import reasons
+from ragmeter.metrics.offline.guards import Case
 from ragmeter.metrics.offline.matching import Match, match
 from ragmeter.metrics.offline.mentions import Stretches
 from ragmeter.metrics.offline.parts import Asked, Parts
+from ragmeter.metrics.offline.polarity import polarities
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
     Bools,
     Chunked,
-    Floats,
     Texts,
     Vocabulary,
     Words,
@@ -44,7 +44,7 @@ class Compared:
     parts: Parts  # of the gold answers
     kinds: Ids
     refusal: Bools
-    reasons: Floats  # of the guards
+    case: Case  # for the guards
 
 
 def matches(
@@ -62,10 +62,10 @@ def matches(
         refusal = refusals(texts[2], answers, code)
         kinds, several = _asked(questions, vocab)
         parts = Parts.of(pairs)
-        guard_reasons = reasons(
-            pairs, parts, refusal, Asked(kinds == QUESTIONS.index("where"), several), answers, references
-        )
-        yield Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, guard_reasons)
+        place = kinds == QUESTIONS.index("where")
+        polarity = polarities(questions, references, answers, code)
+        case = Case(pairs, parts, refusal, Asked(place, several), answers, references, polarity)
+        yield Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, case)
 
 
 def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Bools]:

@@ -122,10 +122,20 @@ def plain(text: str) -> str:
 
 
 @cache
+def _read() -> dict[str, Any]:
+    return tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
+
+
+def polarity_words(language: str) -> dict[str, Any]:
+    """The lists of a language as they are written, for `poles.py`."""
+    words: dict[str, Any] = _read().get(language, {})
+    return words
+
+
+@cache
 def tables() -> dict[str, Table]:
     """Every language that has a table."""
-    read = tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
-    by_language = {code: _table(words) for code, words in read.items()}
+    by_language = {code: _table(words) for code, words in _read().items()}
     _mark_foreign(by_language)
     return by_language
 
