@@ -47,6 +47,8 @@ class Case:
     answers: Chunked
     references: Chunked
     polarity: Polarity
+    swapped: Bools  # scores and roles the other way round
+    less_precise: Bools  # another gold answer has the date of this one's year, and the answer another date
 
     @cached_property
     def in_part(self) -> tuple[Bools, Bools]:
@@ -150,6 +152,13 @@ GUARDS = {
     ),
     "opposite": Guard(
         "the answer says the opposite of the gold answer", 0.2, lambda case, _: case.polarity.opposite
+    ),
+    "another date": Guard(
+        "another gold answer has the date, and the answer gives another one", 0.3, lambda case, _: case.less_precise
+    ),
+    "roles": Guard(
+        "a score is the other way round, or the gold answer is the one that was beaten", 0.4,
+        lambda case, _: case.swapped,
     ),
     "list in part": Guard("a part of the gold answer's list is missing", 0.4, lambda case, _: case.in_part[0]),
     "same polarity": Guard(
