@@ -76,7 +76,8 @@ def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bool
     asked = Asked(kinds == QUESTIONS.index("where"), several)
     polarity = polarities(questions, references, answers, code)
     roles = swapped_roles(questions, references, answers)
-    case = Case(pairs, parts, refusal, asked, answers, references, polarity, roles, less_precise)
+    titles = vocab.roots_of(vocab.table.titles)
+    case = Case(pairs, parts, refusal, asked, answers, references, polarity, roles, vocab.table, titles, less_precise)
     return Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, case)
 
 

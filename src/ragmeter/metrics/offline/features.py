@@ -102,11 +102,11 @@ def features(
 
 def evidence_lines(compared: Compared) -> Floats:
     """The lines of compared pairs."""
-    by_name = _columns(compared)
-    return np.stack([*(by_name[name] for name in NAMES), reasons(compared.case, by_name)], axis=1)
+    columns = by_name(compared)
+    return np.stack([*(columns[name] for name in NAMES), reasons(compared.case, columns)], axis=1)
 
 
-def _columns(compared: Compared) -> dict[str, Floats]:
+def by_name(compared: Compared) -> dict[str, Floats]:
     """Every feature by its name."""
     pairs = compared.pairs
     return {

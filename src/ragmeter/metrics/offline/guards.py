@@ -18,19 +18,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragmeter.metrics.bags import share
+from ragmeter.metrics.bags import Ids, share
 from ragmeter.metrics.offline.another import another_name, another_number, another_unit
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions
 from ragmeter.metrics.offline.parts import Asked, Parts, in_part
 from ragmeter.metrics.offline.polarity import Polarity
-from ragmeter.metrics.offline.scope import SAID_BACK, alternatives, is_prose, negations, not_said
-from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.scope import (
+    SAID_BACK,
+    alternatives,
+    is_prose,
+    negations,
+    not_said,
+    rephrased,
+    stated_elsewhere,
+)
+from ragmeter.metrics.offline.tables import Mark, Table
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
 
 NO_CAP = 1.0
 NOT_SURE = 0.8
 _LONGEST = 700  # words
+_BRIEF = 20  # words beside the gold ones
 _HEAP = 25  # other words, where the answer does not take up the question
 _LARGE_HEAP = 80
 _ECHO = 0.85  # of the question's content words
@@ -48,6 +57,8 @@ class Case:
     references: Chunked
     polarity: Polarity
     swapped: Bools  # scores and roles the other way round
+    table: Table
+    titles: Ids  # the roots of words like "president", which are no names
     less_precise: Bools  # another gold answer has the date of this one's year, and the answer another date
 
     @cached_property
@@ -88,6 +99,22 @@ class Case:
     def bare(self) -> Bools:
         """Where hardly anything is said of what was asked."""
         return np.asarray(self.question_share < SAYS_NOTHING)
+
+    @cached_property
+    def brief(self) -> Bools:
+        """Answers of a few words beside the gold ones, where every word counts."""
+        return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= _BRIEF)
+
+    @cached_property
+    def negated(self) -> Bools:
+        """Where every mention is clearly negated, by the writer and not in what is quoted."""
+        return self.negations[0] & ~stated_elsewhere(self.negations[0], self.answers, self.references, self.table)
+
+    @cached_property
+    def bare_alternatives(self) -> Bools:
+        """Where a brief answer has the gold words only among alternatives, and they are not two names of one thing."""
+        either = self.alternatives[0] & self.bare & self.brief
+        return either & ~rephrased(either, self.answers, self.table)
 
     @property
     def echo(self) -> Bools:
@@ -170,11 +197,13 @@ GUARDS = {
         lambda case, _: case.refusal & case.bare,
     ),
     "another name": Guard(
-        "another name stands in the place of one of the gold answer's", 0.45, lambda case, _: another_name(case.pairs)
+        "another name stands in the place of one of the gold answer's", 0.45,
+        lambda case, _: another_name(case.pairs, case.titles),
     ),
-    "negated": Guard("the gold words stand only beside a negation", 0.45, lambda case, _: case.negations[0]),
+    "negated": Guard("the gold words stand only beside a negation", 0.45, lambda case, _: case.negated),
     "bare alternatives": Guard(
-        "the gold words stand only among alternatives" + _BARE, 0.45, lambda case, _: case.alternatives[0] & case.bare
+        "the gold words stand only among alternatives" + _BARE, 0.45,
+        lambda case, _: case.bare_alternatives,
     ),
     "bare negation": Guard(
         "the gold words stand only where something is negated" + _BARE, 0.45,
@@ -182,7 +211,7 @@ GUARDS = {
     ),
     "bare and not said": Guard(
         "the gold words are only asked about, or a 'but' follows them" + _BARE, 0.45,
-        lambda case, _: case.not_said & case.bare,
+        lambda case, _: case.not_said & case.bare & case.brief,
     ),
     "bare heap": Guard(
         f"{_HEAPED}, and little is said of what was asked", 0.45,
