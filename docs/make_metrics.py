@@ -45,6 +45,8 @@ terminal.
 SECTIONS = {
     ("reference", "answer"): "Answers against references",
     ("relevant", "retrieved"): "Retrieved documents against gold documents",
+    ("relevant", "retrieved", "relevance_grades"): "Retrieved documents against gold documents",
+    ("retrieved", "relevance_grades"): "Retrieved documents against gold documents",
 }
 THE_REST = "A live service"
 
@@ -52,7 +54,7 @@ THE_REST = "A live service"
 def render() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
-    for title in (*SECTIONS.values(), THE_REST):
+    for title in dict.fromkeys((*SECTIONS.values(), THE_REST)):
         metrics = [metric for metric in builtin() if SECTIONS.get(metric.needs, THE_REST) == title]
         parts.append(f"## {title}\n")
         parts += [f"### `{heading(metric)}`\n\n{metric_page(metric)}\n" for metric in metrics]

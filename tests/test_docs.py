@@ -15,7 +15,7 @@ import pytest
 
 import ragmeter
 from ragmeter import definition
-from ragmeter.io import columns
+from ragmeter.io.titles import _ALIASES
 from ragmeter.registry import known
 
 ROOT = Path(__file__).parent.parent
@@ -30,7 +30,7 @@ def test_the_page_of_metrics_is_up_to_date() -> None:
 
 def test_every_title_that_is_recognised_is_listed() -> None:
     listed = (ROOT / "docs" / "input.md").read_text(encoding="utf-8")
-    for aliases in columns._ALIASES.values():
+    for aliases in _ALIASES.values():
         for name, titles in aliases.items():
             for each in (name, *titles):
                 assert f"`{each}`" in listed, each

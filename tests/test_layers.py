@@ -19,7 +19,7 @@ LAYERS = [
     "__main__", "pytest_plugin", "cli", "app", "show", "analysis", "evaluators", "compat", "engine", "runs",
     "show.tabular",
     "show.sentences", "targets", "judges", "stats", "metrics", "embedders", "effects", "io", "registry", "definition",
-    "asked", "naming", "table", "show.progress", "show.texts", "show.numbers", "errors", "hints",
+    "asked", "naming", "table", "passages", "show.progress", "show.texts", "show.numbers", "errors", "hints",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"

@@ -31,7 +31,7 @@ import numpy as np
 from ragmeter import naming
 from ragmeter.asked import ASKED, Asked, AskedColumn
 from ragmeter.errors import UsageError, errors_of, not_importable
-from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes
+from ragmeter.table import NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes, plain_column
 
 Direction = Literal["higher", "lower", "none"]
 
@@ -237,19 +237,16 @@ class Metric:
 
     def __call__(self, *columns: Sequence[Any]) -> Scores:
         """Score plain lists, in the order of `needs`: texts, or several references or ids per row as lists."""
-        if len(columns) != len(self.needs):
+        names = self.needs
+        if len(columns) != len(names):  # those that a table may lack may be left out
+            names = tuple(name for name in names if name not in self.may_lack)
+        if len(columns) != len(names):
             raise TypeError(f"{self.name} takes {len(self.needs)} columns: {', '.join(self.needs)}")
         table: dict[str, list[Any]] = {}
-        for name, column in zip(self.needs, columns, strict=True):
+        for name, column in zip(names, columns, strict=True):
             if isinstance(column, str):
                 raise TypeError(f"{self.name} scores whole columns: give {name} as a list of texts")
-            as_list = list(column)
-            has_texts = str in set(map(type, as_list))
-            if name == "reference" and has_texts:
-                as_list = [[value] if isinstance(value, str) else value for value in as_list]
-            elif name in LIST_COLUMNS and has_texts:
-                raise TypeError(f"{self.name} needs a list of ids for each row of {name}")
-            table[name] = as_list
+            table |= plain_column(name, list(column), self.name)
         rows = len(columns[0])
         if any(len(column) != rows for column in columns):
             raise ValueError(f"columns differ in length: {', '.join(str(len(column)) for column in columns)}")

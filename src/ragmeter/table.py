@@ -7,6 +7,7 @@ with memoised derived columns (tokens, stems ...).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
@@ -14,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ragmeter.passages import graded_documents, passage_texts
 
 Scores = npt.NDArray[np.float64]
 Column = list[Any]
@@ -36,6 +39,12 @@ OTHER_NAMES = {
 }
 #: The columns that a judge adds to a row.
 JUDGE_COLUMNS = ("verdict", "reason", "judged_by", "verdict_probability")
+#: How relevant each judged document is: a JSON object of documents and grades. `relevant` has those above 0.
+RELEVANCE_GRADES = "relevance_grades"
+#: What passages have besides their texts: a JSON list with an object for each, with its id, score and metadata.
+CONTEXT_DETAILS = "context_details"
+#: The columns that say what is right. Where a reference file has them, those of the results don't count.
+GOLD_COLUMNS = ("reference", "relevant", RELEVANCE_GRADES)
 NAMED_COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS, *NUMBER_COLUMNS)
 
 #: Columns in which an empty list means missing: a row without gold answers or gold documents can't be scored.
@@ -112,6 +121,25 @@ class Failed:
     """Returned by a metric in place of a number, for a row that it can't score."""
 
     cause: str
+
+
+def plain_column(name: str, column: Column, metric: str) -> dict[str, Column]:
+    """A column as a caller in Python may write it, with the cells that a table has: lists, and texts of passages.
+
+    Documents with grades, `{"d1": 2, "d2": 0}`, become two columns.
+    """
+    kinds = set(map(type, column))
+    if name == "contexts":
+        return {name: [None if row is None else passage_texts(row) for row in column]}
+    if name == "relevant" and dict in kinds:
+        graded = [graded_documents(cell) if isinstance(cell, dict) else (cell, None) for cell in column]
+        grades = [None if of is None else json.dumps(of) for _, of in graded]
+        return {name: [documents for documents, _ in graded], RELEVANCE_GRADES: grades}
+    if name == "reference" and str in kinds:
+        return {name: [[value] if isinstance(value, str) else value for value in column]}
+    if name in LIST_COLUMNS and str in kinds:
+        raise TypeError(f"{metric} needs a list of ids for each row of {name}")
+    return {name: column}
 
 
 def outcome_column(name: str) -> str:

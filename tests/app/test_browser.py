@@ -88,6 +88,7 @@ def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_pat
             f"/run/{first}?search=onerror",
             *(f"/run/{first}/row/{place}" for place in range(0, 10, 3)),
             f"/run/{first}/slices?by={column}",
+            f"/run/{first}/conversation?session={quote(PAYLOADS[1], safe='')}",
             f"/side-by-side?run={first}&run={second}",
             f"/side-by-side?run={first}&run={second}&change=differs&metric={metric}",
         ):
@@ -102,6 +103,11 @@ def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_pat
         visit.page.click("#begin button")
         visit.page.wait_for_selector("#label")
         visit.check()
+        for rater, label in ((PAYLOAD[:60], "wrong"), (PAYLOADS[0][:60], "correct")):
+            client.post(f"/run/{first}/label/begin", rater=rater, n=5, by="random", seed=0)
+            assert client.post(f"/run/{first}/label/record", rater=rater, place=0, label=label).status == 200
+        visit.open(f"/run/{first}/agreement")
+        assert "Cohen's kappa" in visit.page.inner_text("main")
         visit.context.close()
 
 
@@ -202,5 +208,27 @@ def test_a_run_under_way_is_watched(browser: Any, tmp_path: Path) -> None:
             assert PAYLOADS[0] in text
             ragmeter.evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", run="done", output_dir=tmp_path)
         visit.page.get_by_role("link", name="done", exact=True).wait_for()  # the page has loaded the list again
+        visit.check()
+        visit.context.close()
+
+
+def test_a_comparison_is_kept_from_the_page_and_its_command_is_copied(browser: Any, tmp_path: Path) -> None:
+    for name, answer in (("a", "x"), ("b", "gold")):
+        rows = [{"qid": str(i), "answer": answer if i % 2 else "gold", "reference": "gold"} for i in range(20)]
+        ragmeter.evaluate(rows, metrics="exact_match", run=name, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client, permissions=["clipboard-read", "clipboard-write"])
+        page = visit.page
+        page.goto(f"{visit.origin}/side-by-side?run=a&run=b")
+        page.wait_for_selector("html[data-ready]")
+        page.select_option("select[name=test]", "mcnemar")
+        page.fill("input[name=alpha]", "0.1")
+        page.click("#keep")
+        page.locator("html[data-ready] >> text=Kept with the runs on").wait_for()
+        assert (tmp_path / "b" / "comparisons" / "a.json").exists()
+        page.click("button:text-is('Copy')")
+        page.locator("button:text-is('Copied')").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == f"ragmeter compare a b --test mcnemar --alpha 0.1 --output-dir {tmp_path} --keep"
         visit.check()
         visit.context.close()

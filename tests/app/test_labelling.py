@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,3 +136,46 @@ def test_people_at_the_same_time_lose_nothing(client: Client, tmp_path: Path) ->
     for rater in raters:
         labels = read_labels(tmp_path / f"labels-a-{rater}.csv")
         assert [label.label for label in labels] == ["correct"] * 20
+
+
+def test_a_stratified_sample_is_the_one_of_the_command(tmp_path: Path) -> None:
+    rows = [{**row, "kind": "rare" if i < 3 else "common"} for i, row in enumerate(ROWS)]
+    ragmeter.evaluate(rows, metrics="exact_match", run="a", output_dir=tmp_path / "runs")
+    with serving(tmp_path / "runs", tmp_path) as client:
+        assert 'name="strata"' in client.page("/run/a/label")
+        begin(client, n=10, by="stratified", strata="kind")
+        answer = client.post("/run/a/label/begin", rater="Eve", n=10, by="stratified", seed=0, strata="nothing")
+        assert answer.status == 404
+    options = ["--n", "10", "--by", "stratified", "--strata", "kind", "--blank", "--output", "own.csv"]
+    assert call(["label", "a", *options], tmp_path, {}).returncode == 0
+    drawn = [(label.qid, label.stratum, label.weight) for label in read_labels(tmp_path / "labels-a-Ann.csv")]
+    assert drawn == [(label.qid, label.stratum, label.weight) for label in read_labels(tmp_path / "own.csv")]
+    assert {stratum for _, stratum, _ in drawn} == {"rare", "common"}
+
+
+def test_agreement_among_people(client: Client, tmp_path: Path) -> None:
+    for rater, labels in (("Ann", "ccwwccwwcc"), ("Bob", "ccwwccwwcw")):
+        begin(client, rater, n=10)
+        for place, label in enumerate(labels):
+            assert record(client, place, {"c": "correct", "w": "wrong"}[label], rater) == 200
+    (tmp_path / "labels-a-Eve.csv").write_text("qid,label\nnobody,correct\n")  # of another run
+    assert 'href="/run/a/agreement"' in client.page("/run/a/label")
+    page = client.page("/run/a/agreement")
+    text = words(page)
+    assert "Krippendorff's alpha: 0.8081, n = 10 rows, 20 labels" in text
+    assert "Cohen's kappa between them: 0.8000" in text
+    assert "Ann 10 Bob 10" in text
+    assert len(re.findall(r'href="/run/a/row/', page)) == 1
+    assert "correct wrong" in text
+    begin(client, "Cem", n=10)
+    record(client, 0, "wrong", "Cem")
+    text = words(client.page("/run/a/agreement"))
+    assert "Cohen" not in text
+    assert "n = 10 rows, 21 labels" in text
+
+
+def test_agreement_needs_two_people(client: Client) -> None:
+    assert "Nobody has labelled" in words(client.page("/run/a/agreement"))
+    begin(client)
+    record(client, 0, "correct")
+    assert "One person has labelled this run" in words(client.page("/run/a/agreement"))

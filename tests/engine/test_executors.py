@@ -132,6 +132,7 @@ def test_our_own_metrics_score_each_row_by_itself() -> None:
     columns["question"] = [f"Which {answer}?" for answer in columns["answer"]]
     columns["retrieved"] = [["a", "b", f"d{place % 3}"] for place, _ in enumerate(columns["answer"])]
     columns["relevant"] = [[f"d{place % 2}", "b"][: 1 + place % 2] for place, _ in enumerate(columns["answer"])]
+    columns["relevance_grades"] = ['{"b": 2}' if place % 3 else None for place, _ in enumerate(columns["answer"])]
     columns["verdict"] = ["CORRECT" if place % 3 else "WRONG" for place, _ in enumerate(columns["answer"])]
     columns["grade"] = [str(1 + place % 5) for place, _ in enumerate(columns["answer"])]
     columns["answer"] = [f"{answer} [{place % 3}]" for place, answer in enumerate(columns["answer"])]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragmeter import Evaluation, FakeProvider, Judge, add_metrics, evaluate, metric, score_table
+from ragmeter import Evaluation, add_metrics, evaluate, metric, score_table
 from ragmeter.engine import part_work
 from ragmeter.errors import InputError, UsageError, WorkerError
 from ragmeter.io.locations import folders_in, location
@@ -278,7 +278,6 @@ def test_metrics_are_added_to_a_run_in_parts(tmp_path: Path) -> None:
         ({"engine": "spark"}, "engine can't be 'spark'"),
         ({"engine": 3}, "engine can't be a int"),
         ({"engine": "threads", "run": None}, "writes a run in parts"),
-        ({"engine": "threads", "judge": Judge(provider=FakeProvider("Yes"))}, "an engine has no judge"),
     ],
 )
 def test_what_an_engine_can_t_be(tmp_path: Path, keywords: dict[str, Any], words: str) -> None:

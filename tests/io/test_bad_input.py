@@ -50,7 +50,7 @@ BAD: dict[str, tuple[str, bytes, list[str]]] = {
     "NUL in the header": ("r.csv", b"qid,ans\0wer,reference\n1,a,b\n", ["NUL"]),
     "reference that is an object": ("r.jsonl", b'{"answer": "a", "reference": {"x": 1}}\n', ["line 1", "an object"]),
     "reference of lists": ("r.jsonl", b'{"answer": "a", "reference": [["x"]]}\n', ["line 1", "is not a text"]),
-    "retrieved objects": ("r.jsonl", b'{"answer": "a", "doc_ids": [{"id": 1}]}\n', ["line 1", "is not a text"]),
+    "retrieved objects": ("r.jsonl", b'{"answer": "a", "doc_ids": [{"a": 1}]}\n', ["line 1", "has no id"]),
     "duplicate key": (
         "r.jsonl", b'{"answer": "a"}\n{"answer": "a", "answer": "b"}\n', ["line 2", '"answer"', "second time"],
     ),

@@ -11,7 +11,7 @@ import pytrec_eval
 
 from ragmeter import get_metric
 from ragmeter.errors import UsageError
-from ragmeter.metrics import ranking
+from ragmeter.metrics import chunks
 
 A, B = "<urn:uuid:27c682dc-c97b-4c3e-b41c-999c65264a6d>", "<urn:uuid:417fbc69-80f9-4b53-8b5c-1c9cdd2bb0e9>"
 
@@ -92,7 +92,7 @@ def test_a_pattern_finds_the_document_in_the_chunk() -> None:
 
 def test_a_pattern_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two repetitions of the same letters: each further letter doubles the time, 60 would take for ever."""
-    monkeypatch.setattr(ranking, "_PATTERN_LIMIT", 0.05)
+    monkeypatch.setattr(chunks, "_PATTERN_LIMIT", 0.05)
     metric = get_metric("mrr").with_settings(doc_id=r"^(a|aa)+$")
     assert metric([["aaa"]], [["aa"]])[0] == 1
     with pytest.raises(UsageError, match=r"the pattern '\^\(a\|aa\)\+\$' takes more than 0.05 seconds") as error:
@@ -101,7 +101,7 @@ def test_a_pattern_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_long_id_is_shortened_in_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranking, "_PATTERN_LIMIT", 0.05)
+    monkeypatch.setattr(chunks, "_PATTERN_LIMIT", 0.05)
     with pytest.raises(UsageError) as error:
         get_metric("mrr").with_settings(doc_id=r"^(a|aa)+$")([["a" * 100_000 + "b"]], [["x"]])
     assert len(str(error.value)) < 500

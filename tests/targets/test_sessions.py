@@ -10,7 +10,7 @@ import pytest
 from ragmeter.effects.caller import Failure, GiveUp
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.journal import Reply
-from ragmeter.targets.asking import Answers, _key, ask
+from ragmeter.targets.asking import Answers, ask, key_of_answer
 from ragmeter.targets.http import HttpTarget
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
@@ -107,4 +107,4 @@ def test_another_turn_long_ago_is_another_history(tmp_path: Path) -> None:
 def test_the_keys_of_short_sessions_stay_the_same() -> None:
     """An earlier version may have begun the run."""
     question = Question("q2", "and?", "s", 2, (("a", "b"), ("c", "d")), "x")
-    assert _key(question, "digest") == ("q2", "s", question.messages(), "x")
+    assert key_of_answer(question, "digest") == ("q2", "s", question.messages(), "x")

@@ -23,7 +23,8 @@ def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Conten
     chosen.sort(key=lambda entry: _key(entry, sort), reverse=sort in ("created", "n_rows") or sort not in _SORTS)
     readable = [entry for entry in chosen if not entry.error]
     names = headlines(readable)
-    titles: list[Content] = ["", *(_sortable(name, label, query) for name, label in _SORTS.items())]
+    titles: list[Content] = [element("span", wording.CHOOSE, class_="hidden")]
+    titles += [_sortable(name, label, query) for name, label in _SORTS.items()]
     titles += [wording.FAILED, wording.COST, wording.DATA]
     titles += [_sortable(name, titled(name, _direction(readable, name)), query) for name in names]
     rows = [_row(entry, names, query) for entry in readable[:n_shown]]

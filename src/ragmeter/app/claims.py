@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim, claim_sets
 from ragmeter.app import wording
@@ -11,6 +11,7 @@ from ragmeter.app.layout import table
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED
 from ragmeter.runs.run import Run
 
+Span = tuple[int, int]
 _SIGNS = {
     SUPPORTED: ("✓", "yes"),
     "support": ("✓", "yes"),
@@ -21,12 +22,50 @@ _SIGNS = {
 }
 
 
-def claims(run: Run, place: int) -> Content:
-    """A table for each set of claims of the row."""
+def row_claims(run: Run, place: int) -> list[ClaimSet]:
+    """The sets of claims of a row."""
     from ragmeter.metrics.offline.support import unsupported_words
 
     (sets,) = claim_sets(run, [place], unsupported_words=unsupported_words, most_made=1)
+    return sets
+
+
+def claims(sets: Sequence[ClaimSet]) -> Content:
+    """A table for each set of claims."""
     return [_table(claim_set) for claim_set in sets]
+
+
+def unsupported_in_answer(answer: str, passages: Sequence[str], sets: Sequence[ClaimSet]) -> list[Span]:
+    """The words of the answer that no passage has, outside of claims that are labelled as supported."""
+    from ragmeter.metrics.offline.support import unsupported_words
+
+    of_answer = [claim for claim_set in sets if _is_of_answer(claim_set) for claim in claim_set.claims]
+    if not of_answer or not passages:
+        return []
+    supported = [_place(answer, claim.text) for claim in of_answer if claim.by_passages == SUPPORTED]
+    return [
+        (begin, end)
+        for begin, end in unsupported_words(answer, passages)
+        if not any(first <= begin and end <= last for first, last in supported)
+    ]
+
+
+def supported_in_passage(passage: str, sets: Sequence[ClaimSet]) -> list[Span]:
+    """The words of a passage that the claims of the answer have."""
+    from ragmeter.metrics.offline.unsupported import supported_spans
+
+    texts = [claim.text for claim_set in sets if _is_of_answer(claim_set) for claim in claim_set.claims]
+    return supported_spans(passage, texts) if texts else []
+
+
+def _is_of_answer(claim_set: ClaimSet) -> bool:
+    return claim_set.column.partition("[")[0] == "claims"
+
+
+def _place(answer: str, claim: str) -> Span:
+    """Where a claim is in the answer; nowhere if it is in other words."""
+    begin = answer.find(claim.rstrip(" ."))
+    return (begin, begin + len(claim)) if begin >= 0 else (0, 0)
 
 
 def _table(claim_set: ClaimSet) -> Markup:
@@ -38,16 +77,35 @@ def _table(claim_set: ClaimSet) -> Markup:
 
 def _marked(claim: LabelledClaim) -> Markup:
     """The claim, with the words marked that no passage supports."""
+    return marked(claim.text, claim.unsupported, "unsupported")
+
+
+def marked(text: str, spans: Sequence[Span], kind: str) -> Markup:
+    """A text with the characters at some places marked; neighbours are one mark."""
 
     def pieces() -> Iterator[Content]:
         end = 0
-        for begin, stop in claim.unsupported:
-            yield claim.text[end:begin]
-            yield element("mark", claim.text[begin:stop], class_="unsupported")
+        for begin, stop in _together(text, spans):
+            yield text[end:begin]
+            yield element("mark", text[begin:stop], class_=kind)
             end = stop
-        yield claim.text[end:]
+        yield text[end:]
 
     return element("bdi", pieces())
+
+
+def _together(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Spans with only white space between them as one."""
+    before: Span | None = None
+    for begin, end in spans:
+        if before is not None and not text[before[1] : begin].strip():
+            before = (before[0], end)
+            continue
+        if before is not None:
+            yield before
+        before = (begin, end)
+    if before is not None:
+        yield before
 
 
 def _by_passages(claim: LabelledClaim) -> Content:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import re
 import shlex
@@ -13,10 +14,12 @@ from ragmeter.analysis.people.calibration import calibrate
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet
 from ragmeter.analysis.people.sampling import choose_sample
 from ragmeter.app import wording
+from ragmeter.app.agreement import agreement_link
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import field, options, section
+from ragmeter.app.layout import command, field, options, section
 from ragmeter.app.queries import Database
 from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.io.write import RUNS
 from ragmeter.runs.run import Run
 
 LABELS = (CORRECT, WRONG, SKIPPED)
@@ -24,6 +27,8 @@ _PLAIN = re.compile(r"[^\w-]+")
 _LONGEST_NAME = 40
 #: Calibration needs a few labels of each kind.
 _ENOUGH = 10
+#: Of runs with more rows, all short columns are offered to stratify by.
+_MOST_COUNTED = 200_000
 
 
 class Labelling:
@@ -37,8 +42,12 @@ class Labelling:
         """The file of one person's labels of a run. Neither name becomes a path: other characters are replaced."""
         return self._folder / f"labels-{_plain(run.name)}-{_plain(rater or 'me')}.csv"
 
-    def begin(self, run: Run, rater: str, n: int, by: str, seed: int) -> None:
-        """Draw the sample, unless this person has begun already."""
+    def files(self, run: Run) -> list[Path]:
+        """Every person's file of labels of a run; another run whose name begins with this one's may be among them."""
+        return sorted(self._folder.glob(f"labels-{glob.escape(_plain(run.name))}-*.csv"))
+
+    def begin(self, run: Run, rater: str, n: int, by: str, seed: int, strata: str = "") -> None:
+        """Draw the sample, unless this person has begun already. `strata` is a column, for a stratified one."""
         if by not in wording.SAMPLES:
             raise UsageError(f"{by[:40]!r} is not one of {', '.join(wording.SAMPLES)}")
         if not 1 <= n <= 10_000:
@@ -46,7 +55,8 @@ class Labelling:
         with self._lock:
             path = self.path(run, rater)
             if not path.exists():
-                Sheet.of(choose_sample(run, n, by=by, seed=seed), path).write()
+                columns = [strata] if by == "stratified" and strata else []
+                Sheet.of(choose_sample(run, n, by=by, strata=columns, seed=seed), path).write()
 
     def sheet(self, run: Run, rater: str) -> Sheet | None:
         """This person's labels, if they have begun."""
@@ -77,21 +87,22 @@ def label_page(run: Run, labelling: Labelling, database: Database, query: Any) -
     rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
     sheet = labelling.sheet(run, rater) if "rater" in query else None
     if sheet is None:
-        return [_begin(rater)]
+        return [_begin(run, rater), agreement_link(run, labelling.files(run))]
     done = sum(bool(row["label"]) for row in sheet.rows)
     place = _place(sheet, query.get("place"))
     progress = element("progress", value=done, max=len(sheet.rows), aria_label=wording.LABEL)
     status = element("p", wording.PROGRESS.format(done=done, total=len(sheet.rows)), " ", progress, id="progress")
-    command = element("p", wording.COMMAND, " ", element("code", _command(run, sheet, rater)), class_="soft")
-    file = None if blind else command
+    file = None if blind else command(_command(run, sheet, rater))
     if place is None:
-        return [status, element("p", wording.ALL_LABELLED, class_="note good"), _calibration(run, sheet), file]
+        done_note = element("p", wording.ALL_LABELLED, class_="note good")
+        return [status, done_note, agreement_link(run, labelling.files(run)), _calibration(run, sheet), file]
     return [status, _row(run, database, sheet, place, rater, blind), _calibration(run, sheet), file]
 
 
 def _command(run: Run, sheet: Sheet, rater: str) -> str:
     arguments = ["--rater", rater, "--output", str(sheet.path)] if rater else ["--output", str(sheet.path)]
-    return shlex.join(["ragmeter", "label", run.name, *arguments])
+    folder = [] if run.path.parent == RUNS else ["--output-dir", str(run.path.parent)]
+    return shlex.join(["ragmeter", "label", run.name, *arguments, *folder])
 
 
 def _place(sheet: Sheet, wanted: str | None) -> int | None:
@@ -101,13 +112,22 @@ def _place(sheet: Sheet, wanted: str | None) -> int | None:
     return next((place for place, row in enumerate(sheet.rows) if not row["label"]), None)
 
 
-def _begin(rater: str) -> Markup:
+def _strata(run: Run) -> dict[str, str]:
+    """The columns that a sample can be stratified by. Of many rows, the values are not counted."""
+    names = run.slices() if run.n_rows <= _MOST_COUNTED else [n for n in run.other_columns if run.is_short(n, 100)]
+    return {name: name for name in names}
+
+
+def _begin(run: Run, rater: str) -> Markup:
+    strata = _strata(run)
+    samples = {name: label for name, label in wording.SAMPLES.items() if strata or name != "stratified"}
     return element(
         "form",
         element("p", wording.LABEL_INTRO),
         field(wording.RATER, element("input", name="rater", value=rater, maxlength=60, required=True)),
         field(wording.HOW_MANY, element("input", type="number", name="n", value="100", min="1", max="10000")),
-        field(wording.SAMPLE, options("by", wording.SAMPLES, "random")),
+        field(wording.SAMPLE, options("by", samples, "random")),
+        field(wording.STRATA, options("strata", strata, "")) if strata else None,
         field(wording.SEED, element("input", type="number", name="seed", value="0", min="0")),
         field(wording.BLIND, element("input", type="checkbox", name="blind", value="1", checked=True)),
         element("button", wording.BEGIN, class_="quiet"),

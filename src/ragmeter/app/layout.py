@@ -74,7 +74,7 @@ def table(
         element("table", element("caption", caption, class_="hidden"), element("thead", head), element("tbody", body)),
         class_="scroll",
         tabindex="0",
-        role="region",
+        role="group",  # a section has the same name already, and landmarks need names of their own
         aria_label=caption,
     )
 
@@ -115,6 +115,12 @@ def whisker(summary: Mapping[str, Any]) -> Markup:
 def field(label: str, control: Markup) -> Markup:
     """A control with its label."""
     return element("label", element("span", label), " ", control)
+
+
+def command(line: str) -> Markup:
+    """A command that does the same as the page, with a button that copies it."""
+    copy = element("button", wording.COPY, type="button", class_="quiet", data_copy=line, data_done=wording.COPIED)
+    return element("p", wording.COMMAND, " ", element("code", text(line)), " ", copy, class_="soft")
 
 
 def options(name: str, choices: Mapping[str, str], chosen: str) -> Markup:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ragmeter.analysis.claim_support import ClaimSet
 from ragmeter.analysis.explaining import explain_rows, settings_of
 from ragmeter.app import wording
-from ragmeter.app.claims import claims
+from ragmeter.app.calls import calls
+from ragmeter.app.claims import claims, marked, row_claims, supported_in_passage, unsupported_in_answer
+from ragmeter.app.conversations import conversation_address
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.app.layout import section, table
-from ragmeter.app.one_run import score
 from ragmeter.app.queries import Database, Wish
+from ragmeter.app.scores import score
 from ragmeter.errors import RagmeterError
+from ragmeter.metrics.support import as_passages
+from ragmeter.runs.conversations import SESSION, conversation
 from ragmeter.runs.run import Run
 from ragmeter.show import numbers
 from ragmeter.table import LIST_COLUMNS, outcome_column
@@ -24,16 +30,19 @@ _MOST_PASSAGES = 50
 def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Content]:
     """The page's content."""
     (row,) = run.records([place], run.columns)
+    sets = row_claims(run, place)
     return [
         _neighbours(run, database, wish, place),
+        _conversation(run, row, place),
         section(wording.QUESTION, _text(row.get("question")), name="question"),
         section(wording.REFERENCE, _texts(row.get("reference")), name="reference"),
-        section(wording.ANSWER, _answer(row), name="answer"),
+        section(wording.ANSWER, _answer(row, sets), name="answer"),
         section(wording.SCORES, _scores(run, row), name="scores"),
         section(wording.JUDGE, _judges(run, row), name="judge"),
-        section(wording.CLAIMS, claims(run, place), name="claims"),
+        section(wording.CLAIMS, claims(sets), name="claims"),
         section(wording.EVIDENCE, _evidence(run, row), name="evidence"),
-        section(wording.CONTEXTS, _texts(row.get("contexts"), numbered=True), name="contexts"),
+        section(wording.CONTEXTS, _passages(row, sets), name="contexts"),
+        section(wording.CALLS, calls(run, place), name="calls"),
         section(wording.OTHER, _others(run, row), name="others"),
     ]
 
@@ -47,6 +56,15 @@ def _neighbours(run: Run, database: Database, wish: Wish, place: int) -> Markup:
     if after is not None:
         links.append(link(wording.NEXT, address("run", run.name, "row", after, **query), rel="next"))
     return element("p", [joined(item, " ") for item in links], class_="pager")
+
+
+def _conversation(run: Run, row: dict[str, Any], place: int) -> Content:
+    """A link to the conversation that the row is a turn of."""
+    turns = conversation(run, row)
+    if place not in turns:
+        return None
+    label = wording.TURN_OF.format(turn=turns.index(place) + 1, total=len(turns))
+    return element("p", link(label, conversation_address(run, row[SESSION])))
 
 
 def _text(value: Any) -> Content:
@@ -67,11 +85,41 @@ def _texts(values: Any, *, numbered: bool = False) -> Content:
     return joined(element("ol" if numbered else "ul", items, class_="texts"), more)
 
 
-def _answer(row: dict[str, Any]) -> Content:
-    if row.get("answer") is None:
+def _answer(row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
+    answer = row.get("answer")
+    if answer is None:
         why = f": {row['error']}" if row.get("error") else ""
         return element("p", text(wording.NO_ANSWER + why), class_="lacking")
-    return _text(row["answer"]) or element("p", "“”", class_="soft")
+    if not answer:
+        return element("p", "“”", class_="soft")
+    spans = [] if len(answer) > _LONGEST else unsupported_in_answer(answer, as_passages(row.get("contexts")), sets)
+    if not spans:
+        return _text(answer)
+    note = _legend("unsupported", wording.UNSUPPORTED)
+    return joined(element("div", marked(answer, spans, "unsupported"), class_="card"), note)
+
+
+def _passages(row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
+    """The passages; where the answer's claims are known, with the words that these have too."""
+    passages = as_passages(row.get("contexts"))
+    whole = sum(map(len, passages))
+    spans = [supported_in_passage(passage, sets) for passage in passages] if 0 < whole <= _LONGEST * 5 else []
+    if not any(spans):
+        return _texts(row.get("contexts"), numbered=True)
+    items = [
+        element("li", element("div", marked(passage[:_LONGEST], _within(own), "supported"), class_="card"))
+        for passage, own in zip(passages[:_MOST_PASSAGES], spans, strict=False)
+    ]
+    note = _legend("supported", wording.SUPPORTED)
+    return joined(element("ol", items, class_="texts"), note)
+
+
+def _legend(kind: str, meaning: str) -> Markup:
+    return element("p", element("mark", wording.MARKED, class_=kind), f": {meaning}", class_="soft")
+
+
+def _within(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    return [(begin, end) for begin, end in spans if end <= _LONGEST]
 
 
 def _scores(run: Run, row: dict[str, Any]) -> Content:

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragmeter.app import wording
+from ragmeter.app.conversations import conversation_address
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.app.layout import field, figure, options, pager, section, table
 from ragmeter.app.queries import Database, Wish
+from ragmeter.app.scores import score
 from ragmeter.io.write import dumps
+from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import Run
-from ragmeter.show import numbers
 from ragmeter.show.sentences.causes import failures, which_metrics
 from ragmeter.show.sentences.judging import judge_lines
 from ragmeter.show.sentences.metrics import explained, titled
@@ -159,7 +161,7 @@ def _rows(run: Run, database: Database, wish: Wish) -> list[Content]:
     names = run.row_metrics[:_METRICS]
     if wish.metric and wish.metric in run.row_metrics and wish.metric not in names:
         names = [*names[:-1], wish.metric]
-    columns = ["qid", "question", "answer", *names, *map(outcome_column, names)]
+    columns = ["qid", "question", "answer", SESSION, *names, *map(outcome_column, names)]
     records = run.records(selection.places, columns) if selection.places else []
     titles: list[Content] = ["qid", wording.QUESTION, wording.ANSWER, *(_sortable(run, name, wish) for name in names)]
     rows = []
@@ -167,7 +169,7 @@ def _rows(run: Run, database: Database, wish: Wish) -> list[Content]:
         where = address("run", run.name, "row", place, **wish.as_query())
         rows.append(
             [
-                link(text(record.get("qid") or place + 1), where),
+                [link(text(record.get("qid") or place + 1), where), _session(run, record.get(SESSION))],
                 text(shortened(record.get("question") or "", _LONGEST)),
                 _answer(record.get("answer")),
                 *(score(record.get(name), record.get(outcome_column(name))) for name in names),
@@ -176,6 +178,14 @@ def _rows(run: Run, database: Database, wish: Wish) -> list[Content]:
     figures = tuple(range(3, 3 + len(names)))
     shown = table(titles, rows, caption=wording.ROWS, figures=figures) if rows else None
     return [pager(selection, wish, ("run", run.name)), shown]
+
+
+def _session(run: Run, session: Any) -> Content:
+    """A link to the conversation of a row."""
+    if not session:
+        return None
+    label = element("span", text(session), class_="soft")
+    return joined(" ", link(label, conversation_address(run, session), aria_label=f"{wording.CONVERSATION} {session}"))
 
 
 def _sortable(run: Run, name: str, wish: Wish) -> Markup:
@@ -187,10 +197,3 @@ def _sortable(run: Run, name: str, wish: Wish) -> Markup:
 
 def _answer(answer: str | None) -> Markup:
     return element("span", wording.NO_ANSWER, class_="lacking") if answer is None else text(shortened(answer, _LONGEST))
-
-
-def score(value: float | None, outcome: str | None) -> Markup:
-    """A row's score, or why it has none."""
-    if value is None or value != value:
-        return element("span", text(outcome or wording.NO_SCORE), class_="lacking")
-    return element("span", numbers.number(value))

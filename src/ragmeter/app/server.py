@@ -14,7 +14,10 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from ragmeter.app import wording
+from ragmeter.app.agreement import agreement_page
 from ragmeter.app.all_runs import all_runs
+from ragmeter.app.comparison import keep
+from ragmeter.app.conversations import conversation_page
 from ragmeter.app.elements import address, element, link, text
 from ragmeter.app.labelling import Labelling, label_page
 from ragmeter.app.layout import page
@@ -57,15 +60,18 @@ class App:
             Route("/", self._page(self._all_runs)),
             Route("/run/{name}", self._page(self._one_run)),
             Route("/run/{name}/row/{place:int}", self._page(self._one_row)),
+            Route("/run/{name}/conversation", self._page(self._conversation)),
             Route("/run/{name}/slices", self._page(self._slices)),
             Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
             Route("/run/{name}/label", self._page(self._label)),
+            Route("/run/{name}/agreement", self._page(self._agreement)),
             Route("/run/{name}/label/begin", self._page(self._begin), methods=["POST"]),
             Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
             Route("/run/{name}/export/{kind}", self._page(self._export)),
             Route("/run/{name}/report", self._page(self._report)),
             Route("/events", self._events),
             Route("/side-by-side", self._page(self._side_by_side)),
+            Route("/side-by-side/keep", self._page(self._keep), methods=["POST"]),
             Route("/static/{file}", _static),
         ]
 
@@ -137,6 +143,12 @@ class App:
         title = str(record.get("qid") or place + 1)
         return page(title, *one_row(run, self._database, wish, place), here=[_up(run)])
 
+    def _conversation(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        session = request.query_params.get("session", "")
+        title = f"{wording.CONVERSATION} {session}"
+        return page(title, *conversation_page(run, session), here=[_up(run)])
+
     def _slices(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])
         column = request.query_params.get("by", "")
@@ -145,7 +157,13 @@ class App:
     def _side_by_side(self, request: Request) -> Response:
         runs = [self._run(name) for name in request.query_params.getlist("run")]
         title = " · ".join(run.name for run in runs) or wording.SIDE_BY_SIDE
-        return page(title, *side_by_side(runs, self._database, request.query_params))
+        return page(title, *side_by_side(runs, self._database, request.query_params), csrf=self._keys.csrf)
+
+    def _keep(self, request: Request) -> Response:
+        form = request.state.form
+        names = form.get("run")
+        runs = [self._run(str(name)) for name in names] if isinstance(names, list) else []
+        return JSONResponse({"next": keep(runs, str(form.get("test", "")), str(form.get("alpha", "")))})
 
     def _label(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])
@@ -154,10 +172,16 @@ class App:
         title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
         return page(title, *content, csrf=self._keys.csrf, here=here)
 
+    def _agreement(self, request: Request) -> Response:
+        run = self._run(request.path_params["name"])
+        content = agreement_page(run, self._labelling.files(run))
+        return page(f"{wording.AGREEMENT}: {run.name}", *content, here=[_up(run)])
+
     def _begin(self, request: Request) -> Response:
         run, form = self._run(request.path_params["name"]), request.state.form
         rater = str(form.get("rater", ""))[:60]
-        self._labelling.begin(run, rater, _whole(form, "n"), str(form.get("by", "")), _whole(form, "seed"))
+        by, strata = str(form.get("by", "")), str(form.get("strata", ""))
+        self._labelling.begin(run, rater, _whole(form, "n"), by, _whole(form, "seed"), strata)
         blind = 1 if form.get("blind") else 0
         return JSONResponse({"next": address("run", run.name, "label", rater=rater, blind=blind)})
 

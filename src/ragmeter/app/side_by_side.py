@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import difflib
 import re
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragmeter.app import wording
+from ragmeter.app.comparison import comparison_part, settings_fields
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.app.layout import field, figure, options, pager, section, table
-from ragmeter.app.one_run import score
 from ragmeter.app.queries import CHANGES, Database, Wish
-from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.app.scores import score
+from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.table import outcome_column
 
 FEWEST, MOST = 2, 5
-#: Runs with more rows are compared only where that is asked for: it may take seconds.
-_QUICK = 20_000
 _LONGEST = 1_500
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
@@ -40,11 +38,11 @@ def side_by_side(runs: Sequence[Run], database: Database, query: Any) -> list[Co
     names = [run.name for run in runs]
     return [
         section(wording.FIGURES, _figures(runs), name="figures"),
-        section(wording.COMPARISON, _comparison(runs, query), name="comparison"),
+        section(wording.COMPARISON, comparison_part(runs, query), name="comparison"),
         section(
             wording.ROWS,
-            _filter(names, shared, metric, change, wish),
-            _rows(runs, database, metric, change, wish),
+            _filter(names, shared, metric, change, wish, settings_fields(query)),
+            _rows(runs, database, metric, change, wish, settings_fields(query)),
             name="rows",
         ),
     ]
@@ -61,26 +59,11 @@ def _figures(runs: Sequence[Run]) -> Markup:
     return table(titles, rows, caption=wording.FIGURES)
 
 
-def _comparison(runs: Sequence[Run], query: Any) -> Content:
-    """The sentences of `ragmeter compare`; of large runs only where that is asked for."""
-    names = [run.name for run in runs]
-    command = element(
-        "p", wording.COMMAND, " ", element("code", shlex.join(["ragmeter", "compare", *names])), class_="soft"
-    )
-    if max(run.n_rows for run in runs) > _QUICK and query.get("compute", "") != "1":
-        return joined(link(wording.COMPUTE, address("side-by-side", run=names, compute=1)), command)
-    from ragmeter.analysis.comparing import compare
-
-    try:
-        comparison = compare(list(runs))
-    except RagmeterError as error:
-        return joined(element("p", text(error), class_="note"), command)
-    sentences = [element("p", text(pair.sentence), class_="verdict") for pair in comparison.pairs]
-    return joined(sentences, command)
-
-
-def _filter(names: Sequence[str], shared: Sequence[str], metric: str, change: str, wish: Wish) -> Markup:
+def _filter(
+    names: Sequence[str], shared: Sequence[str], metric: str, change: str, wish: Wish, settings: Mapping[str, str]
+) -> Markup:
     hidden = [element("input", type="hidden", name="run", value=name) for name in names]
+    hidden += [element("input", type="hidden", name=name, value=value) for name, value in settings.items()]
     low = "" if wish.low is None else f"{wish.low:g}"
     return element(
         "form",
@@ -95,7 +78,9 @@ def _filter(names: Sequence[str], shared: Sequence[str], metric: str, change: st
     )
 
 
-def _rows(runs: Sequence[Run], database: Database, metric: str, change: str, wish: Wish) -> list[Content]:
+def _rows(
+    runs: Sequence[Run], database: Database, metric: str, change: str, wish: Wish, settings: Mapping[str, str]
+) -> list[Content]:
     for run in runs:
         if "qid" not in run.columns:
             raise UsageError(f"{run.name} has no qids, so its rows have no partners in the other runs")
@@ -106,7 +91,7 @@ def _rows(runs: Sequence[Run], database: Database, metric: str, change: str, wis
     for run in runs[1:]:
         places = database.places_of(run, qids)
         records.append(run.records([places[qid] for qid in qids], columns) if qids else [])
-    more = {"run": [run.name for run in runs], "metric": metric, "change": change}
+    more = {"run": [run.name for run in runs], "metric": metric, "change": change, **settings}
     plain = Wish(low=wish.low, page=wish.page)
     cards = [_card(runs, [of_run[i] for of_run in records], metric) for i in range(len(qids))]
     return [pager(selection, plain, ("side-by-side",), **more), cards]

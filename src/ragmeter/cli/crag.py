@@ -160,7 +160,8 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         words = {"unit": "turns", "note": "fewer where conversations end early, "}
         return options.print_estimate(evaluator.estimate(judged), json=chosen.json, **words)
     with hold(chosen.output_dir, "judges conversations", asks=judge is not None):
-        with progress_bar(True, "judging", "turns", len(judged)) as advance:
+        watched = chosen.output_dir if judge is not None else None
+        with progress_bar(True, "judging", "turns", len(judged)) as advance, evaluator.watch.over(watched, len(judged)):
             evaluator.progress = advance
             rows, scores = evaluator.evaluate_agent_responses(judged)
         evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)

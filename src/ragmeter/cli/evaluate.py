@@ -206,6 +206,8 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         for path in outcome.files:
             out.print(terminal.printable(f"written: {path}"), soft_wrap=True)
         out.print()
+    for line in written[0].notes:
+        out.print(terminal.printable(line), style="dim", soft_wrap=True)
     for line in terminal.unmatched(written[0].join):
         out.print(line, style="red", soft_wrap=True)
     return 0
@@ -261,6 +263,8 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
     out.print(terminal.summary_table(summary["metrics"]))
     problems = [*terminal.causes(summary["metrics"]), *terminal.truncated(evaluation.embeddings)]
     if chosen.results is not None:  # a run that is only extended has shown these before
+        for line in summary.get("notes", ()):
+            out.print(terminal.printable(line), style="dim", soft_wrap=True)
         for line in terminal.percentiles(summary["numbers"]):
             out.print(line, soft_wrap=True)
         late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary["columns_left_out"]]

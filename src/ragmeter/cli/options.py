@@ -197,7 +197,8 @@ def exit_code(chosen: argparse.Namespace, failed: int, total: int) -> int:
 
 
 _RESULTS = (
-    "the system's answers: csv, tsv, json, jsonl or parquet; a file, a folder, a pattern or an address (s3://...)"
+    "the system's answers: csv, tsv, json, jsonl, parquet or a TREC run; a file, a folder, a pattern or an address "
+    "(s3://...)"
 )
 
 
@@ -205,12 +206,17 @@ def input_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the input files."""
     group = parser.add_argument_group("input")
     group.add_argument("--results", metavar="FILE", help=_RESULTS)
-    group.add_argument("--reference", metavar="FILE", help="the gold answers or documents, joined by qid")
+    group.add_argument(
+        "--reference",
+        metavar="FILE",
+        help="the gold answers or documents, joined by qid; also TREC qrels, or a BEIR folder",
+    )
     column_option(group)
     group.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
     group.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
     quotes_option(group)
     max_field_option(group)
+    group.add_argument("--split", metavar="NAME", help="of a BEIR folder: which qrels to read; default: test")
 
 
 def keep_option(parser: argparse._ActionsContainer) -> None:
@@ -227,6 +233,7 @@ def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
         "quotes": chosen.quotes,
         "delimiter": read_delimiter(chosen),
         "max_field": chosen.max_field,
+        "split": chosen.split,
     }
 
 

@@ -28,6 +28,7 @@ class Written:
     result: EvaluationResult
     files: tuple[Path, Path]
     join: dict[str, Any]
+    notes: list[str]
 
 
 def run_evaluators(
@@ -40,6 +41,7 @@ def run_evaluators(
     quotes: bool = True,
     delimiter: str | None = None,
     max_field: float = MAX_FIELD,
+    split: str | None = None,
     output_dir: str | Path = EVALUATION_RESULTS,
     output_prefix: str | None = None,
     output_format: str = "tsv",
@@ -50,7 +52,7 @@ def run_evaluators(
     They are called `{prefix}.{Evaluator}.evaluation.aggregated.tsv` and `.rows.tsv`; the default prefix is the name of
     the results file. If an evaluator fails, nothing is written.
     """
-    reading = Reading(encoding, quotes, delimiter, max_field)
+    reading = Reading(encoding, quotes, delimiter, max_field, split)
     data = Data.open(results, reference, columns=columns, reading=reading, repeated=True)
     by_metrics = [evaluator for evaluator in evaluators if isinstance(evaluator, MetricEvaluator)]
     needs = [metric for evaluator in by_metrics for metric in evaluator.metrics().values()]
@@ -61,7 +63,7 @@ def run_evaluators(
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{kind}.{output_format}" for kind in ("aggregated", "rows")]
-        outputs.append(Written(result, (files[0], files[1]), data.join_counts()))
+        outputs.append(Written(result, (files[0], files[1]), data.join_counts(), data.notes()))
     for output in outputs:
         aggregated = {title: [value] for title, value in output.result.aggregated().items()}
         with replacing(*output.files) as (first, second):

@@ -152,7 +152,7 @@ def ask_and_score(
             print(f"{name}: {asked.notice}", file=sys.stderr)
         inputs = {"dataset": source_signature(source)}
         needed = {*shown, *(need for metric in chosen for need in (*metric.needs, *metric.needs_of_table))}
-        filled = asking.fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
+        filled = asking.of(path).fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
         evaluation = keep_run(
             path,
             filled.joined(_answered(batches, asked.replies, needed)),

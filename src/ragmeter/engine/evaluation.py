@@ -18,6 +18,7 @@ from ragmeter.engine.counted import Counted
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled, journals_of
+from ragmeter.engine.judged_parts import judge_and_score, judged_columns
 from ragmeter.engine.keeping import described, keep_run, results_of, score_into, signature
 from ragmeter.engine.parts import (
     Plan,
@@ -71,6 +72,7 @@ def evaluate(
     quotes: bool = True,
     delimiter: str | None = None,
     max_field: float = MAX_FIELD,
+    split: str | None = None,
     interval: str = AUTO,
     cluster: str | None = AUTO,
     level: float = 0.95,
@@ -92,7 +94,8 @@ def evaluate(
     or Arrow frames, joined by `qid`; one of them alone may hold both the answers and the references. A path may be a
     folder's, or a pattern: of such a data set, and of what is in a store, the columns that the metrics need are read,
     and those in `keep_columns`, "all" of them if it says so. `columns` maps the table's names to yours: `{"answer":
-    "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB. `embedding_model`,
+    "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB; `split` names a
+    part of a BEIR folder or of a `DatasetDict`. `embedding_model`,
     `embedding_base_url` and `embedding_prefix` are for metrics of meaning, see `semantic_similarity`. `interval` is
     "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap" or "bca"; `cluster` names the column
     whose values tell which rows belong together, None says that all are apart, and "auto" takes conversations of
@@ -111,7 +114,7 @@ def evaluate(
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
     if engine is not None:
-        check_engine(judge, run)
+        check_engine(judge, run, skip_bad_parts=skip_bad_parts)
     chosen = with_models(
         choose_metrics(
             metrics,
@@ -122,7 +125,7 @@ def evaluate(
             prefix=embedding_prefix,
         )
     )
-    reading = Reading(encoding, quotes, delimiter, max_field)
+    reading = Reading(encoding, quotes, delimiter, max_field, split)
     keep = None if judge is not None else columns_to_keep(keep_columns, confidence)
     data = Data.open(results, reference, columns=columns, reading=reading, keep=keep)
     folder = location(output_dir)
@@ -134,14 +137,31 @@ def evaluate(
         check_writable(folder)
     with hold_for_new_run(path, "evaluates results", asks=judge is not None, judged=judge is not None, replace=replace):
         if engine is not None:
-            plan = Plan.of(data, chosen, checked(reading), path)
-            try:
-                with pool_of(engine) as pool:
-                    counted = score_in_parts(plan, pool, progress, skip_bad_parts=skip_bad_parts)
-            except KeyboardInterrupt:
-                raise Interrupted(what_stays="parts that are done are kept") from None
-            return _keep_parts(data, plan, counted, path, confidence)
+            scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
+            return _keep_parts(data, *scored, path, confidence)
         return _evaluate(data, chosen, asking, path, confidence, workers)
+
+
+def _evaluate_in_parts(
+    data: Data,
+    metrics: Sequence[Metric],
+    asking: Asking,
+    reading: Reading,
+    path: Location,
+    engine: Any,
+    skip_bad_parts: bool,
+) -> tuple[Plan, Counted, Filled]:
+    """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
+    batches = partial(data.batches, metrics, asking.needs(metrics))
+    columns = asking.missing(metrics, batches)
+    plan = Plan.of(data, metrics, reading, path, judged_columns(asking, columns))
+    try:
+        with pool_of(engine) as pool:
+            if columns:
+                return plan, *judge_and_score(plan, pool, asking.of(path), columns, batches)
+            return plan, score_in_parts(plan, pool, asking.progress, skip_bad_parts=skip_bad_parts), Filled()
+    except KeyboardInterrupt:
+        raise Interrupted(what_stays="parts that are done are kept") from None
 
 
 def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> frozenset[str] | None:
@@ -163,7 +183,7 @@ def _evaluate(
 ) -> Evaluation:
     """Judge and score what was read, into a run's folder or into memory."""
     batches = partial(data.batches, metrics, asking.needs(metrics))
-    filled = asking.fill(metrics, batches, data.results.n_rows)
+    filled = asking.of(path).fill(metrics, batches, data.results.n_rows)
     is_heard = callable(asking.progress) and filled.batches is not None  # a function hears of each row once
     with progress_bar(None if is_heard else asking.progress, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
@@ -174,21 +194,24 @@ def _evaluate(
             rows,
             metrics,
             manifest=lambda: {"inputs": data.signature(), "columns": data.mapping, **filled.manifest},
-            summary=lambda: {"join": data.join_counts(), **filled.summary},
+            summary=lambda: {"join": data.join_counts(), **data.noted(), **filled.summary},
             confidence=confidence,
             executor=executor,
         )
 
 
-def _keep_parts(data: Data, plan: Plan, counted: Counted, path: Location, confidence: Confidence) -> Evaluation:
+def _keep_parts(
+    data: Data, plan: Plan, counted: Counted, filled: Filled, path: Location, confidence: Confidence
+) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     metrics = plan.job.metrics
     summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
     how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
     results = results_of(how, scores, numbers, counted.left_out(), summaries.abstained, counted.cautions())
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
-    summary = {"run": path.name, **results, "join": join_summary(plan, counted), **skipped_summary(counted)}
-    return Evaluation(keep_parts(plan, counted, path, signature(metrics, path.name, more), summary))
+    documents = {"join": join_summary(plan, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
+    summary = {"run": path.name, **results, **documents}
+    return Evaluation(keep_parts(plan, counted, path, signature(metrics, path.name, more | filled.manifest), summary))
 
 
 def _score_in_memory(
@@ -208,7 +231,7 @@ def _score_in_memory(
     name = UNNAMED if data.results.path is None else stem(data.results.path)
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
     manifest = signature(metrics, name, more)
-    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **filled.summary})
+    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **data.noted(), **filled.summary})
     return Evaluation(run, embedders.used())
 
 
@@ -256,7 +279,8 @@ def add_metrics(
         hold(on_disk(folder.place, "adding metrics"), "adds metrics", asks=judge is not None),
         Embedders() as embedders,
     ):
-        asking = Asking(judge, journal_folder(folder, output_dir), retry_failed, progress)
+        journals = journal_folder(folder, output_dir)
+        asking = Asking(judge, journals, retry_failed, progress, folder.place if is_kept else None)
         extended = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
 

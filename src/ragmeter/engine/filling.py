@@ -6,7 +6,7 @@ every reply is in the journal before it counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -32,6 +32,7 @@ JUDGE_JOURNAL = "judge.journal.sqlite"
 OWN_JOURNAL = "journal.sqlite"
 
 Batches = Callable[[], Iterable[Batch]]
+BatchDone = Callable[[Batch, Mapping[str, list[Any]]], None]
 
 
 @dataclass(frozen=True)
@@ -59,27 +60,49 @@ class Filled:
             return
         for batch, filled, mark in zip_longest(batches, self.batches, self.marks):
             if batch is None or mark != mark_of(batch, self.shown):
-                raise InputError(
-                    "the rows have changed while the judge was asked about them",
-                    file="the table",
-                    hint=by_caller("run the same command again", "make the same call again")
-                    + ": what was asked is recorded",
-                )
-            own = {
-                f"input.{name}" if name in filled and name not in replaced else name: column
-                for name, column in batch.columns.items()
-            }
-            yield replace(batch, columns={**own, **filled}, plain=False, numbers={*batch.numbers, *self.numbers})
+                raise rows_have_changed()
+            yield with_columns(batch, filled, self.numbers, replaced)
+
+
+def with_columns(
+    batch: Batch, filled: Mapping[str, list[Any]], numbers: Collection[str], replaced: Collection[str] = ()
+) -> Batch:
+    """A batch with columns that were filled. A column of the user's that has such a name gives way."""
+    own = {own_name(name, filled, replaced): column for name, column in batch.columns.items()}
+    return replace(batch, columns={**own, **filled}, plain=False, numbers={*batch.numbers, *numbers})
+
+
+def own_name(name: str, filled: Collection[str], replaced: Collection[str] = ()) -> str:
+    """The name of a user's column in a table with these filled ones."""
+    return f"input.{name}" if name in filled and name not in replaced else name
+
+
+def rows_have_changed() -> InputError:
+    """What was judged is not what is to be scored."""
+    again = by_caller("run the same command again", "make the same call again")
+    return InputError(
+        "the rows have changed while the judge was asked about them",
+        file="the table",
+        hint=f"{again}: what was asked is recorded",
+    )
 
 
 @dataclass(frozen=True)
 class Asking:
-    """Who fills the columns that metrics ask for, and where its replies are kept: in a folder's shared journal."""
+    """Who fills the columns that metrics ask for, and where its replies are kept: in a folder's shared journal.
+
+    `run` is what is being judged, for those who look on.
+    """
 
     judge: Judge | None = None
     folder: Path | None = None
     retry_failed: bool = False
     progress: Progress = None
+    run: Location | None = None
+
+    def of(self, run: Location | None) -> Asking:
+        """The same, for this run."""
+        return replace(self, run=run)
 
     def fill(self, metrics: Sequence[Metric], batches: Batches, total: int | None = None) -> Filled:
         """Fill what the metrics ask for. Without a judge, a table that has these columns is taken as it is."""
@@ -89,11 +112,23 @@ class Asking:
         return self.fill_columns(columns, batches, total)
 
     def fill_columns(
-        self, columns: Sequence[AskedColumn], batches: Batches, total: int | None, *, reuse: bool = False
+        self,
+        columns: Sequence[AskedColumn],
+        batches: Batches,
+        total: int | None,
+        *,
+        reuse: bool = False,
+        batch_done: BatchDone = lambda batch, filled: None,
     ) -> Filled:
-        """Fill these columns; `reuse` keeps the verdicts that the table has already."""
-        with progress_bar(self.progress, "judging", total=total) as advance:
-            return self.filling(columns, reuse=reuse).fill(batches, advance)
+        """Fill these columns; `reuse` keeps the verdicts that the table has already.
+
+        `batch_done` is called with each batch and its new columns.
+        """
+        from ragmeter.engine.watching import JudgingWatch
+
+        watch = JudgingWatch()
+        with progress_bar(self.progress, "judging", total=total) as advance, watch.over(self.run, total):
+            return self.filling(columns, reuse=reuse).fill(batches, advance, watch, batch_done)
 
     def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""

@@ -14,13 +14,15 @@ from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
-from ragmeter.engine.filling import Batches, Filled, mark_of
+from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
+from ragmeter.engine.watching import JudgingWatch
 from ragmeter.judges.judge import ColumnJudge, Judge
 from ragmeter.judges.probes import Check, calls_to_check, check_judge
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
-from ragmeter.show.progress import Advance
+from ragmeter.show.progress import Advance, both
+from ragmeter.table import outcome_column
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,30 @@ class Filling:
     retry_failed: bool = False
     reuse: bool = False
 
-    def fill(self, batches: Batches, advance: Advance) -> Filled:
-        """Ask, and return what was filled; `advance` is called with the number of rows that are done."""
+    @property
+    def names(self) -> list[str]:
+        """The columns that a table gets."""
+        own = ((column.name, outcome_column(column.name), *column.columns) for column in self.columns)
+        return list(dict.fromkeys(name for names in own for name in names))
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """Those that are no texts."""
+        return frozenset(name for filler in self.fillers() for name in filler.numbers)
+
+    def fill(
+        self,
+        batches: Batches,
+        advance: Advance,
+        watch: JudgingWatch | None = None,
+        batch_done: BatchDone = lambda batch, filled: None,
+    ) -> Filled:
+        """Ask, and return what was filled.
+
+        `advance` is called with the number of rows that are done, `batch_done` with each batch and its new columns.
+        """
         self.judge.client().check()
+        watch = watch or JudgingWatch()
         fillers = self.fillers()
         for filler in fillers:
             filler.prepare(batches)
@@ -99,25 +122,27 @@ class Filling:
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             start = 0
+            watch.begin(caller)
             for batch in batches():
                 columns: dict[str, list[Any]] = {}
                 for number, filler in enumerate(fillers):  # of several columns, the first shows the progress
-                    done: Advance = advance if number == 0 else lambda rows: None
+                    done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
                     so_far = replace(batch, columns={**batch.columns, **columns})
-                    columns |= await filler.fill(so_far, start, caller, client, done)
+                    heard = partial(watch.judged, filler.column.name)
+                    columns |= await filler.fill(so_far, start, caller, client, done, heard)
+                batch_done(batch, columns)
                 filled.append(columns)
                 marks.append(mark_of(batch, shown))
                 start += len(batch)
 
         calls = self._calls(key for filler in fillers for key in filler.keys(batches))
         check, usage, effort = calls.make(work, self._scope(batches), self._tried())
-        numbers = frozenset(name for filler in fillers for name in filler.numbers)
-        asked = {filler.column.name: filler.signature() for filler in fillers}
+        asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
         summary = {"judges": {filler.column.name: filler.summary() for filler in fillers}, "judge_usage": usage}
         if check is not None:
             summary["judge_check"] = check.as_dict()
-        return Filled(filled, marks, shown, numbers, manifest, summary)
+        return Filled(filled, marks, shown, self.numbers, manifest, summary)
 
     def _calls(self, keys: Iterable[str]) -> JudgeCalls:
         return JudgeCalls(self.judge, self.judge.limits, self.journal, None if self.judge.journal is None else keys)

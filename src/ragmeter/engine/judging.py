@@ -19,13 +19,14 @@ from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
 from ragmeter.io.columns import missing_column
 from ragmeter.io.write import dumps
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge, shown_texts
+from ragmeter.judges.judge import Judge, texts_of_calls
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
 from ragmeter.show.progress import Advance
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
 
+Heard = Callable[[Mapping[str, Any], Judgement], None]
 #: What the columns that are filled hold, in the order in which a judgement names them.
 _CELLS = ("value", "reason", "by", "probability")
 
@@ -83,9 +84,12 @@ class ColumnFiller:
             yield Row(qid, row if state == SCORED and value is None else None, value)
 
     async def fill(
-        self, batch: Batch, start: int, caller: Caller, client: Any, advance: Advance
+        self, batch: Batch, start: int, caller: Caller, client: Any, advance: Advance, heard: Heard
     ) -> dict[str, list[Any]]:
-        """The filled columns of one batch, by their names in the table. `start` is the number of its first row."""
+        """The filled columns of one batch, by their names in the table. `start` is the number of its first row.
+
+        `heard` is called with each row that was asked about and its judgement.
+        """
         states, values, rows = self.rows(batch)
         before = self._before(batch)
         judgements = dict(before)
@@ -103,6 +107,7 @@ class ColumnFiller:
                 judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
                 if judgement.verdict == before[place].verdict:
                     judgements[place] = judgement
+            heard(rows[place], judgements[place])
             advance(1)
 
         await for_each(waiting, ask, 2 * self.judge.workers)
@@ -110,9 +115,7 @@ class ColumnFiller:
         return self._cells(states, values, judgements, start)
 
     def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
-        """The texts of each call that a row takes."""
-        parts = self.asked.parts
-        return [shown_texts(self.asked, row)] if parts is None else parts.split(row, self.judge.items_per_call)
+        return texts_of_calls(self.asked, row, self.judge.items_per_call)
 
     async def _ask(
         self, row: Mapping[str, Any], calls: Sequence[dict[str, str]], caller: Caller, client: Any, retry: bool = False
@@ -228,6 +231,10 @@ class ColumnFiller:
         own = {**judge.signature(self.column.asked), "repeats": judge.repeats}
         shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
+
+    def filed(self) -> dict[str, Any]:
+        """For the manifest: how to look up the replies in their journal."""
+        return self.judge.filed(self.column.asked)
 
     def summary(self) -> dict[str, Any]:
         """For the summary: who decided, what failed, how often repeats disagree, and what looks wrong."""

@@ -22,20 +22,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Threads
+from ragmeter.engine.filling import rows_have_changed, with_columns
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import WorkerError
-from ragmeter.io.columns import Role, Typed
+from ragmeter.io.columns import Typed
 from ragmeter.io.datasets import DataFile
 from ragmeter.io.join import JoinCounts, Reference, no_qid, require_qid, with_reference
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import Part, open_part
 from ragmeter.io.source import Reading, Source, data_set, open_file
+from ragmeter.io.titles import Role
 from ragmeter.runs.layout import PARTS, reading, writing
 from ragmeter.runs.stored import upload
 from ragmeter.runs.writer import RowsWriter
@@ -60,10 +63,18 @@ class ReferenceFiles:
 
 
 @dataclass(frozen=True)
+class JudgedColumns:
+    """Columns that a judge fills, in the process that holds its journal; `numbers` are those that are no texts."""
+
+    names: tuple[str, ...]
+    numbers: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Job:
     """What is the same for all parts of a run. `columns` are those of its table; `folder` is where parts are put.
 
-    `buckets`: the reference was partitioned into so many; 0 if it fits a worker.
+    `buckets`: the reference was partitioned into so many; 0 if it fits a worker. `judged`: what a judge fills.
     """
 
     version: str
@@ -76,6 +87,14 @@ class Job:
     is_data_set: bool
     reference: ReferenceFiles | None = None
     buckets: int = 0
+    judged: JudgedColumns | None = None
+
+    @property
+    def own_columns(self) -> list[str]:
+        """The table's columns under their own names, without those that a judge fills."""
+        names = () if self.judged is None else self.judged.names
+        own = (name for name in self.columns if name not in names)
+        return [short if (short := name.removeprefix("input.")) in names else name for name in own]
 
     @property
     def role(self) -> Role:
@@ -97,6 +116,7 @@ class PartDone:
     left_out: dict[str, int] = field(default_factory=dict)
     cautions: dict[str, int] = field(default_factory=dict)
     join: dict[str, Any] = field(default_factory=dict)
+    judged: str = ""  # a digest of what a judge has filled
     seconds: float = 0.0
     worker: str = ""
     was_there: bool = False
@@ -124,7 +144,7 @@ def score_unused(job: bytes, number: int, used: bytes) -> PartDone:
         gold = reference_of(job).for_part()
         gold.used = set(np.flatnonzero(from_bits(used)).tolist())
         counts = JoinCounts()
-        done = write_part(job, number, gold.unused(work.columns, counts), counts)
+        done = write_part(job, number, gold.unused(work.own_columns, counts), counts)
     return done
 
 
@@ -184,8 +204,12 @@ def write_part(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: 
     done = PartDone()
     hashes: list[Hashes] = []
     with _aside(job, number) as aside:
-        with RowsWriter(aside.path, job.metrics, job.columns) as writer, Embedders() as embedders:
+        numbers = () if job.judged is None else job.judged.numbers
+        with RowsWriter(aside.path, job.metrics, job.columns, numbers) as writer, Embedders() as embedders:
             rows = _joined(batches, gold, counts)
+            if job.judged is not None:
+                judged = (job.folder / ASIDE / judged_file(number)).read_bytes()
+                rows, done.judged = _with_judged(rows, judged, job.judged), digest(judged)
             for scored in score_batches(rows, job.metrics, embedders=embedders, executor=Threads(1)):
                 hashes.append(hashes_of(scored.batch.columns[QID]))
                 writer.write(scored)
@@ -218,10 +242,24 @@ def _joined(batches: Iterable[Batch], gold: Reference | None, counts: JoinCounts
         yield batch if gold is None else with_reference(batch, gold, counts)
 
 
+def _with_judged(batches: Iterable[Batch], content: bytes, judged: JudgedColumns) -> Iterator[Batch]:
+    """The rows with what a judge has filled, which comes in the same order."""
+    table = pq.read_table(pa.BufferReader(content))
+    begin = 0
+    for batch in batches:
+        own = table.slice(begin, len(batch))
+        if own[QID].to_pylist() != list(batch.columns[QID]):
+            raise rows_have_changed()
+        yield with_columns(batch, {name: own[name].to_pylist() for name in judged.names}, judged.numbers)
+        begin += len(batch)
+    if begin != len(table):
+        raise rows_have_changed()
+
+
 _NONE: Hashes = np.empty(0, np.uint64)
 #: Equal hashes prove nothing: so many are looked at.
 _FEW = 10
-_KEPT = ("rows", "not_scored", "left_out", "cautions", "join")
+_KEPT = ("rows", "not_scored", "left_out", "cautions", "join", "judged")
 
 
 def part_file(number: int) -> str:
@@ -232,6 +270,16 @@ def part_file(number: int) -> str:
 def qids_file(number: int) -> str:
     """The name of the file with the hashes of a part's qids."""
     return f"qids-{number:05}.bin"
+
+
+def judged_file(number: int) -> str:
+    """The name of the file with what a judge has filled for a part."""
+    return f"judged-{number:05}.parquet"
+
+
+def digest(content: bytes) -> str:
+    """What tells a file's content from another's."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def used_file(number: int) -> str:
@@ -246,7 +294,11 @@ def written(job: Job, number: int) -> PartDone | None:
         return None
     with reading(place), place.open("rb") as stream, pq.ParquetFile(stream) as file:
         notes = json.loads(file.metadata.metadata[_NOTES.encode()])
-    return PartDone(**notes, was_there=True)
+    done = PartDone(**notes, was_there=True)
+    if job.judged is not None:
+        now = digest((job.folder / ASIDE / judged_file(number)).read_bytes())
+        return done if now == done.judged else None  # a row that had no verdict may have one now
+    return done
 
 
 class _aside:  # noqa: N801 - used as a function

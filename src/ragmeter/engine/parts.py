@@ -13,9 +13,9 @@ import logging
 import os
 import pickle
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,12 @@ import numpy as np
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.engine.counted import Counted
+from ragmeter.engine.filling import own_name
 from ragmeter.engine.offline_filling import offline_columns
 from ragmeter.engine.part_work import (
     ASIDE,
     Job,
+    JudgedColumns,
     PartDone,
     ReferenceFiles,
     count_rows,
@@ -44,7 +46,7 @@ from ragmeter.engine.part_work import (
 from ragmeter.engine.partitioned import match, score_left, write_gold, write_keys
 from ragmeter.engine.pools import Pool
 from ragmeter.errors import InputError, RagmeterError, UsageError
-from ragmeter.hints import by_caller, option
+from ragmeter.hints import option, parameter
 from ragmeter.io.columns import Typed
 from ragmeter.io.data import Data
 from ragmeter.io.datasets import DataFile, single
@@ -79,7 +81,14 @@ class Plan:
     fingerprint: str
 
     @classmethod
-    def of(cls, data: Data, metrics: Sequence[Metric], reading: Reading, path: Location) -> Plan:
+    def of(
+        cls,
+        data: Data,
+        metrics: Sequence[Metric],
+        reading: Reading,
+        path: Location,
+        judged: JudgedColumns | None = None,
+    ) -> Plan:
         """Cut the results, and see that the metrics have the columns that they need."""
         files = _files(data.results, "results")
         parts = cut(files, reading, PART_BYTES)
@@ -97,11 +106,12 @@ class Plan:
             mapping,
             wanted,
             reading,
-            (*(() if has_qid else (QID,)), *columns, *_filled_offline(metrics, columns)),
+            (*_with_judged(columns if has_qid else [QID, *columns], judged), *_filled_offline(metrics, columns)),
             _folder(path, fingerprint),
             is_data_set,
             reference,
-            _number_of_buckets(gold),
+            0 if judged is not None else _number_of_buckets(gold),  # who asks has read all of it
+            judged,
         )
         return cls(job, parts, has_qid, fingerprint)
 
@@ -133,8 +143,15 @@ class Plan:
                     seen.add(qid)
 
 
-def score_in_parts(plan: Plan, pool: Pool, progress: Progress, *, skip_bad_parts: bool) -> Counted:
-    """Have all parts scored, and the questions that have no result."""
+def score_in_parts(
+    plan: Plan,
+    pool: Pool,
+    progress: Progress,
+    *,
+    skip_bad_parts: bool = False,
+    until_ready: Callable[[int], None] = lambda number: None,
+) -> Counted:
+    """Have all parts scored, and the questions that have no result. `until_ready` waits until a part can be scored."""
     job = pickle.dumps(plan.job)
     pool.check(job)
     counted = Counted()
@@ -143,8 +160,13 @@ def score_in_parts(plan: Plan, pool: Pool, progress: Progress, *, skip_bad_parts
         if not plan.has_qid:
             firsts = _first_rows(pool, job, plan.parts)
         left = _partition(plan, pool, job) if plan.job.buckets else []
-        arguments = [(job, part, *first) for part, first in zip(plan.parts, firsts, strict=True)]
-        for place, outcome in pool.run(score_part, arguments):
+
+        def arguments() -> Iterator[tuple[Any, ...]]:
+            for part, first in zip(plan.parts, firsts, strict=True):
+                until_ready(part.number)
+                yield job, part, *first
+
+        for place, outcome in pool.run(score_part, arguments()):
             part = plan.parts[place]
             if skip_bad_parts and isinstance(outcome, InputError):
                 counted.skipped[part.number] = outcome.message
@@ -162,7 +184,7 @@ def score_in_parts(plan: Plan, pool: Pool, progress: Progress, *, skip_bad_parts
     if plan.job.buckets:
         _add_left(plan, pool, job, counted, left)
     elif plan.job.reference is not None:
-        _add_unused(plan, pool, job, counted)
+        _add_unused(plan, pool, job, counted, until_ready)
     return counted
 
 
@@ -207,13 +229,18 @@ def _result(outcome: Any) -> Any:
 
 def _first_rows(pool: Pool, job: bytes, parts: Sequence[Part]) -> list[tuple[int, ...]]:
     """The number of each part's first row: without a qid, rows are numbered through all files."""
+    return [(1 + before,) for before in accumulate(rows_of_parts(pool, job, parts)[:-1], initial=0)]
+
+
+def rows_of_parts(pool: Pool, job: bytes, parts: Sequence[Part]) -> list[int]:
+    """How many rows each part has."""
     counts = [0] * len(parts)
     for place, count in pool.run(count_rows, [(job, part) for part in parts]):
         counts[place] = _result(count)
-    return [(1 + sum(counts[:place]),) for place in range(len(parts))]
+    return counts
 
 
-def _add_unused(plan: Plan, pool: Pool, job: bytes, counted: Counted) -> None:
+def _add_unused(plan: Plan, pool: Pool, job: bytes, counted: Counted, until_ready: Callable[[int], None]) -> None:
     """The questions without a result as a last part, if there are any."""
     reference = plan.job.reference
     assert reference is not None  # noqa: S101 - the caller has looked
@@ -227,6 +254,7 @@ def _add_unused(plan: Plan, pool: Pool, job: bytes, counted: Counted) -> None:
         raise nothing_in_common("the results", reference.name, ours, _first_qids(plan.job))
     if not used.all():
         number = len(plan.parts)
+        until_ready(number)
         for _, outcome in pool.run(score_unused, [(job, number, to_bits(used))]):
             counted.done[number] = _result(outcome)
 
@@ -305,6 +333,13 @@ def _folder(path: Location, fingerprint: str) -> Location:
     return path.absolute().with_name(f".{path.name}.parts-{fingerprint}")
 
 
+def _with_judged(columns: Sequence[str], judged: JudgedColumns | None) -> list[str]:
+    """The columns with those that a judge fills, as an evaluation without an engine has them."""
+    if judged is None:
+        return list(columns)
+    return [*(own_name(name, judged.names) for name in columns), *judged.names]
+
+
 def _filled_offline(metrics: Sequence[Metric], columns: Sequence[str]) -> list[str]:
     """The columns that are filled without a model, and their outcomes."""
     missing = [column.name for column in offline_columns(metrics) if column.name not in columns]
@@ -337,13 +372,12 @@ def join_summary(plan: Plan, counted: Counted) -> dict[str, Any]:
     return {} if plan.job.reference is None else asdict(counted.join())
 
 
-def check_engine(judge: object, run: object) -> None:
+def check_engine(judge: object, run: object, *, skip_bad_parts: bool) -> None:
     """Refuse what an engine can't do."""
-    if judge is not None:
+    if judge is not None and skip_bad_parts:
         raise UsageError(
-            "an engine has no judge: its journal is on one machine",
-            hint="evaluate the other metrics first, and add those of the judge to the run: "
-            + by_caller("--run NAME --metrics llm_correct", "add_metrics(run, ...)"),
+            f"{parameter('skip_bad_parts')} and a judge don't go together: whoever asks it reads all rows",
+            hint=f"leave {parameter('skip_bad_parts')} out, or add the judge's metrics to the run later",
         )
     if run is None:
         raise UsageError("an engine writes a run in parts", hint=f"name it with {option('run')}")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
@@ -35,8 +36,11 @@ class Pool(Protocol):
     def check(self, job: bytes) -> None:
         """Refuse workers that can't do the work."""
 
-    def run(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Iterator[Outcome]:
-        """The place of each tuple of arguments, with the function's result or its error, as they come."""
+    def run(self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Outcome]:
+        """The place of each tuple of arguments, with the function's result or its error, as they come.
+
+        Arguments that come late are waited for; work on the others has begun by then.
+        """
 
 
 class ThreadPool:
@@ -47,7 +51,7 @@ class ThreadPool:
     def check(self, job: bytes) -> None:
         """Nothing to check: it is this process."""
 
-    def run(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Iterator[Outcome]:
+    def run(self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Outcome]:
         """As they come."""
         pool = ThreadPoolExecutor(available_cores(), thread_name_prefix="ragmeter")
         try:
@@ -92,19 +96,23 @@ class DaskPool:
             hint = "start some, and " + by_caller("run the same command again", "make the same call again")
             raise WorkerError(f"the cluster has no workers, and none came in {_WORKERS} seconds", hint=hint) from None
 
-    def run(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Iterator[Outcome]:
+    def run(self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Outcome]:
         """As they come. A worker that ends is no error: its parts are given to others."""
         import distributed
 
         places: dict[str, int] = {}
-        deaths = [0] * len(arguments)
+        given: list[tuple[Any, ...]] = []
+        deaths: Counter[int] = Counter()
 
         def submit(place: int) -> Any:
-            future = self._client.submit(function, *arguments[place], pure=False)
+            future = self._client.submit(function, *given[place], pure=False)
             places[future.key] = place
             return future
 
-        started = [submit(place) for place in range(len(arguments))]
+        started = []
+        for own in arguments:
+            given.append(own)
+            started.append(submit(len(given) - 1))
         waiting = distributed.as_completed(started, loop=self._client.loop)
         futures = waiting.futures
         try:

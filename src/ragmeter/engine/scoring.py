@@ -86,7 +86,7 @@ def fill_embedded(batch: Batch, metrics: Sequence[Metric], embedders: Embedders 
         if metric.embedded:
             block = blocks.of(metric)[1]
             metric.fill(block, embedders)
-            embedded.update({(*_block_key(metric), column): block.memo[column] for column in metric.embedded})
+            embedded.update({(*_block_key(metric, batch), column): block.memo[column] for column in metric.embedded})
     return replace(batch, embedded=embedded)
 
 
@@ -103,9 +103,10 @@ def score_batch(batch: Batch, metrics: Sequence[Metric]) -> Scored:
     return Scored(batch, scored)
 
 
-def _block_key(metric: Metric) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Metrics with the same one share a block."""
-    return metric.needs, tuple(sorted(metric.optional))
+def _block_key(metric: Metric, batch: Batch) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Metrics with the same one share a block. A column that the batch lacks, and may lack, makes no difference."""
+    absent = metric.may_lack.difference(batch.columns)
+    return tuple(name for name in metric.needs if name not in absent), tuple(sorted(metric.optional - absent))
 
 
 class _Blocks:
@@ -118,16 +119,19 @@ class _Blocks:
 
     def of(self, metric: Metric) -> tuple[list[str], Block]:
         """The outcomes of all rows, and a block of those that the metric can score."""
-        key = _block_key(metric)
+        batch = self._batch
+        key = _block_key(metric, batch)
         if key not in self._blocks:
-            batch = self._batch
-            rows = outcomes(batch.columns, metric.needs, len(batch), metric.optional)
+            rows = outcomes(batch.columns, key[0], len(batch), metric.optional)
             if self.causes:
                 rows = [cause or outcome for cause, outcome in zip(self.causes, rows, strict=True)]
-            block = Block.of(batch.columns, metric.needs, rows)
+            block = Block.of(batch.columns, key[0], rows)
             block.memo.update({column: value for (*of, column), value in batch.embedded.items() if tuple(of) == key})
             self._blocks[key] = rows, block
-        return self._blocks[key]
+        rows, block = self._blocks[key]
+        for name in metric.may_lack.difference(batch.columns):
+            block.columns.setdefault(name, [None] * block.pairs)
+        return rows, block
 
 
 def _spread(result: tuple[Scores, dict[int, str]], row_outcomes: list[str]) -> tuple[Scores, list[str]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import io
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ragmeter.io.limits import Limit
 
@@ -47,3 +48,21 @@ def blocks_of_lines(pieces: Iterator[str], limit: Limit, *, returns: bool = Fals
         begun, size = [piece[end:]], len(piece) - end
     if rest := "".join(begun):
         yield rest
+
+
+class Continued(io.RawIOBase):
+    """A stream with some bytes put back at its beginning."""
+
+    def __init__(self, before: bytes, stream: BinaryIO) -> None:
+        self._before = memoryview(before)
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = len(buffer)
+        data, self._before = self._before[:size], self._before[size:]
+        data = data if len(data) else memoryview(self._stream.read(size))
+        buffer[: len(data)] = data
+        return len(data)

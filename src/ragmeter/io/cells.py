@@ -14,10 +14,10 @@ from typing import Any
 
 from ragmeter.errors import InputError
 from ragmeter.io.decoding import MAX_DEPTH, is_too_deep
+from ragmeter.passages import TEXT_KEYS as TEXT_KEYS
+from ragmeter.passages import is_object, passage_text
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-#: Under these keys an object that stands for a passage has its text.
-TEXT_KEYS = ("text", "content", "page_content", "snippet")
 #: Whole numbers beyond these may have more digits than Python writes.
 _SMALLEST, _LARGEST = -(10**18), 10**18
 _NO_COMMA = re.compile(r"""['"]\s+['"]""")
@@ -101,6 +101,12 @@ def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
 
     If not strict, a text that is not a list becomes a list of one text.
     """
+    items = items_of(value, strict=strict)
+    return None if items is None else texts_of(items, strict=strict)
+
+
+def items_of(value: Any, *, strict: bool = True) -> list[Any] | None:
+    """The items of such a cell as they are."""
     if is_missing(value):
         return None
     if isinstance(value, str):
@@ -114,13 +120,13 @@ def as_list(value: Any, *, strict: bool = True) -> list[str] | None:
             if strict:
                 raise
             value = [value]
-    elif isinstance(value, dict) and not strict:
+    elif not strict and is_object(value):
         value = [value]
     elif not isinstance(value, list | tuple):
         value = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(value, list | tuple):
         raise NotAListError(f"{shown(value)} is not a list")
-    return texts_of(value, strict=strict)
+    return value if isinstance(value, list) else list(value)
 
 
 def texts_of(items: Sequence[Any], *, strict: bool = True) -> list[str]:
@@ -134,10 +140,9 @@ def texts_of(items: Sequence[Any], *, strict: bool = True) -> list[str]:
     for item in items:
         if strict and isinstance(item, dict | list | tuple | set):
             raise NotAListError(f"{shown(item)} inside the list is not a text")
-        if isinstance(item, dict):
-            item = next((item[key] for key in TEXT_KEYS if isinstance(item.get(key), str)), item)
         if not is_missing(item):
-            texts.append(as_text(item) or "")
+            text = passage_text(item) if not strict else None
+            texts.append(as_text(item if text is None else text) or "")
     return texts
 
 

@@ -7,58 +7,36 @@ file it is the system's answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Literal
+from itertools import chain
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
 from ragmeter.hints import column_option, option
 from ragmeter.io.batches import check_columns
 from ragmeter.io.cells import CellError, NotAListError, as_list, as_number, as_text, is_clean, shown, texts_of
+from ragmeter.io.objects import Passages, read_documents, read_gold_documents, read_passages
+from ragmeter.io.openinference import NOTE, has_spans, rows_of_spans
+from ragmeter.io.paths import split_path, value_at
 from ragmeter.io.source import Source
-from ragmeter.table import LIST_COLUMNS, NAMED_COLUMNS, NUMBER_COLUMNS, TEXT_COLUMNS, Batch, Column
+from ragmeter.io.titles import PLURAL, Role, alias, by_alias, recognise
+from ragmeter.io.tools import Known, heads_of, known_file
+from ragmeter.table import (
+    CONTEXT_DETAILS,
+    LIST_COLUMNS,
+    NAMED_COLUMNS,
+    NUMBER_COLUMNS,
+    RELEVANCE_GRADES,
+    TEXT_COLUMNS,
+    Batch,
+    Column,
+)
 
-Role = Literal["both", "results", "reference"]
-
-_GOLD_ANSWER = (
-    "reference", "references", "ground_truth", "ground_truths", "golden_answer", "golden_answers", "gold_answer",
-    "gold_answers", "gt_answer", "reference_answer", "expected_answer", "expected_output", "ans_full",
-)  # fmt: skip
-_GOLD_DOCUMENTS = ("relevant", "relevant_ids", "gold_doc_ids", "gold_document_ids", "golden_doc_ids", "gold_docs")
-_RETRIEVED_DOCUMENTS = ("retrieved", "retrieved_ids", "retrieved_doc_ids", "retrieved_document_ids", "retrieved_docs")
-_SHARED = {
-    "qid": ("qid", "question_id", "query_id", "interaction_id", "id"),
-    "question": ("question", "query", "user_input"),
-    "session_id": ("session_id",),
-}
-_OF_RESULTS = {
-    "answer": ("answer", "generated_answer", "actual_response", "agent_response", "response", "prediction"),
-    "contexts": ("contexts", "retrieved_contexts", "context"),
-    "error": ("error",),
-    "system_name": ("system_name", "system"),
-    "latency_ms": ("latency_ms", "total_time_ms"),
-    "time_to_first_token_ms": ("time_to_first_token_ms",),
-}
-_ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
-    "both": _SHARED
-    | _OF_RESULTS
-    | {
-        "reference": _GOLD_ANSWER,
-        "relevant": (*_GOLD_DOCUMENTS, "document_ids"),
-        "retrieved": (*_RETRIEVED_DOCUMENTS, "doc_ids"),
-    },
-    "results": _SHARED | _OF_RESULTS | {"retrieved": (*_RETRIEVED_DOCUMENTS, "doc_ids", "document_ids")},
-    "reference": _SHARED
-    | {"reference": (*_GOLD_ANSWER, "answer"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
-}
 _LIST_BEGINS = re.compile(r"""\s*\[\s*["']""").match
 
 #: Metrics that compare ids of documents, and those that need passages and a judge instead.
 _JUDGED_TWINS = {"context_precision": "llm_context_precision", "context_recall": "context_claim_recall"}
-#: A column with one of these titles has a list in every cell. Under other titles a gold answer may be a text.
-_PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answers"})
 
 
 @dataclass(frozen=True)
@@ -76,13 +54,22 @@ class Typed:
         Of a data set, those columns alone that are `wanted`, and those that the names of folders give.
         """
         names: dict[str, str] = {}
+        derived: list[str] = []  # columns that objects in others have filled
+        known: Known | None = None
         for batch in self._read():
+            known = self._known(batch) if known is None else known
+            mapping = {**known.mapping, **self.mapping}
+            _reach(batch, mapping.values())
             titles = list(dict.fromkeys([*names, *batch.columns]))
             if len(titles) > len(names):
                 check_columns(len(titles), self.name_of(batch))
-                names = recognise(titles, self.role, self.mapping, self.name_of(batch))
-            columns = {name: self._column(name, title, batch) for title, name in names.items()}
-            yield Batch(columns, batch.lines, file=batch.file)
+                names = recognise(titles, self.role, mapping, self.name_of(batch), known.not_meant)
+            columns: dict[str, Column] = {}
+            for title, name in names.items():
+                columns |= self._columns(name, title, batch, names.values())
+            late = [name for name in derived if name not in columns]
+            derived = [name for name in columns if name not in names.values()] + late
+            yield Batch(columns | {name: [None] * len(batch) for name in late}, batch.lines, file=batch.file)
 
     def name_of(self, batch: Batch) -> str:
         """The file of a batch, for an error that names it."""
@@ -90,7 +77,13 @@ class Typed:
 
     def _read(self) -> Iterator[Batch]:
         if self.wanted is None or self.source.some is None:
-            yield from self.source.batches()
+            batches = self.source.batches()
+            for first in batches:
+                rows: Iterator[Batch] = chain([first], batches)
+                if has_spans(first):
+                    self.source.say(NOTE)
+                    rows = rows_of_spans(rows, self.source.name)
+                yield from rows
             return
         for batch in self.source.some(self._choose):
             chosen = {*self._choose(list(batch.columns)), *self._of_folders}
@@ -104,13 +97,53 @@ class Typed:
     def _choose(self, titles: Sequence[str]) -> list[str]:
         """The titles to be read. If none is wanted, the first: a table has a length."""
         names = recognise(titles, self.role, self.mapping, self.source.name)
-        return [title for title in titles if names[title] in (self.wanted or ())] or list(titles[:1])
+        wanted = self.wanted or frozenset()
+        if "retrieved" in wanted and "retrieved" not in names.values():
+            wanted |= {"contexts"}  # its objects may have ids
+        paths = [split_path(path, titles) for path in self.mapping.values()]
+        heads = {parts[0] for parts in paths if parts is not None} | heads_of(titles, self.role)
+        return [title for title in titles if names[title] in wanted or title in heads] or list(titles[:1])
+
+    def _known(self, batch: Batch) -> Known:
+        """How the file of another tool is read; its note says so."""
+
+        def recognised(not_meant: frozenset[str]) -> dict[str, str]:
+            return by_alias([title for title in batch.columns if title not in not_meant], self.role)
+
+        known = known_file(batch, self.role, self.mapping, recognised)
+        if known.note:
+            self.source.say(known.note)
+        return known
+
+    def _columns(self, name: str, title: str, batch: Batch, names: Collection[str]) -> dict[str, Column]:
+        """The column of this name, and those that objects in its cells fill."""
+        column = batch.columns.get(title)
+        if column is None or name not in ("contexts", "relevant", "retrieved"):
+            return {name: self._column(name, title, batch)}
+        if name == "contexts":
+            return self._contexts(title, self._cells(column, title, batch, read_passages), names)
+        with suppress(InputError):  # most are lists of ids
+            return {name: self._cells(column, title, batch, as_list)}
+        documents = self._cells(column, title, batch, read_gold_documents if name == "relevant" else read_documents)
+        columns = {name: [cell and cell.ids for cell in documents]}
+        if name == "relevant" and any(cell and cell.grades for cell in documents):
+            columns[RELEVANCE_GRADES] = [cell and cell.grades for cell in documents]
+        return columns
+
+    def _contexts(self, title: str, cells: Sequence[Passages | None], names: Collection[str]) -> dict[str, Column]:
+        columns: dict[str, Column] = {"contexts": [cell and cell.texts for cell in cells]}
+        if CONTEXT_DETAILS not in names and any(cell and cell.details for cell in cells):
+            columns[CONTEXT_DETAILS] = [cell and cell.details for cell in cells]
+        if "retrieved" not in names and any(cell and cell.ids for cell in cells):
+            self.source.say(f"retrieved = the ids in {title!r}")
+            columns["retrieved"] = [cell and cell.ids for cell in cells]
+        return columns
 
     def _column(self, name: str, title: str, batch: Batch) -> Column:
         column = batch.columns.get(title)
         if column is None:
             return [None] * len(batch)
-        if name == "reference" and _alias(title) not in _PLURAL:
+        if name == "reference" and alias(title) not in PLURAL:
             clean = batch.plain or is_clean(column)
             if clean and not ("[" in "".join(column) and any(map(_LIST_BEGINS, column))):
                 return [[value] for value in column]
@@ -120,7 +153,7 @@ class Typed:
         if name in NUMBER_COLUMNS:
             return self._numbers(column, title, batch)
         if name in LIST_COLUMNS:
-            return self._cells(column, title, batch, partial(as_list, strict=name != "contexts"))
+            return self._cells(column, title, batch, as_list)
         if batch.plain or is_clean(column):
             return column
         if name in TEXT_COLUMNS:
@@ -180,39 +213,13 @@ def _reference(value: object) -> list[str] | None:
     return None if text is None else [text]
 
 
-def recognise(titles: Sequence[str], role: Role, mapping: Mapping[str, str], file: str) -> dict[str, str]:
-    """The table's name for each title of a file: by the user's mapping, then by the aliases.
-
-    Other columns keep their own title, unless the table uses that name for something else.
-    """
-    names: dict[str, str] = {}
-    mapped = {title for name, title in mapping.items() if name in _ALIASES[role]}
-    by_alias = {_alias(title): title for title in reversed(titles) if title not in mapped}
-    for name, aliases in _ALIASES[role].items():
-        title = mapping.get(name)
-        if title is not None and title in titles:
-            names[title] = name
-        else:  # of two files, only one may have the title in the mapping
-            present = [by_alias[alias] for alias in aliases if alias in by_alias]
-            if len(present) > 1 and _alias(present[0]) != name:
-                raise ColumnError(
-                    f"{' and '.join(map(repr, present))} could each be the {name}",
-                    file=file,
-                    hint=f"say which one: {column_option(name, present[0])}",
-                )
-            if present:
-                names.setdefault(present[0], name)
-    taken = set(names.values())
-    for title in titles:
-        if title not in names:
-            own = as_text(title) or "unnamed"
-            names[title] = own if own not in taken and own not in NAMED_COLUMNS else f"{role}.{own}"
-    return {title: names[title] for title in titles}
-
-
-def _alias(title: str) -> str:
-    """A title in the form of the aliases: `Ground Truth` is `ground_truth`."""
-    return title.strip().casefold().replace(" ", "_").replace("-", "_")
+def _reach(batch: Batch, paths: Iterable[str]) -> None:
+    """Add a column for each path that leads into one."""
+    titles = list(batch.columns)
+    for path in paths:
+        parts = None if path in batch.columns else split_path(path, titles)
+        if parts is not None:
+            batch.columns[path] = [value_at(value, parts[1]) for value in batch.columns[parts[0]]]
 
 
 def check_mapping(mapping: Mapping[str, str]) -> None:

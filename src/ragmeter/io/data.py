@@ -16,8 +16,10 @@ from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.datasets import listing_signature
 from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
 from ragmeter.io.locations import StorePath, on_disk, same_place
+from ragmeter.io.paths import keys_of, split_path
 from ragmeter.io.source import Reading, Source, open_source
-from ragmeter.table import NUMBER_COLUMNS, QID, Batch, outcome_column
+from ragmeter.io.tools import leads_to_value
+from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 
 #: Columns that are read for any metric: a row's name, why it failed, its conversation, how long it took.
 _OF_EVERY_RUN = (QID, "error", "session_id", *NUMBER_COLUMNS)
@@ -66,6 +68,16 @@ class Data:
     def join_counts(self) -> dict[str, int]:
         """How many rows were matched and unmatched; empty without a reference."""
         return {} if self.reference is None else asdict(self.counts)
+
+    def notes(self) -> list[str]:
+        """How the data was understood, where that could be otherwise; known when it was read."""
+        sources = [source for source in (self.results, self.reference) if source is not None]
+        return [note for source in sources for note in source.notes]
+
+    def noted(self) -> dict[str, list[str]]:
+        """The same for a summary: nothing if there is nothing to say."""
+        notes = self.notes()
+        return {"notes": notes} if notes else {}
 
     def _is_one_file(self) -> bool:
         """Whether results and reference are one file, or two with the same content."""
@@ -129,21 +141,28 @@ class Data:
         """Check that the columns in the mapping exist, and those that the metrics need."""
         sources = [source for source in (self.results, self.reference) if source is not None]
         if self.mapping:
-            titles = [title for source in sources for title in next(source.batches()).columns]
-            for name, title in self.mapping.items():
-                if title not in titles:
-                    raise ColumnError(
-                        f"{column_option(name, title)}: there is no column {title!r}{did_you_mean(title, titles)}",
-                        file=sources[0].name,
-                        hint=f"the columns are {', '.join(titles)}",
-                    )
+            self._check_mapping(sources)
         needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
         for needed, wanted_by in [*needs, *more.items()]:
             if needed not in batch.columns:
-                gold = needed in ("reference", "relevant")
+                gold = needed in GOLD_COLUMNS
                 source = sources[-1] if gold else sources[0]
                 titles = list(next(source.batches()).columns)
                 raise missing_column(needed, wanted_by, titles, source.name, other_file=gold and self.reference is None)
+
+    def _check_mapping(self, sources: Sequence[Source]) -> None:
+        firsts = [next(source.batches()) for source in sources]
+        titles = [title for first in firsts for title in first.columns]
+        for name, title in self.mapping.items():
+            if title in titles or any(leads_to_value(first, title, "contexts") for first in firsts):
+                continue
+            within = [first.columns[parts[0]] for first in firsts if (parts := split_path(title, list(first.columns)))]
+            reason = f"there is no column {title!r}{did_you_mean(title, titles)}"
+            hint = f"the columns are {', '.join(titles)}"
+            if within:
+                keys = keys_of(within[0])
+                reason, hint = f"no row has {title!r}", f"there are {', '.join(keys)}" if keys else "it has no objects"
+            raise ColumnError(f"{column_option(name, title)}: {reason}", file=sources[0].name, hint=hint)
 
     def signature(self) -> dict[str, Any]:
         """What identifies the inputs."""

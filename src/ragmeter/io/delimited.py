@@ -7,13 +7,13 @@ import io
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from ragmeter.errors import InputError
 from ragmeter.hints import by_caller, option
 from ragmeter.io import quick
 from ragmeter.io.batches import CHARACTERS, ROWS, check_columns, repeated
-from ragmeter.io.blocks import TooLongError, blocks_of_lines, decoded
+from ragmeter.io.blocks import Continued, TooLongError, blocks_of_lines, decoded
 from ragmeter.io.limits import Limit
 from ragmeter.table import Batch
 
@@ -38,7 +38,7 @@ def read(
         for columns, lines in quick.read(stream, delimiter, rest, limit.size):
             header = header or _header(rest.header or [], name, delimiter)
             yield Batch(dict(zip(header, columns, strict=True)), lines, plain=True)
-    buffered = io.BufferedReader(_Continued(rest.pending, stream), 1 << 20)
+    buffered = io.BufferedReader(Continued(rest.pending, stream), 1 << 20)
     if rest.header is not None:
         encoding = "utf-8"  # after the beginning, a BOM is text
         header = header or _header(rest.header, name, delimiter)
@@ -124,24 +124,6 @@ def _split(block: str) -> list[str]:
     lines = [f"{line}\n" for line in block.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
-
-
-class _Continued(io.RawIOBase):
-    """A stream with some bytes put back at its beginning."""
-
-    def __init__(self, before: bytes, stream: BinaryIO) -> None:
-        self._before = memoryview(before)
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        size = len(buffer)
-        data, self._before = self._before[:size], self._before[size:]
-        data = data if len(data) else memoryview(self._stream.read(size))
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _header(row: list[str], name: str, delimiter: str) -> list[str]:

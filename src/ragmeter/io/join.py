@@ -16,7 +16,7 @@ from ragmeter.errors import ColumnError, InputError
 from ragmeter.hints import column_option
 from ragmeter.io.batches import ROWS
 from ragmeter.io.columns import Typed
-from ragmeter.table import NO_RESULT, QID, Batch, Column
+from ragmeter.table import GOLD_COLUMNS, NO_RESULT, QID, Batch, Column
 
 #: The most unmatched ids that are listed; the others are only counted.
 _NAMED = 20
@@ -85,7 +85,7 @@ def with_reference(batch: Batch, gold: Reference, counts: JoinCounts) -> Batch:
     for name, column in gold.columns.items():
         given = columns.get(name)
         joined = [None if place is None else column[place] for place in places]
-        if given is None or name in ("reference", "relevant"):
+        if given is None or name in GOLD_COLUMNS:
             columns[name] = joined
         elif None in given:
             columns[name] = [own if own is not None else other for own, other in zip(given, joined, strict=True)]

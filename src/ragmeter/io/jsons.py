@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from ragmeter.errors import InputError
 from ragmeter.io.batches import batches_of_records, numbered
 from ragmeter.io.blocks import TooLongError, blocks_of_lines, decoded
 from ragmeter.io.decoding import check_values, decode
+from ragmeter.io.documents import ROW_KEYS, rows_in
 from ragmeter.io.limits import Limit
 from ragmeter.table import Batch
 
-#: Keys of an object that may have its rows.
-_ROW_KEYS = ("results", "rows", "data", "records")
 _AS_LINES = "JSON Lines (one object per line, .jsonl) may be of any size"
 
 
@@ -38,21 +37,28 @@ def _records(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> Iterat
         raise limit.error("this line", name, number) from None
 
 
-def read_document(stream: BinaryIO, encoding: str, *, name: str, limit: Limit = Limit()) -> Iterator[Batch]:  # noqa: B008 - frozen
+def read_document(
+    stream: BinaryIO,
+    encoding: str,
+    *,
+    name: str,
+    limit: Limit = Limit(),  # noqa: B008 - frozen
+    say: Callable[[str], None] = lambda note: None,
+) -> Iterator[Batch]:
     """One document: a list of objects, an object with such a list under `results`, `rows`, `data` or `records`, or an
-    object that is the only row.
+    object that is the only row. `say` takes a line about a form that could be otherwise.
     """
     text = _text(stream, encoding, name, limit)
     check_values(text, name)
     document = decode(text, name)
     del text
     if isinstance(document, dict):
-        document = next((document[key] for key in _ROW_KEYS if _holds_rows(document.get(key))), [document])
+        document = rows_in(document, say)
     if not isinstance(document, list):
         raise InputError(
             f"a list of objects is expected, got {_kind(document)}",
             file=name,
-            hint=f"an object may hold the list under {', '.join(_ROW_KEYS)}",
+            hint=f"an object may hold the list under {', '.join(ROW_KEYS)}",
         )
     rows = (_object(row, name, number) for number, row in enumerate(document, 1))
     yield from batches_of_records(numbered(rows), name)
@@ -74,14 +80,6 @@ def _object(value: Any, name: str, line: int) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"each row must be an object, got {_kind(value)}", file=name, line=line)
     return value
-
-
-def _holds_rows(value: Any) -> bool:
-    """Whether this is a list of rows: any of its items is an object. A list of texts or numbers is a cell.
-
-    Among rows, an item that is not an object is an error.
-    """
-    return isinstance(value, list) and (not value or any(isinstance(row, dict) for row in value))
 
 
 def _kind(value: Any) -> str:

@@ -10,9 +10,9 @@ import codecs
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
-from ragmeter.io import delimited, jsons, parquet
-from ragmeter.io.batches import ROWS, batches_of_records, numbered
+from ragmeter.io import beir, delimited, in_memory, jsons, parquet, trec
+from ragmeter.io.batches import ROWS
 from ragmeter.io.datasets import DataFile, files_of, is_glob, single
 from ragmeter.io.limits import Limit
 from ragmeter.io.locations import Location, StorePath, location
@@ -34,7 +34,7 @@ _WHICH = f"say which with {option('encoding')}"
 _COMPRESSED = {".gz", ".zst", ".zstd"}
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 Opener = Callable[[], BinaryIO]
-FORMATS = "csv, tsv, json, jsonl or parquet, plain or compressed (.gz, .zst)"
+FORMATS = "csv, tsv, json, jsonl, parquet, or a run or qrels of TREC, plain or compressed (.gz, .zst)"
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Source:
 
     `n_rows` is None where the number of rows is not known without reading them. `files` are those of a data set, be it
     a folder, a pattern or what is in a store; of a data set, `some` reads those columns alone that are chosen.
+    `notes` say how the data was understood, where that could be otherwise; reading adds to them.
     """
 
     name: str
@@ -51,6 +52,11 @@ class Source:
     n_rows: int | None = None
     files: tuple[DataFile, ...] = ()
     some: Callable[[Choose], Iterator[Batch]] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def say(self, text: str) -> None:
+        """Add a note; reading again adds nothing."""
+        _say(self.notes, self.name, text)
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Its rows one by one as dicts, each with its line."""
@@ -72,17 +78,19 @@ def stem(path: Location) -> str:
 class Reading:
     """How to read a file. Without `delimiter` it follows from the file's ending.
 
-    `max_field` is the most that a row may take, or a JSON document, in MiB.
+    `max_field` is the most that a row may take, or a JSON document, in MiB. `split` is the part of a data set to read
+    that has several under names: `test` of a BEIR folder, or of a `DatasetDict`.
     """
 
     encoding: str | None = None
     quotes: bool = True
     delimiter: str | None = None
     max_field: float | None = None
+    split: str | None = None
 
 
 def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results") -> Source:  # noqa: B008 - frozen
-    """A source for a path or an address, a list of dicts, or a pandas, polars or Arrow frame.
+    """A source for a path or an address, rows in memory (`in_memory.py`), or a pandas, polars or Arrow frame.
 
     A path may be that of a folder, or a pattern. `what` names data without a file.
     """
@@ -94,13 +102,12 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
         return Source(
             what, None, partial(_read_frame, cache(partial(_arrow, data, what)), what)
         )  # a stream is read once
-    if isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
-        if not data:
-            raise InputError("the list has no rows", file=what)
-        return Source(what, None, lambda: batches_of_records(numbered(data), what), len(data))
+    if (rows := in_memory.rows_of(data, what, reading.split)) is not None:
+        return Source(what, None, rows.batches, rows.count)
     raise UsageError(
         f"can't read rows from {type(data).__name__}",
-        hint="give a path, a list of dicts, or a pandas, polars or Arrow frame",
+        hint="give a path, a list or a generator of dicts, a dict of lists, a pandas, polars or Arrow frame, or a "
+        "Dataset of Hugging Face",
     )
 
 
@@ -113,6 +120,10 @@ def checked(reading: Reading) -> Reading:
 
 def _open_location(path: Location, reading: Reading) -> Source:
     name = str(path)
+    if isinstance(path, Path) and beir.is_beir(path):
+        qrels, note = beir.qrels_of(path, reading.split)
+        queries = open_file(beir.queries_of(path), reading)
+        return beir.with_questions(open_file(qrels, reading), queries, path, note)
     if is_glob(path) or path.is_dir():
         files = tuple(files_of(path))
     elif not path.exists():
@@ -175,20 +186,40 @@ def open_file(
     known_path = path if can_be_opened_again else None
     if ending == ".parquet":
         return Source(name, known_path, partial(parquet.read, name, opened, limit, choose, groups))
+    encoding = reading.encoding or "utf-8-sig"
+    notes: list[str] = []
+    say = partial(_say, notes, name)
+    read: Callable[[BinaryIO, str], Iterator[Batch]]
     if ending in _DELIMITERS:
         delimiter = reading.delimiter or _DELIMITERS[ending]
         read = partial(delimited.read, name=name, delimiter=delimiter, quotes=reading.quotes, limit=limit)
+        if delimiter == "\t" and span is None:
+            read = partial(trec.read_or, other=read, name=name, limit=limit, say=say)
     elif ending in (".jsonl", ".ndjson"):
         read = partial(jsons.read_lines, name=name, limit=limit)
     elif ending == ".json":
-        read = partial(jsons.read_document, name=name, limit=limit)
+        read = partial(jsons.read_document, name=name, limit=limit, say=say)
+    elif kind := _trec_kind(name, opened, encoding):
+        read = trec.reader(kind, name, limit, say)
     else:
         raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=f"it should be {FORMATS}")
-    encoding = reading.encoding or "utf-8-sig"
     if span is not None:
         opened = partial(open_span, path, span)
     may_be_empty = span is not None
-    return Source(name, known_path, partial(_read_text, name, opened, encoding, read, may_be_empty=may_be_empty))
+    batches = partial(_read_text, name, opened, encoding, read, may_be_empty=may_be_empty)
+    return Source(name, known_path, batches, notes=notes)
+
+
+def _say(notes: list[str], name: str, text: str) -> None:
+    """Add a note about a file; reading it again adds nothing."""
+    if (note := f"{name}: {text}") not in notes:
+        notes.append(note)
+
+
+def _trec_kind(name: str, opened: Opener, encoding: str) -> trec.Kind | None:
+    """Whether a file whose ending says nothing is one of TREC's."""
+    with _text_errors(name, opened, encoding), _binary(opened) as stream:
+        return trec.kind_of(stream.read(trec.HEAD), encoding)
 
 
 def _text_encoding(name: str) -> str:
@@ -215,13 +246,20 @@ def _read_text(
     may_be_empty: bool = False,
 ) -> Iterator[Batch]:
     """The batches of a text file; errors of decoding, decompression and the system become InputErrors."""
+    any_rows = False
+    with _text_errors(name, opened, encoding), _binary(opened) as stream:
+        for batch in read(stream, encoding):
+            if len(batch):
+                any_rows = True
+                yield batch
+    if not any_rows and not may_be_empty:
+        raise InputError("the file has no rows", file=name, hint="at least one row of data is needed")
+
+
+@contextmanager
+def _text_errors(name: str, opened: Opener, encoding: str) -> Iterator[None]:
     try:
-        with _binary(opened) as stream:
-            any_rows = False
-            for batch in read(stream, encoding):
-                if len(batch):
-                    any_rows = True
-                    yield batch
+        yield
     except UnicodeDecodeError as error:
         raise _encoding_error(name, opened, encoding, error) from None
     except UnicodeError as error:
@@ -230,8 +268,6 @@ def _read_text(
         raise InputError(f"the compressed file is damaged: {error}", file=name) from None
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror or error}", file=name) from None
-    if not any_rows and not may_be_empty:
-        raise InputError("the file has no rows", file=name, hint="at least one row of data is needed")
 
 
 @contextmanager

@@ -157,12 +157,7 @@ class Judge:
 
     def asked(self, node: Asked) -> Asked:
         """The column as this judge is asked about it: in the user's own words, if there are any."""
-        if self.words is None:
-            if node.parts is not None and self.items_per_call == 1:
-                return replace(node, **node.parts.alone)
-            return node
-        form = OWN_FORM if node.name == verdict.name else node.form
-        return replace(node, words=self.words, form=form, known=None, labels={})
+        return as_asked(node, self.words, self.items_per_call)
 
     def signature(self, node: Asked = verdict) -> dict[str, Any]:
         """Everything that a reply depends on besides the texts."""
@@ -180,6 +175,11 @@ class Judge:
     def spec(self, node: Asked = verdict) -> str:
         """What the calls of this judge are filed under: everything but the texts."""
         return digest(self.signature(node) | self.client().digests())
+
+    def filed(self, node: Asked = verdict) -> dict[str, Any]:
+        """For the manifest: how to look up this judge's replies in their journal. It holds nothing secret."""
+        words = {} if self.words is None else {"words": self.words}
+        return {"calls": self.spec(node), **words, **({} if self.journal is None else {"journal": str(self.journal)})}
 
     def client(self) -> ChatProvider:
         """The connection that it is asked through, to be opened as a context."""
@@ -268,7 +268,7 @@ class ColumnJudge:
 
     def key(self, values: Mapping[str, str], repeat: int, attempt: int) -> str:
         """What a reply is kept under in the journal."""
-        return digest([self.spec, dict(values), repeat, attempt])
+        return reply_key(self.spec, values, repeat, attempt)
 
     def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
         """How many of a row's repeats take no call, because of what a journal has; `retry` as in `ask`."""
@@ -356,9 +356,27 @@ class LLMJudge(Judge):
         return run_calls(work, Limits(self.repeats, self.retries, give_up_after=self.give_up_after))
 
 
+def as_asked(node: Asked, words: str | None, items_per_call: int) -> Asked:
+    """A column as a judge is asked about it: in the user's own words, if there are any."""
+    if words is None:
+        return replace(node, **node.parts.alone) if node.parts is not None and items_per_call == 1 else node
+    form = OWN_FORM if node.name == verdict.name else node.form
+    return replace(node, words=words, form=form, known=None, labels={})
+
+
+def reply_key(spec: str, values: Mapping[str, str], repeat: int, attempt: int) -> str:
+    """What a reply is kept under in the journal, by the judge's `spec` and the texts."""
+    return digest([spec, dict(values), repeat, attempt])
+
+
 def shown_texts(asked: Asked, row: Mapping[str, Any]) -> dict[str, str]:
     """What a model is shown of a row: each column as a text, several references each on its line."""
     return {name: _as_text(name, row.get(name)) for name in asked.needs}
+
+
+def texts_of_calls(asked: Asked, row: Mapping[str, Any], items_per_call: int) -> list[dict[str, str]]:
+    """The texts of each call that a row takes."""
+    return [shown_texts(asked, row)] if asked.parts is None else asked.parts.split(row, items_per_call)
 
 
 def _as_text(name: str, value: Any) -> str:

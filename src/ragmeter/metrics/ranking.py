@@ -7,48 +7,22 @@ first rank. A row without gold documents is not scored; one that retrieved nothi
 from __future__ import annotations
 
 import math
-import re
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import regex
 
 from ragmeter.definition import column, metric
-from ragmeter.errors import UsageError
 from ragmeter.metrics.bags import Ids, Sides, bags, share
+from ragmeter.metrics.chunks import CHUNK_MARK, Pattern, documents
+from ragmeter.metrics.grades import Graded
 from ragmeter.metrics.hits import IdLists, hits_by_sets
 from ragmeter.metrics.tokens import text_array
-from ragmeter.table import Scores
+from ragmeter.table import RELEVANCE_GRADES, Scores
 
-#: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` are chunks of the documents `<urn:uuid:X>` and `X`.
-_CHUNK_MARK = "::chunk-"
 _AT_ONCE = 2_048  # rows whose ids stay in a processor's cache
-_CHUNK_ID = r"(?s)^(?:doc-(<.+>)|(.+))::chunk-\d+$"
-#: Seconds that a user's pattern may take on a block of rows; most take far less than one.
-_PATTERN_LIMIT = 10.0
-_SHOWN = 80  # characters of an id in a message
-
-
-class Pattern(str):
-    """A regular expression for the document's id in a chunk's id: its first group, or the whole match."""
-
-    __slots__ = ()
-
-    @classmethod
-    def parse(cls, text: str) -> Pattern:
-        """The pattern, if it is a valid regular expression."""
-        try:
-            re.compile(text)
-            regex.compile(text)
-        except (re.error, regex.error) as error:
-            raise UsageError(f"{text!r} is not a regular expression: {error}") from None
-        return cls(text)
 
 
 @dataclass(frozen=True)
@@ -94,7 +68,7 @@ def ranked(relevant: IdLists, retrieved: IdLists, *, doc_id: str | None) -> Rank
 
 
 def _part(relevant: IdLists, retrieved: IdLists) -> Ranked:
-    hits = hits_by_sets(relevant, retrieved, _CHUNK_MARK)
+    hits = hits_by_sets(relevant, retrieved, CHUNK_MARK)
     return by_documents(relevant, retrieved) if hits is None else Ranked(*hits)
 
 
@@ -123,40 +97,6 @@ def by_documents(relevant: IdLists, retrieved: IdLists, doc_id: str | None = Non
         gold=np.bincount(groups.pair[is_gold], minlength=rows),
         retrieved=np.bincount(groups.pair[is_retrieved], minlength=rows),
     )
-
-
-def documents(names: Any, pattern: str | None) -> Ids:
-    """A number for each id, the same for the same document."""
-    encoded = names.dictionary_encode()
-    distinct = encoded.dictionary
-    if pattern is not None:
-        distinct = pa.array(_matched(distinct.to_pylist(), pattern), pa.large_string())
-    elif pc.any(pc.match_substring(distinct, _CHUNK_MARK)).as_py():
-        distinct = pc.replace_substring_regex(distinct, _CHUNK_ID, r"\1\2")
-    else:
-        return np.asarray(encoded.indices.to_numpy(), dtype=np.int64)
-    documents_of_names = distinct.dictionary_encode().indices.to_numpy()
-    return np.asarray(documents_of_names[encoded.indices.to_numpy()], dtype=np.int64)
-
-
-def _matched(names: list[str], pattern: str) -> Iterator[str]:
-    """The part of each id that the pattern finds, or the whole id; within a time limit, which `re` does not have."""
-    compiled = regex.compile(pattern)
-    group = 1 if compiled.groups else 0
-    end = time.perf_counter() + _PATTERN_LIMIT
-    for name in names:
-        try:
-            match = compiled.search(name, timeout=max(end - time.perf_counter(), 1e-3))
-        except TimeoutError:
-            raise UsageError(
-                f"the pattern {pattern!r} takes more than {_PATTERN_LIMIT:g} seconds, at the id {_shortened(name)!r}",
-                hint="avoid a repetition inside a repetition: (a|aa)+ tries every way to cut an id into pieces",
-            ) from None
-        yield name if match is None else match[group] or name
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _SHOWN else name[:_SHOWN] + "…"
 
 
 @metric(direction="higher")
@@ -201,21 +141,41 @@ def context_f1(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
     return share(2 * ranked.hits(), ranked.retrieved + ranked.gold)
 
 
-@metric(direction="higher")
-def ndcg(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
+@metric(direction="higher", may_lack=(RELEVANCE_GRADES,))
+def ndcg(
+    ranked: Ranked,
+    graded: Graded | None,
+    *,
+    k: int | None = None,
+    doc_id: Pattern | None = None,
+    gains: Literal["linear", "exponential", "binary"] = "linear",
+) -> Scores:
     """Normalised discounted cumulative gain: are the gold documents at the top?
 
-    **Formula.** `DCG@k / IDCG@k` with binary gain: `DCG` sums `1 / log2(rank + 1)` over the gold documents within the
-    first k, `IDCG` is the same for an ideal ranking of *all* gold documents, cut at k. Without k, the whole list.
+    **Formula.** `DCG@k / IDCG@k`: `DCG` sums `gain / log2(rank + 1)` over the gold documents within the first k, `IDCG`
+    is the same for an ideal ranking of *all* gold documents, cut at k. Without k, the whole list. The gain is 1; where
+    the gold documents have grades (TREC qrels), it is the grade, as in trec_eval, or `2^grade - 1` with
+    `[gains=exponential]`. `[gains=binary]` ignores grades.
 
     **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
 
     **Use it** to compare retrievers and rerankers, where order matters. **Not** when the generator sees all k
     documents anyway: there recall matters.
     """
+    if graded is not None and gains != "binary":
+        return _graded_ndcg(graded, k, exponential=gains == "exponential")
     limit = int(min(ranked.gold.max(initial=0), k or math.inf))
     ideal = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(limit) + 2))])
     return share(ranked.total(1 / np.log2(ranked.rank + 1), k), ideal[np.minimum(ranked.gold, limit)])
+
+
+def _graded_ndcg(graded: Graded, k: int | None, *, exponential: bool) -> Scores:
+    def gains(grades: Scores) -> Scores:
+        positive = np.maximum(grades, 0.0)  # some collections have grades below 0, for spam
+        return np.exp2(positive) - 1 if exponential else positive
+
+    ideal = graded.discounted(gains(graded.ideal_grade), ideal=True, k=k)
+    return share(graded.discounted(gains(graded.grade), ideal=False, k=k), ideal)
 
 
 @metric(direction="higher")
@@ -328,3 +288,33 @@ def correct_docs_count(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scor
     **Use it** beside the two other counts. **Not** to compare questions with different numbers of gold documents.
     """
     return ranked.hits().astype(np.float64)
+
+
+@metric(direction="none")
+def judged(judgements: Graded, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
+    """Share of the first k documents that somebody has judged, as relevant or not.
+
+    **Formula.** `|first k that have a grade| / |first k|`, over the documents that were retrieved: fewer than k if the
+    list is shorter. Without k, the whole list.
+
+    **Edge cases.** Nothing retrieved: not scored (`undefined`). No judgements of this query: not scored.
+
+    **Use it** beside `ndcg@k` on TREC qrels: documents without a judgement count as not relevant, and a new system may
+    find good ones that nobody has looked at. **Not** as a measure of quality.
+    """
+    looked_at = judgements.retrieved if k is None else np.minimum(judgements.retrieved, k)
+    return np.where(looked_at > 0, share(judgements.count(k), looked_at), np.nan)
+
+
+@metric(direction="none", bounds=(0, math.inf))
+def unjudged_docs_count(judgements: Graded, *, k: int | None = None, doc_id: Pattern | None = None) -> Scores:
+    """Number of documents among the first k that nobody has judged.
+
+    **Formula.** `|first k| - |first k that have a grade|`. Without k, the whole list.
+
+    **Edge cases.** Nothing retrieved: 0. No judgements of this query: not scored.
+
+    **Use it** to know how many judgements are missing. **Not** as a measure of quality.
+    """
+    looked_at = judgements.retrieved if k is None else np.minimum(judgements.retrieved, k)
+    return np.asarray(looked_at - judgements.count(k), dtype=np.float64)

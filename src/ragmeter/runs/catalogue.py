@@ -59,7 +59,7 @@ class RunEntry:
             path.name,
             path,
             str(manifest.get("created") or ""),
-            _system(manifest),
+            system_of(manifest),
             str(data.get("sha256") or ""),
             str(data.get("file") or ""),
             summary["n_rows"],
@@ -128,7 +128,7 @@ def _data_set(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
     return {}
 
 
-def _system(manifest: Mapping[str, Any]) -> str:
+def system_of(manifest: Mapping[str, Any]) -> str:
     """What was asked, or the file of answers that was scored."""
     target = manifest.get("target")
     if isinstance(target, dict):

@@ -106,6 +106,7 @@ _SUMMARY = record(
         "numbers": maybe(mapped(_PERCENTILES)),
         "columns_left_out": mapped(count),
         "parts_skipped": listed(text),
+        "notes": listed(text),
         "long_references": count,
         "causes": maybe(mapped(count)),
         "abstained": maybe(record({"n": count, "right": count, "wrong": count})),

@@ -48,8 +48,14 @@ class Scored:
 class RowsWriter:
     """Writes each batch as a row group, and counts what was not scored."""
 
-    def __init__(self, path: Path, metrics: Sequence[Metric | Measure], columns: Sequence[str] | None = None) -> None:
-        """`columns` are the table's; without them, the first batch says which there are."""
+    def __init__(
+        self,
+        path: Path,
+        metrics: Sequence[Metric | Measure],
+        columns: Sequence[str] | None = None,
+        numbers: Collection[str] = (),
+    ) -> None:
+        """`columns` are the table's; without them, the first batch says which there are, and which are `numbers`."""
         self._path = path
         self._metrics = metrics
         self._score_columns = {name for metric in metrics for name in (metric.name, outcome_column(metric.name))}
@@ -61,7 +67,7 @@ class RowsWriter:
         self._is_for_short = any(metric.name.startswith(_FOR_SHORT) for metric in metrics)
         self._long_references = 0
         if columns is not None:
-            kinds = [(self._input_name(name), _array(name, [], NUMBER_COLUMNS).type) for name in columns]
+            kinds = [(self._input_name(name), _array(name, [], {*NUMBER_COLUMNS, *numbers}).type) for name in columns]
             scores = [((metric.name, pa.float64()), (outcome_column(metric.name), _OUTCOME)) for metric in metrics]
             self._begin(pa.schema([*kinds, *(kind for pair in scores for kind in pair)]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -108,7 +108,7 @@ def ask(
             conversation: str | None = None
             for count, place in enumerate(places, 1):
                 question = replace(questions[place], history=tuple(history), conversation_id=conversation)
-                key = current.key(*_key(question, digest.hexdigest()))
+                key = current.key(*key_of_answer(question, digest.hexdigest()))
                 answer = replies[place] = await _answer(caller, target, question, key)
                 heard(question, answer)
                 if isinstance(answer, Failure):  # later turns would be asked without their context
@@ -132,10 +132,21 @@ def ask(
     return run_calls(work, at_once, answers.journal, current.key())
 
 
-def _key(question: Question, history: str) -> tuple[Any, ...]:
+def key_of_answer(question: Question, history: str | None = None) -> tuple[Any, ...]:
     """What an answer depends on. A long history is represented by its digest: the time of n turns grows with n."""
-    earlier = question.messages() if len(question.history) <= _SPELLED_OUT else [history, question.text]
+    earlier: list[Any]
+    if len(question.history) <= _SPELLED_OUT:
+        earlier = question.messages()
+    else:
+        earlier = [_digest(question.history) if history is None else history, question.text]
     return question.qid, question.session_id, earlier, question.conversation_id
+
+
+def _digest(history: Iterable[tuple[str, str]]) -> str:
+    digest = hashlib.sha256()
+    for pair in history:
+        digest.update(dumps(pair).encode("utf-8", "replace"))
+    return digest.hexdigest()
 
 
 async def _answer(caller: Caller, target: Target, question: Question, key: str) -> Answer | Failure:

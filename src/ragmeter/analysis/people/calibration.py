@@ -236,7 +236,7 @@ def calibrate(
         empty_strata=matched.design.empty,
         labels=matched.counts,
         raters=matched.raters,
-        between_people=_between(matched, level) if len(matched.raters) > 1 else None,
+        between_people=between_people(matched, level) if len(matched.raters) > 1 else None,
         raw=rate(int(judge[scored].sum()), int(scored.sum()), level) if claims is None else claims.mean(level),
         clustered=_clustered(columns["session_id"]),
         unit="answer" if claims is None else "claim",
@@ -330,7 +330,8 @@ def _against(
     return AgainstPeople(*counts, agreement, kappa, sensitivity, specificity)
 
 
-def _between(matched: Matched, level: float) -> BetweenPeople:
+def between_people(matched: Matched, level: float) -> BetweenPeople:
+    """How well the people agree whose labels were matched; of exactly two also Cohen's kappa."""
     agreement, pairs = pairwise_agreement(matched.ratings)
     kappa = None
     if len(matched.raters) == 2:

@@ -43,6 +43,22 @@ begin?.addEventListener('submit', async (event) => {
   } catch (error) { problem(error); }
 });
 
+const comparison = document.getElementById('comparison');
+document.getElementById('keep')?.addEventListener('click', async () => {
+  const fields = new FormData(comparison);
+  try {
+    const {next} = await post('/side-by-side/keep', {...Object.fromEntries(fields), run: fields.getAll('run')});
+    location.assign(next);
+  } catch (error) { problem(error); }
+});
+
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = button.dataset.done;
+  });
+}
+
 const tags = document.getElementById('tags');
 tags?.addEventListener('submit', async (event) => {
   event.preventDefault();

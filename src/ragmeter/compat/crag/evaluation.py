@@ -233,10 +233,11 @@ async def judge_all(
     advance: Callable[[int], None],
     *,
     retry: bool = False,
+    heard: Callable[[JudgedTurn, Judgement], None] = lambda turn, judgement: None,
 ) -> None:
     """Decide every turn, with the judge where it needs one; long conversations first, since they take the longest.
 
-    `retry` asks again about turns whose recorded replies are no verdicts.
+    `retry` asks again about turns whose recorded replies are no verdicts; `heard` is called with each judgement.
     """
 
     async def judge_conversation(conversation: list[JudgedTurn]) -> None:
@@ -267,7 +268,9 @@ async def judge_all(
             await asyncio.gather(*(ask(turn) for turn in waiting))
 
     async def ask(turn: JudgedTurn) -> None:
-        turn.settle(await judge.ask(caller, client, turn.texts(judge.asked), retry=retry))
+        judgement = await judge.ask(caller, client, turn.texts(judge.asked), retry=retry)
+        turn.settle(judgement)
+        heard(turn, judgement)
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
     await for_each(longest_first, judge_conversation, 2 * caller.pace.most)  # enough to keep every worker busy

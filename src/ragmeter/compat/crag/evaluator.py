@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 
 from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.cascade import SharedTurns
-from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
+from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, JudgedTurn, group, judge_all
 from ragmeter.compat.crag.generation import Agent, Generation
+from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
@@ -21,25 +21,25 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
 from ragmeter.engine.judge_work import JudgeCalls
+from ragmeter.engine.watching import JudgingWatch
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import ColumnJudge, Judge, LLMJudge
+from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.probes import Check
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
-from ragmeter.show.progress import Advance, progress_bar
+from ragmeter.show.progress import Advance
 from ragmeter.targets.identity import fingerprint
 
 #: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
 Rows = dict[str, list[dict[str, Any]]]
 ScoresByPart = dict[str, dict[str, float | None]]
-#: Called with (number done, total).
-ProgressCallback = Callable[[int, int], None]
 TurnData = Sequence[Mapping[str, Any]] | Judged
 
 
@@ -133,6 +133,7 @@ class CRAGEvaluator:
         self.agent_name = agent_name
         self.journal = None if journal is None else Path(journal)
         self.progress: Advance = progress or (lambda turns: None)
+        self.watch = JudgingWatch()
         self.show_progress = show_progress
         self.feature_vocabularies: dict[str, list[str]] = {}
         self.all_turn_data: list[dict[str, Any]] = []
@@ -307,12 +308,18 @@ class CRAGEvaluator:
 
         def show_progress(turns: int) -> None:
             self.progress(turns)
+            self.watch.advance(turns)
             advance(turns)
 
         asks = judge.on(verdict)
 
+        def heard(turn: JudgedTurn, judgement: Judgement) -> None:
+            self.watch.judged(verdict.name, turn.columns, judgement)
+
         async def work(caller: Caller, client: ChatProvider) -> None:
-            await judge_all(judged, asks, caller, client, show_progress, retry=self.reuse.retry_failed)
+            self.watch.begin(caller)
+            retry = self.reuse.retry_failed
+            await judge_all(judged, asks, caller, client, show_progress, retry=retry, heard=heard)
 
         calls = self._calls(asks, judged)
         self._check, usage, effort = calls.make(work, judged.scope(judge.spec()), asks if judge.check else None)
@@ -361,7 +368,9 @@ class CRAGEvaluator:
             judge = self.llm_judge
             judge_signature = None
             if judge is not None:
-                judge_signature = {**judge.signature(), "repeats": judge.repeats, "tries": judge.tries}
+                own = {"repeats": judge.repeats, "tries": judge.tries}
+                journal = {} if self.journal is None else {"journal": str(self.journal)}
+                judge_signature = {**judge.signature(), **own, **judge.filed(), **journal}
             cascade_signature = None if self.cascade is None else self.cascade.signature()
             manifest = files.manifest_of(
                 folder.name, self._inputs, judge_signature, self.report.effort, cascade_signature
@@ -378,21 +387,3 @@ class CRAGEvaluator:
         turns = files.load_turns(path)
         self._inputs = {"turns": file_signature(Path(path))}
         return turns
-
-
-@contextmanager
-def tracking(
-    title: str, unit: str, total: int, callback: ProgressCallback | None, *, show_bar: bool
-) -> Iterator[Advance]:
-    """A function to call with the number of units that were just finished."""
-    done = 0
-    with progress_bar(show_bar, title, unit, total) as draw:
-
-        def advance(count: int) -> None:
-            nonlocal done
-            done += count
-            draw(count)
-            if callback is not None:
-                callback(done, total)
-
-        yield advance

@@ -44,6 +44,33 @@ def unsupported_spans(claim: str, passages: Sequence[str]) -> list[Span]:
     return lacking
 
 
+def supported_spans(text: str, others: Sequence[str]) -> list[Span]:
+    """Where the content words of a text begin and end, in characters, that one of the other texts has in any form."""
+    spans = [match.span() for match in _WORD.finditer(readable(text))]
+    words = [text[begin:end] for begin, end in spans]
+    if not words:
+        return []
+    (block,) = compare([(words, others)])
+    covered = _covered(block.compared)
+    unspaced = _in_passages(others) if any(map(_UNSPACED.match, words)) else ""
+    shared: list[Span] = []
+    for (begin, end), word, is_covered in zip(spans, words, covered, strict=True):
+        if _UNSPACED.match(word):
+            ends = [begin, *(begin + place for span in _in_letters(word, unspaced) for place in span), end]
+            shared += ((first, last) for first, last in zip(ends[::2], ends[1::2], strict=True) if first < last)
+        elif is_covered:
+            shared.append((begin, end))
+    return shared
+
+
+def _covered(compared: Compared) -> list[bool]:
+    """Which texts have content words, all of which the others have."""
+    words = compared.words
+    says_something = ~compared.claims.has(Mark.FUNCTION)[words.item]
+    lacking = words.per_pair(~words.is_covered & says_something)
+    return [bool(count) for count in (words.per_pair(words.is_covered & says_something) > 0) & (lacking == 0)]
+
+
 def _lacking(words: Sequence[str], passages: Sequence[str]) -> list[bool]:
     """Which words the passages lack. "3 million" is there if they have 3,000,000."""
     if not words:

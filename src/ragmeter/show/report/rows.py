@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter.analysis.claim_support import claim_columns
-from ragmeter.metrics.ranking import Pattern, documents
+from ragmeter.metrics.chunks import Pattern, documents
 from ragmeter.metrics.tokens import text_array
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import compact

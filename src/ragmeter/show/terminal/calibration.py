@@ -73,15 +73,20 @@ def _estimates(title: str, estimates: dict[str, Estimate], level: float) -> Figu
 
 def _people(result: Calibration, between: BetweenPeople) -> Iterator[str]:
     """The agreement among people."""
-    alpha, kappa = between.alpha, between.kappa
     yield f"people: {len(result.raters):,} ({', '.join(rater or 'unnamed' for rater in result.raters)})"
+    yield from agreement_lines(between)
+    yield f"what most of them say counts; split evenly, and left out: {result.labels.tied:,}"
+
+
+def agreement_lines(between: BetweenPeople) -> Iterator[str]:
+    """How well people agree: Krippendorff's alpha, pairs that agree, and between two Cohen's kappa."""
+    alpha, kappa = between.alpha, between.kappa
     undefined = f" ({alpha.undefined})" if alpha.undefined else ""
     n = f"n = {alpha.n_units:,} rows, {alpha.n_values:,} labels"
     yield f"Krippendorff's alpha: {number(alpha.value)}, {n}{undefined}"
     yield f"pairs that agree: {number(between.agreement)}, n = {between.pairs:,}"
     if kappa is not None:
         yield f"Cohen's kappa between them: {number(kappa.value)} ({interval(kappa.interval)}), n = {kappa.n:,}"
-    yield f"what most of them say counts; split evenly, and left out: {result.labels.tied:,}"
 
 
 def show_recalibration(result: Recalibration, output: Path) -> None:

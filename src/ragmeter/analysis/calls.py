@@ -1,0 +1,180 @@
+"""The calls behind a row: what a system or a judge was asked and what it replied, from the journals beside the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ragmeter import naming
+from ragmeter.asked import ASKED, AskedColumn
+from ragmeter.effects.recorded import RecordedReplies, RecordedReply
+from ragmeter.effects.rounds import Round
+from ragmeter.engine.filling import JUDGE_JOURNAL, OWN_JOURNAL
+from ragmeter.engine.offline_filling import rows_to_fill
+from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.judges.judge import as_asked, reply_key, texts_of_calls
+from ragmeter.judges.prompt import Prompt, prompt_hash
+from ragmeter.judges.providers.port import ChatReply
+from ragmeter.registry import load_builtin
+from ragmeter.runs.catalogue import JOURNAL, system_of
+from ragmeter.runs.conversations import conversation
+from ragmeter.runs.run import Run
+from ragmeter.table import SCORED, Batch
+from ragmeter.targets.asking import key_of_answer
+from ragmeter.targets.port import Answer, Question
+
+#: Calls of one row that are looked up at most.
+_MOST = 100
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call. `messages` are pairs of a role and a text; `changed`: the prompt's words are others in this version.
+
+    Tokens, dollars and the latency are None where they are not known.
+    """
+
+    column: str
+    asked: str
+    messages: tuple[tuple[str, str], ...]
+    reply: str
+    note: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    latency_ms: float | None
+    attempts: int
+    at: str
+    changed: bool = False
+
+
+def calls_of_row(run: Run, place: int) -> list[Call]:
+    """The recorded calls behind a row: the system's answer first, then what each judged column took."""
+    (row,) = run.records([place], run.columns)
+    return [*_answer_calls(run, place, row), *_judge_calls(run, row)][:_MOST]
+
+
+def _answer_calls(run: Run, place: int, row: Mapping[str, Any]) -> Iterator[Call]:
+    """The call by which the system under test has answered. The earlier turns of its session are part of its key."""
+    path = run.path.with_name(f"{run.name}{JOURNAL}")
+    target = run.manifest().get("target")
+    if not isinstance(target, Mapping) or not path.exists():
+        return
+    with RecordedReplies(path) as replies:
+        number = replies.round_of(run.name)
+        turns = conversation(run, row) or [place]
+        if number is None or place not in turns:
+            return
+        history: list[tuple[str, str]] = []
+        conversation_id: str | None = None
+        names = ["qid", "question", "session_id", "answer"]
+        for turn, own in zip(turns, run.records(turns, names), strict=True):
+            question = Question(
+                str(own["qid"]), own["question"], own.get("session_id") or None, 0, tuple(history), conversation_id
+            )
+            recorded = replies.get(Round(number).key(*key_of_answer(question)))
+            if turn == place and recorded is not None:
+                yield _answer_call(system_of(run.manifest()), question, recorded)
+            if turn == place or recorded is None:
+                return
+            answer = Answer.from_reply(recorded.reply)
+            history.append((question.text, answer.answer))
+            conversation_id = answer.conversation_id or conversation_id
+
+
+def _answer_call(asked: str, question: Question, recorded: RecordedReply) -> Call:
+    messages = tuple((message["role"], message["content"]) for message in question.messages())
+    answer = json.loads(recorded.reply.body)
+    return _call("answer", asked, messages, str(answer["answer"]), "", recorded)
+
+
+def _judge_calls(run: Run, row: Mapping[str, Any]) -> Iterator[Call]:
+    manifest = run.manifest()
+    load_builtin()
+    entries: dict[str, Mapping[str, Any]] = {**(manifest.get("asked") or {})}
+    if isinstance(manifest.get("judge"), Mapping):  # of conversations
+        entries.setdefault("verdict", manifest["judge"])
+    for name, entry in entries.items():
+        column = _asked_column(name)
+        if column is not None and isinstance(entry.get("calls"), str):
+            yield from _column_calls(run, row, column, entry)
+
+
+def _asked_column(name: str) -> AskedColumn | None:
+    try:
+        parsed = naming.parse(name)
+    except UsageError:
+        return None
+    return AskedColumn.of(ASKED[parsed.base], parsed.settings) if parsed.base in ASKED else None
+
+
+def _column_calls(run: Run, row: Mapping[str, Any], column: AskedColumn, entry: Mapping[str, Any]) -> Iterator[Call]:
+    items = int(entry.get("claims_per_call") or 1)
+    asked = as_asked(column.asked, entry.get("words"), items)
+    batch = Batch({name: [value] for name, value in row.items()})
+    (state,), (value,), (own,) = rows_to_fill(column, asked, batch)
+    if state != SCORED or value is not None:  # nobody was asked
+        return
+    reasons = bool(entry.get("reasons"))
+    prompt, changed = Prompt(asked, reasons=reasons), prompt_hash(asked, reasons=reasons) != entry.get("prompt")
+    with ExitStack() as stack:
+        journals = [stack.enter_context(RecordedReplies(path)) for path in _journals(run, entry)]
+        for texts in texts_of_calls(asked, own, items):
+            messages = tuple((message["role"], message["content"]) for message in prompt.messages(texts))
+            for recorded in _replies(journals, entry, texts):
+                reply = ChatReply.from_reply(recorded.reply)
+                note = reply.declined or ("cut off" if reply.cut_off else "")
+                model = str(entry.get("model") or "")
+                yield _call(column.name, model, messages, reply.content or "", note, recorded, changed=changed)
+
+
+def _replies(
+    journals: Sequence[RecordedReplies], entry: Mapping[str, Any], texts: Mapping[str, str]
+) -> Iterator[RecordedReply]:
+    """The replies of every repeat and of every try of it."""
+    for repeat in range(int(entry.get("repeats") or 1)):
+        for attempt in count():
+            key = reply_key(str(entry["calls"]), texts, repeat, attempt)
+            recorded = next((reply for journal in journals if (reply := journal.get(key)) is not None), None)
+            if recorded is None:
+                break
+            yield recorded
+
+
+def _journals(run: Run, entry: Mapping[str, Any]) -> list[Path]:
+    """Where a judge's replies may be: in the file that was named, the run's own journal, or that of all runs."""
+    named = [Path(entry["journal"])] if isinstance(entry.get("journal"), str) else []
+    paths = [*named, run.path / OWN_JOURNAL, run.path.parent / JUDGE_JOURNAL]
+    return list(dict.fromkeys(path.resolve() for path in paths if path.is_file()))
+
+
+def _call(
+    column: str,
+    asked: str,
+    messages: tuple[tuple[str, str], ...],
+    text: str,
+    note: str,
+    recorded: RecordedReply,
+    *,
+    changed: bool = False,
+) -> Call:
+    reply = recorded.reply
+    return Call(
+        column, asked, messages, text, note, reply.prompt_tokens, reply.completion_tokens, reply.cost,
+        reply.latency_ms or None, reply.attempts, recorded.at, changed,
+    )  # fmt: skip
+
+
+def calls_or_problem(run: Run, place: int) -> tuple[list[Call], str]:
+    """The calls behind a row, or why their journal can't be read."""
+    try:
+        return calls_of_row(run, place), ""
+    except RagmeterError as error:
+        return [], str(error)
+    except (ValueError, KeyError, TypeError):  # of another version, or changed by somebody
+        return [], "the recorded calls can't be read"

@@ -1,0 +1,180 @@
+"""The comparison of runs on their page: any test and alpha, kept with the runs if wanted, and the command for it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ragmeter.analysis.comparing import Comparison, Pair, compare
+from ragmeter.app import wording
+from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.layout import command, field, options, table
+from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.io.write import RUNS
+from ragmeter.runs.comparisons import KeptComparison, kept_comparison
+from ragmeter.runs.run import Run
+from ragmeter.show import numbers
+from ragmeter.show.numbers import given
+from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.terminal.catalogue import day
+from ragmeter.show.texts import shortened
+from ragmeter.stats.confidence import AUTO, TESTS
+
+#: Runs with more rows are compared only where that is asked for: it may take seconds.
+_QUICK = 20_000
+_LONGEST = 200
+#: What `ragmeter compare` does unless something else is chosen.
+_USUAL: dict[str, Any] = {
+    "metrics": None, "test": TESTS[0], "alpha": 0.05, "slices": None, "draws": 9_999, "movers": 3,
+    "interval": AUTO, "cluster": AUTO, "level": 0.95, "seed": 0,
+}  # fmt: skip
+
+
+def settings_fields(query: Any) -> dict[str, str]:
+    """The settings of a comparison in an address, so that other links of the page have them too."""
+    return {name: query.get(name) for name in ("test", "alpha", "compute") if query.get(name)}
+
+
+def comparison_part(runs: Sequence[Run], query: Any) -> Content:
+    """The settings, the verdicts, slices that turn, and the rows that moved most; as kept, unless others are chosen."""
+    kept = _kept(runs)
+    chosen = settings_fields(query)
+    settings = _settings(chosen) if chosen or kept is None or not kept.current else kept.settings
+    names = [run.name for run in runs]
+    form = _form(names, settings, query)
+    same = command(_command(runs, settings))
+    if max(run.n_rows for run in runs) > _QUICK and not chosen:
+        return joined(form, link(wording.COMPUTE, address("side-by-side", run=names, compute=1)), same)
+    try:
+        comparison = compare(list(runs), **settings)
+    except RagmeterError as error:
+        return joined(form, element("p", text(error), class_="note"), same)
+    pairs = [_pair(pair) for pair in comparison.pairs]
+    return joined(form, _kept_note(kept, settings), pairs, _about(comparison), same)
+
+
+def keep(runs: Sequence[Run], test: str, alpha: str) -> str:
+    """Compare, and write the comparison beside the runs; returns the address that shows it."""
+    if not runs:
+        raise UsageError("choose the runs to compare")
+    chosen = {"test": test, "alpha": alpha}
+    compare(list(runs), **_settings(chosen), keep=True)
+    return address("side-by-side", run=[run.name for run in runs], **chosen)
+
+
+def _settings(chosen: Mapping[str, str]) -> dict[str, Any]:
+    """The settings as they were typed; what they may be is for `compare` to say."""
+    try:
+        return {**_USUAL, "test": chosen.get("test", TESTS[0]), "alpha": float(chosen.get("alpha", _USUAL["alpha"]))}
+    except ValueError:
+        raise UsageError(f"alpha must be between 0 and 1, got {chosen['alpha'][:40]!r}") from None
+
+
+def _kept(runs: Sequence[Run]) -> KeptComparison | None:
+    try:
+        return kept_comparison(runs)
+    except RagmeterError:  # a damaged file is no reason to show nothing
+        return None
+
+
+def _kept_note(kept: KeptComparison | None, settings: Mapping[str, Any]) -> Content:
+    if kept is None:
+        return None
+    if not kept.current:
+        return element("p", wording.KEPT_BEFORE, class_="note")
+    is_shown = kept.settings == settings
+    return element("p", wording.KEPT.format(day=day(kept.created)), class_="note good") if is_shown else None
+
+
+def _form(names: Sequence[str], settings: Mapping[str, Any], query: Any) -> Markup:
+    """Which test, which alpha, and a button to keep the result."""
+    hidden = [element("input", type="hidden", name="run", value=name) for name in names]
+    hidden += [
+        element("input", type="hidden", name=name, value=query.get(name))
+        for name in ("metric", "change", "low")
+        if query.get(name)
+    ]
+    alpha = element("input", type="number", name="alpha", value=given(settings["alpha"]), min="0", max="1", step="any")
+    return element(
+        "form",
+        hidden,
+        field(wording.TEST, options("test", wording.TESTS, settings["test"])),
+        field(wording.ALPHA, alpha),
+        element("button", wording.COMPARE, class_="quiet"),
+        element("button", wording.KEEP, type="button", id="keep", class_="quiet"),
+        action="/side-by-side#comparison-title",
+        method="get",
+        id="comparison",
+        class_="filter",
+    )
+
+
+def _command(runs: Sequence[Run], settings: Mapping[str, Any]) -> str:
+    """The command that makes and keeps the same comparison."""
+    arguments: list[str] = []
+    for name, value in {**_USUAL, **settings}.items():
+        if value == _USUAL[name]:
+            continue
+        if name == "slices":
+            arguments += [part for column in value for part in ("--slice", column)]
+        elif name == "metrics":
+            arguments += ["--metrics", *value]
+        else:
+            shown = "none" if value is None else value if isinstance(value, str) else given(value)
+            arguments += [f"--{name}", shown]
+    folder = [] if runs[0].path.parent == RUNS else ["--output-dir", str(runs[0].path.parent)]
+    return shlex.join(["ragmeter", "compare", *(run.name for run in runs), *arguments, *folder, "--keep"])
+
+
+def _pair(pair: Pair) -> Markup:
+    """Two runs: the sentence, each metric's difference, slices that say otherwise, and movers."""
+    rows = [
+        [
+            text(titled(name, result.direction)),
+            numbers.number(result.mean_a),
+            numbers.number(result.mean_b),
+            numbers.signed(result.difference),
+            numbers.signed_interval(result.interval),
+            numbers.p_value(result.p_holm),
+            f"{result.better:,} / {result.worse:,}",
+            wording.VERDICTS.get(result.verdict, result.verdict),
+        ]
+        for name, result in pair.metrics.items()
+    ]
+    titles = [wording.METRIC, text(pair.a), text(pair.b), "difference", "interval", "p", "better / worse", "verdict"]
+    turned = [element("li", text(part.sentence)) for part in pair.slices if part.turns]
+    caption = f"{wording.COMPARISON}: {pair.a}, {pair.b}"
+    return joined(
+        element("p", text(pair.sentence), class_="verdict"),
+        table(titles, rows, caption=caption, figures=(1, 2, 3, 4, 5, 6)),
+        element("ul", turned) if turned else None,
+        _movers(pair),
+    )
+
+
+def _movers(pair: Pair) -> Content:
+    rows = [list(cells) for cells in _moved(pair)]
+    if not rows:
+        return None
+    titles = ["qid", wording.QUESTION, wording.METRIC, text(pair.a), text(pair.b)]
+    return element(
+        "details",
+        element("summary", wording.MOVERS),
+        table(titles, rows, caption=f"{wording.MOVERS}: {pair.a}, {pair.b}", figures=(3, 4)),
+    )
+
+
+def _moved(pair: Pair) -> Iterator[tuple[Content, ...]]:
+    for name, result in pair.metrics.items():
+        for mover in result.movers:
+            question = shortened(mover.question or "", _LONGEST)
+            yield text(mover.qid), text(question), text(name), numbers.number(mover.a), numbers.number(mover.b)
+
+
+def _about(comparison: Comparison) -> Markup:
+    """What the verdicts rest on."""
+    cluster = f", clustered by {comparison.cluster}" if comparison.cluster else ""
+    corrected = f" {wording.CORRECTED.format(tests=comparison.tests)}" if comparison.tests > 1 else ""
+    significant = wording.SIGNIFICANT.format(alpha=given(comparison.alpha))
+    return element("p", text(f"{wording.TEST}: {comparison.test}{cluster}.{corrected} {significant}"), class_="soft")

@@ -1,0 +1,67 @@
+"""A conversation: its turns one after another, each with its answer and scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragmeter.app import wording
+from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.scores import score
+from ragmeter.errors import UnknownNameError
+from ragmeter.runs.conversations import TURN, turns_of
+from ragmeter.runs.run import Run
+from ragmeter.show.texts import shortened
+from ragmeter.table import outcome_column
+
+_MOST_TURNS, _MOST_METRICS, _LONGEST = 200, 8, 20_000
+
+
+def conversation_address(run: Run, session: str) -> str:
+    """The address of a conversation's page."""
+    return address("run", run.name, "conversation", session=session)
+
+
+def conversation_page(run: Run, session: str) -> list[Content]:
+    """The page's content."""
+    places = turns_of(run, session)
+    if not places:
+        raise UnknownNameError("conversation", session, [])
+    metrics = run.row_metrics[:_MOST_METRICS]
+    names = [TURN, "qid", "question", "reference", "answer", "error", *metrics, *map(outcome_column, metrics)]
+    shown = places[:_MOST_TURNS]
+    turns = [
+        _turn(run, place, number, record)
+        for number, (place, record) in enumerate(zip(shown, run.records(shown, names), strict=True), 1)
+    ]
+    rest = len(places) - len(shown)
+    return [
+        element("ol", turns, class_="turns"),
+        element("p", wording.MORE_TURNS.format(count=rest), class_="soft") if rest else None,
+    ]
+
+
+def _turn(run: Run, place: int, number: int, record: dict[str, Any]) -> Markup:
+    """What was asked, what was answered, what was expected, and the scores."""
+    label = link(wording.TURN.format(turn=number), address("run", run.name, "row", place))
+    answer = record.get("answer")
+    why = f": {record['error']}" if record.get("error") else ""
+    said = element("span", text(wording.NO_ANSWER + why), class_="lacking") if answer is None else _text(answer)
+    references = record.get("reference") or []
+    expected = " / ".join([references] if isinstance(references, str) else references)
+    scores = [
+        joined(text(name), " ", score(record[name], record.get(outcome_column(name))), " ")
+        for name in run.row_metrics[:_MOST_METRICS]
+    ]
+    return element(
+        "li",
+        element("p", label, " ", text(record.get("qid") or ""), class_="soft"),
+        element("div", _text(record.get("question") or ""), class_="said asked"),
+        element("div", said, class_="said answered"),
+        element("p", f"{wording.REFERENCE}: ", text(shortened(expected, 2_000)), class_="soft") if expected else None,
+        element("p", scores, class_="soft"),
+    )
+
+
+def _text(content: str) -> Markup:
+    cut = f" … ({len(content):,} characters)" if len(content) > _LONGEST else ""
+    return text(content[:_LONGEST] + cut)

@@ -1,0 +1,59 @@
+"""What those who look on are told while a judge is asked: rows done, dollars, failures by cause, latest judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ragmeter.effects.caller import Caller
+from ragmeter.io.locations import Location
+from ragmeter.judges.judgement import Judgement
+from ragmeter.runs.status import Status
+from ragmeter.table import SCORED
+
+
+class JudgingWatch:
+    """Passes the progress of judging on to the run's status, if it has one."""
+
+    def __init__(self) -> None:
+        self._status: Status | None = None
+        self._caller: Caller | None = None
+
+    def begin(self, caller: Caller) -> None:
+        """The calls are made by this caller, which knows what they cost."""
+        self._caller = caller
+
+    def spent(self) -> float:
+        """Dollars so far, replies from the journal included, as the summary counts them."""
+        return 0.0 if self._caller is None else float(self._caller.usage.as_dict()["cost_usd"] or 0.0)
+
+    def advance(self, rows: int) -> None:
+        """So many rows are done."""
+        if self._status is not None:
+            self._status.advance(rows)
+
+    def judged(self, column: str, row: Mapping[str, Any], judgement: Judgement) -> None:
+        """A row has its judgement, or none."""
+        if self._status is None:
+            return
+        if judgement.outcome != SCORED:
+            self._status.failed(judgement.outcome)
+            return
+        reason = f" ({judgement.reason})" if judgement.reason else ""
+        self._status.answered(
+            str(row.get("question") or row.get("answer") or ""), f"{column}: {judgement.verdict}{reason}"
+        )
+
+    @contextmanager
+    def over(self, run: Location | None, total: int | None) -> Iterator[None]:
+        """Write the status of this run meanwhile. One in a store, or one that is not kept, has none."""
+        if not isinstance(run, Path):
+            yield
+            return
+        with Status(run, "judging", total, self.spent) as self._status:
+            try:
+                yield
+            finally:
+                self._status = None

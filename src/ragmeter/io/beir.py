@@ -1,0 +1,57 @@
+"""BEIR's folders: `queries.jsonl`, `qrels/test.tsv` and `corpus.jsonl`, read as a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragmeter.errors import InputError, UsageError, did_you_mean
+from ragmeter.hints import option
+from ragmeter.table import QID, Batch
+
+if TYPE_CHECKING:
+    from ragmeter.io.source import Source
+
+_QUERIES, _QRELS, _USUAL = "queries.jsonl", "qrels", "test"
+
+
+def is_beir(folder: Path) -> bool:
+    """Whether this is such a folder."""
+    return (folder / _QUERIES).is_file() and (folder / _QRELS).is_dir()
+
+
+def qrels_of(folder: Path, split: str | None) -> tuple[Path, str]:
+    """The file with the judgements of a split, and a note that says which it is."""
+    files = {path.stem: path for path in sorted((folder / _QRELS).glob("*.tsv"))}
+    if not files:
+        raise InputError("this folder of qrels has no .tsv file", file=str(folder / _QRELS))
+    if split is None and len(files) > 1 and _USUAL not in files:
+        hint = f"say which with {option('split', next(iter(files)))}"
+        raise UsageError(f"{folder} has qrels for {', '.join(files)}", hint=hint)
+    name = split or (_USUAL if _USUAL in files else next(iter(files)))
+    if name not in files:
+        hint = f"there are {', '.join(files)}"
+        raise UsageError(f"{folder} has no split {name!r}{did_you_mean(name, files)}", hint=hint)
+    others = [other for other in files if other != name]
+    others_note = f", not {' or '.join(others)}" if others else ""
+    return files[name], f"{folder}: read as a BEIR folder, split {name}{others_note}"
+
+
+def with_questions(qrels: Source, queries: Source, folder: Path, note: str) -> Source:
+    """The judgements with the texts of their queries."""
+
+    def batches() -> Iterator[Batch]:
+        texts = {str(row.get("_id")): row.get("text") for _, row in queries.records()}
+        for batch in qrels.batches():
+            batch.columns["question"] = [texts.get(qid) for qid in batch.columns[QID]]
+            yield batch
+
+    qrels.notes.append(note)
+    return replace(qrels, name=str(folder), batches=batches)
+
+
+def queries_of(folder: Path) -> Path:
+    """The file of the queries' texts."""
+    return folder / _QUERIES

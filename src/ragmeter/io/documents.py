@@ -1,0 +1,64 @@
+"""Where the rows are in a JSON document that is an object: the forms of several tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ragmeter.io.titles import is_title
+
+#: Keys of an object that may have its rows.
+ROW_KEYS = ("results", "rows", "data", "records", "testCases", "test_cases", "examples")
+Say = Callable[[str], None]
+
+
+def rows_in(document: Mapping[str, Any], say: Say) -> Any:
+    """The rows of an object; an object that has none is the only row.
+
+    If all its values are texts and none of its keys is the title of a column, they are qids with their answers.
+    """
+    if isinstance(inner := document.get("results"), dict) and _holds_rows(inner.get("results")):
+        return inner["results"]  # promptfoo
+    if (table := _split_table(document)) is not None:
+        say("read as a table with `columns` and `data`")
+        return table
+    for key in ROW_KEYS:
+        if _holds_rows(document.get(key)):
+            rows = document[key]
+            if key == "data" and any(isinstance(row, dict) and "paragraphs" in row for row in rows):
+                say("read as SQuAD: a row for each question, reference=answers.text")
+                return list(_squad(rows))
+            return rows
+    if document and all(isinstance(value, str) for value in document.values()) and not any(map(is_title, document)):
+        say("read as predictions, as SQuAD's are: each key is a qid, each value an answer")
+        return [{"qid": qid, "answer": answer} for qid, answer in document.items()]
+    return [document]
+
+
+def _split_table(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of a table that pandas wrote with orient="split", as MLflow keeps its tables."""
+    titles, rows = document.get("columns"), document.get("data")
+    if not isinstance(titles, list) or not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        return None
+    if not rows or any(len(row) != len(titles) for row in rows):
+        return None
+    return [dict(zip(map(str, titles), row, strict=True)) for row in rows]
+
+
+def _squad(articles: list[Any]) -> Iterator[dict[str, Any]]:
+    for article in articles:
+        for paragraph in article.get("paragraphs", ()):
+            for question in paragraph.get("qas", ()):
+                texts = dict.fromkeys(answer.get("text") for answer in question.get("answers", ()))
+                row = {"qid": question.get("id"), "question": question.get("question"), "reference": list(texts)}
+                row |= {"context": paragraph["context"]} if "context" in paragraph else {}
+                row |= {"is_impossible": question["is_impossible"]} if "is_impossible" in question else {}
+                yield row | ({"title": article["title"]} if "title" in article else {})
+
+
+def _holds_rows(value: Any) -> bool:
+    """Whether this is a list of rows: any of its items is an object. A list of texts or numbers is a cell.
+
+    Among rows, an item that is not an object is an error.
+    """
+    return isinstance(value, list) and (not value or any(isinstance(row, dict) for row in value))

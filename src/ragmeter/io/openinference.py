@@ -1,0 +1,125 @@
+"""Spans of OpenInference, as Phoenix exports them: one row for each trace.
+
+The question and the answer are the input and the output of the trace's first span without a parent, the contexts are
+the documents of its retrievers, or of the last reranker.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ragmeter.io.batches import batches_of_records, numbered
+from ragmeter.io.paths import split_path, value_at
+from ragmeter.passages import is_object
+from ragmeter.table import Batch
+
+_TRACE = ("context.trace_id", "trace_id", "traceId")
+_PARENT = ("parent_id", "parentId", "parent_span_id")
+_KIND = ("attributes.openinference.span.kind", "span_kind")
+_INPUT, _OUTPUT = "attributes.input.value", "attributes.output.value"
+_RETRIEVED, _RERANKED = "attributes.retrieval.documents", "attributes.reranker.output_documents"
+#: OpenTelemetry has no lists of objects: `retrieval.documents.0.document.content`.
+_FLAT = re.compile(r"(\d+)\.(.+)")
+NOTE = f"read as OpenInference spans: a row for each trace, question={_INPUT}, answer={_OUTPUT}, contexts={_RETRIEVED}"
+
+
+def has_spans(batch: Batch) -> bool:
+    """Whether these rows are spans: they belong to traces, and have a kind and an input or output."""
+    titles = list(batch.columns)
+    rows = range(min(len(batch), 200))
+
+    def any_row(paths: Iterable[str]) -> bool:
+        parts = [split_path(path, titles) for path in paths]
+        return any(value_at(batch.columns[part[0]][row], part[1]) is not None for part in parts if part for row in rows)
+
+    return any_row(_TRACE) and any_row(_KIND) and any_row((_INPUT, _OUTPUT))
+
+
+def rows_of_spans(batches: Iterable[Batch], name: str) -> Iterator[Batch]:
+    """The traces as rows. The spans are held in memory: those of a trace need not be together."""
+    traces: dict[str, list[_Span]] = {}
+    for batch in batches:
+        titles = list(batch.columns)
+        for row in zip(*batch.columns.values(), strict=True):
+            span = _Span(dict(zip(titles, row, strict=True)))
+            traces.setdefault(str(span.first(_TRACE)), []).append(span)
+    yield from batches_of_records(numbered(_row(trace, spans) for trace, spans in traces.items()), name)
+
+
+class _Span:
+    """A span, whose attributes are columns, objects, or keys with dots."""
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self._columns = columns
+        self.begin = str(self.at("start_time") or "")
+
+    def at(self, path: str) -> Any:
+        parts = split_path(path, list(self._columns))
+        return None if parts is None else value_at(self._columns[parts[0]], parts[1])
+
+    def first(self, paths: Sequence[str]) -> Any:
+        return next((value for path in paths if not _is_empty(value := self.at(path))), None)
+
+    def documents(self, path: str) -> list[Any]:
+        listed = self.at(path)
+        listed = listed.tolist() if hasattr(listed, "tolist") else listed
+        if isinstance(listed, list):
+            return [item for item in listed if is_object(item)]
+        attributes = self._columns.get("attributes")
+        if not isinstance(attributes, Mapping):
+            return []
+        beginning = path.removeprefix("attributes.") + "."
+        items: dict[int, dict[str, Any]] = {}
+        for key, value in attributes.items():
+            match = _FLAT.fullmatch(key.removeprefix(beginning)) if key.startswith(beginning) else None
+            if match is not None:
+                items.setdefault(int(match[1]), {})[match[2]] = value
+        return [items[place] for place in sorted(items)]
+
+
+def _row(trace: str, spans: Sequence[_Span]) -> dict[str, Any]:
+    spans = sorted(spans, key=lambda span: span.begin)
+    root = next((span for span in spans if span.first(_PARENT) is None), spans[0])
+    reranked = [documents for span in spans if (documents := span.documents(_RERANKED))]
+    retrieved = [document for span in spans for document in span.documents(_RETRIEVED)]
+    row = {
+        "qid": trace,
+        "question": _text(root.at(_INPUT)),
+        "answer": _text(root.at(_OUTPUT)),
+        "contexts": reranked[-1] if reranked else retrieved,
+        "latency_ms": _milliseconds(root),
+    }
+    if str(root.first(("status_code", "status.status_code")) or "").endswith("ERROR"):
+        row["error"] = root.first(("status_message", "status.description")) or "ERROR"
+    session = root.first(("attributes.session.id",))
+    return row if session is None else {**row, "session_id": session}
+
+
+def _text(value: Any) -> Any:
+    """A value; of a JSON object that has a single text, that text."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            inner = json.loads(value)
+        except ValueError:
+            return value
+        texts = [text for text in inner.values() if isinstance(text, str)]
+        return texts[0] if len(texts) == 1 else value
+    return value
+
+
+def _milliseconds(span: _Span) -> float | None:
+    begin, end = span.at("start_time"), span.at("end_time")
+    try:
+        if isinstance(begin, str) and isinstance(end, str):
+            begin, end = (datetime.fromisoformat(text) for text in (begin, end))
+        return float((end - begin).total_seconds() * 1000)
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == "" or value != value

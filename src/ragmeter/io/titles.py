@@ -1,0 +1,120 @@
+"""Titles of columns: what a column may be called in a file, by the file's role.
+
+In a reference file `answer` is the gold answer, in a results file it is the system's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from ragmeter.errors import ColumnError
+from ragmeter.hints import column_option
+from ragmeter.io.cells import as_text
+from ragmeter.table import NAMED_COLUMNS
+
+Role = Literal["both", "results", "reference"]
+
+_GOLD_ANSWER = (
+    "reference", "references", "ground_truth", "ground_truths", "golden_answer", "golden_answers", "gold_answer",
+    "gold_answers", "gt_answer", "reference_answer", "expected_answer", "expected_output", "ans_full",
+)  # fmt: skip
+_GOLD_DOCUMENTS = (
+    "relevant", "relevant_ids", "gold_doc_ids", "gold_document_ids", "golden_doc_ids", "gold_docs",
+    "reference_context_ids",
+)  # fmt: skip
+_RETRIEVED_DOCUMENTS = (
+    "retrieved", "retrieved_ids", "retrieved_doc_ids", "retrieved_document_ids", "retrieved_docs",
+    "retrieved_context_ids",
+)  # fmt: skip
+_SHARED = {
+    "qid": ("qid", "question_id", "query_id", "interaction_id", "id"),
+    "question": ("question", "query", "user_input"),
+    "session_id": ("session_id",),
+}
+_OF_RESULTS = {
+    "answer": (
+        "answer",
+        "generated_answer",
+        "actual_response",
+        "agent_response",
+        "response",
+        "prediction",
+        "actual_output",
+    ),
+    "contexts": ("contexts", "retrieved_contexts", "retrieved_context", "retrieval_context", "context"),
+    "error": ("error",),
+    "system_name": ("system_name", "system"),
+    "latency_ms": ("latency_ms", "total_time_ms"),
+    "time_to_first_token_ms": ("time_to_first_token_ms",),
+}
+_ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
+    "both": _SHARED
+    | _OF_RESULTS
+    | {
+        "reference": _GOLD_ANSWER,
+        "relevant": (*_GOLD_DOCUMENTS, "document_ids"),
+        "retrieved": (*_RETRIEVED_DOCUMENTS, "doc_ids"),
+    },
+    "results": _SHARED | _OF_RESULTS | {"retrieved": (*_RETRIEVED_DOCUMENTS, "doc_ids", "document_ids")},
+    "reference": _SHARED
+    | {"reference": (*_GOLD_ANSWER, "answer"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
+}
+#: A column with one of these titles has a list in every cell. Under other titles a gold answer may be a text.
+PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answers"})
+
+
+def by_alias(titles: Sequence[str], role: Role) -> dict[str, str]:
+    """The first title that is known by itself, for each of the table's columns that has one."""
+    titles_by_alias = {alias(title): title for title in reversed(titles)}
+    matches = {
+        name: [titles_by_alias[other] for other in aliases if other in titles_by_alias]
+        for name, aliases in _ALIASES[role].items()
+    }
+    return {name: present[0] for name, present in matches.items() if present}
+
+
+def is_title(text: str) -> bool:
+    """Whether a column of this title is known."""
+    return any(alias(text) in aliases for names in _ALIASES.values() for aliases in names.values())
+
+
+def recognise(
+    titles: Sequence[str],
+    role: Role,
+    mapping: Mapping[str, str],
+    file: str,
+    not_meant: frozenset[str] = frozenset(),
+) -> dict[str, str]:
+    """The table's name for each title of a file: by the user's mapping, then by the aliases, without those `not_meant`.
+
+    Other columns keep their own title, unless the table uses that name for something else.
+    """
+    names: dict[str, str] = {}
+    mapped = {title for name, title in mapping.items() if name in _ALIASES[role]} | not_meant
+    known = {alias(title): title for title in reversed(titles) if title not in mapped}
+    for name, aliases in _ALIASES[role].items():
+        title = mapping.get(name)
+        if title is not None and title in titles:
+            names[title] = name
+        else:  # of two files, only one may have the title in the mapping
+            present = [known[other] for other in aliases if other in known]
+            if len(present) > 1 and alias(present[0]) != name:
+                raise ColumnError(
+                    f"{' and '.join(map(repr, present))} could each be the {name}",
+                    file=file,
+                    hint=f"say which one: {column_option(name, present[0])}",
+                )
+            if present:
+                names.setdefault(present[0], name)
+    taken = set(names.values())
+    for title in titles:
+        if title not in names:
+            own = as_text(title) or "unnamed"
+            names[title] = own if own not in taken and own not in NAMED_COLUMNS else f"{role}.{own}"
+    return {title: names[title] for title in titles}
+
+
+def alias(title: str) -> str:
+    """A title in the form of the aliases: `Ground Truth` is `ground_truth`."""
+    return title.strip().casefold().replace(" ", "_").replace("-", "_")

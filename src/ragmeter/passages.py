@@ -1,0 +1,86 @@
+"""What stands for a passage or a document: a text, or an object with a text, an id, a score and metadata.
+
+Objects are dicts, or those of LangChain, LlamaIndex and Haystack: whatever has the names below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+#: Under these names an object that stands for a passage has its text, its id and its score.
+TEXT_KEYS = ("text", "content", "page_content", "snippet", "document.content")
+ID_KEYS = ("id", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id", "docid", "doc_uri", "document.id")
+SCORE_KEYS = ("score", "relevance_score", "similarity", "document.score")
+_METADATA_KEYS = ("metadata", "meta", "document.metadata")
+#: Under these names an object has another one that is the passage: LlamaIndex's NodeWithScore has a node.
+_INNER_KEYS = ("node", "document")
+#: What is not looked at: methods of models, vectors.
+_PLAIN = (str, int, float, bool, list, dict)
+
+
+def passage_text(item: Any) -> str | None:
+    """The text of a passage; None if it has none under a known name."""
+    if isinstance(item, str):
+        return item
+    if (text := _first(item, TEXT_KEYS, str)) is not None:
+        return str(text)
+    inner = _inner(item)
+    return None if inner is None else passage_text(inner)
+
+
+def passage_id(item: Any) -> str | None:
+    """The id of a passage or document; a text is an id by itself."""
+    if isinstance(item, str):
+        return item
+    known = _first(item, ID_KEYS, str | int)
+    if known is None and (inner := _inner(item)) is not None:
+        return passage_id(inner)
+    return None if known is None or isinstance(known, bool) else str(known)
+
+
+def passage_details(item: Any) -> dict[str, Any]:
+    """All of a passage but its text: `id`, `score` and `metadata`, those that it has."""
+    if isinstance(item, str):
+        return {}
+    inner = _inner(item)
+    details = {} if inner is None else passage_details(inner)
+    metadata = dict(details.pop("metadata", {}))
+    if (name := passage_id(item)) is not None:
+        details["id"] = name
+    if (score := _first(item, SCORE_KEYS, int | float)) is not None:
+        details["score"] = score
+    if (given := _first(item, _METADATA_KEYS, Mapping)) is not None:
+        metadata.update(given)
+    if isinstance(item, Mapping):
+        known = {*TEXT_KEYS, *ID_KEYS, *SCORE_KEYS, *_METADATA_KEYS, *_INNER_KEYS}
+        metadata.update({str(key): value for key, value in item.items() if key not in known})
+    return {**details, "metadata": metadata} if metadata else details
+
+
+def is_object(item: Any) -> bool:
+    """Whether this is an object that may stand for a passage: a dict, or one of a framework's."""
+    return isinstance(item, Mapping) or (not isinstance(item, _PLAIN) and passage_text(item) is not None)
+
+
+def graded_documents(grades: Mapping[Any, Any]) -> tuple[list[str], dict[str, float]]:
+    """The relevant documents of an object of documents and grades, and all of its grades."""
+    given = {str(document): 1 if grade is True else grade for document, grade in grades.items()}
+    return [document for document, grade in given.items() if grade is not None and float(grade) > 0], given
+
+
+def passage_texts(row: Any) -> list[Any]:
+    """The texts of a row's passages, where a single one may stand without a list. One without a text stays as it is."""
+    items = [row] if isinstance(row, str) or is_object(row) else row
+    return [item if (text := passage_text(item)) is None else text for item in items]
+
+
+def _first(item: Any, names: Sequence[str], kind: Any) -> Any:
+    values = (item.get(name) if isinstance(item, Mapping) else getattr(item, name, None) for name in names)
+    return next((value for value in values if isinstance(value, kind)), None)
+
+
+def _inner(item: Any) -> Any:
+    """The passage inside an object that only adds a score to it."""
+    inner = _first(item, _INNER_KEYS, object) if not isinstance(item, _PLAIN) or isinstance(item, dict) else None
+    return None if inner is None or isinstance(inner, str) else inner

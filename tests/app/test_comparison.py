@@ -1,0 +1,66 @@
+"""The comparison on the page of runs side by side."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import ragmeter
+from ragmeter.app import wording
+from ragmeter.runs.comparisons import kept_comparison
+from ragmeter.runs.run import Run
+from ragmeter.stats.confidence import TESTS
+from tests.app.serving import Client, serving
+from tests.app.test_pages import ROWS, words
+from tests.command import call
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    for name, rows in (("a", ROWS), ("b", [{**row, "answer": row["reference"][0]} for row in ROWS])):
+        ragmeter.evaluate(rows, metrics="token_f1,exact_match", run=name, output_dir=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[Client]:
+    with serving(folder) as client:
+        yield client
+
+
+def test_any_test_and_alpha_kept_with_the_runs_and_as_a_command(folder: Path, client: Client) -> None:
+    page = client.page("/side-by-side?run=a&run=b&test=t&alpha=0.01")
+    text = words(page)
+    assert "Test: t. p is corrected (Holm) over 2 tests. Significant: p below 0.01." in text
+    command = unescape(re.search(r'data-copy="([^"]+)"', page)[1])  # type: ignore[index]
+    assert command == f"ragmeter compare a b --test t --alpha 0.01 --output-dir {folder} --keep"
+    assert "got -0.5" in words(client.page("/side-by-side?run=a&run=b&alpha=-0.5"))
+    assert client.post("/side-by-side/keep", run=["a", "b"], test="t", alpha="x").status == 400
+    assert client.post("/side-by-side/keep", run="a", test="t", alpha="0.01").status == 400
+    assert kept_comparison([Run(folder / "a"), Run(folder / "b")]) is None
+    answer = client.post("/side-by-side/keep", run=["a", "b"], test="t", alpha="0.01")
+    assert json.loads(answer.text)["next"] == "/side-by-side?run=a&run=b&test=t&alpha=0.01"
+    kept = (folder / "b" / "comparisons" / "a.json").read_text()
+    again = words(client.page("/side-by-side?run=a&run=b"))  # what was kept is what is shown
+    assert "Kept with the runs on" in again
+    assert "p below 0.01" in again
+    assert call(shlex.split(command)[1:], folder, {}).returncode == 0
+    assert json.loads(kept)["settings"] == json.loads((folder / "b" / "comparisons" / "a.json").read_text())["settings"]
+
+
+def test_every_test_of_compare_can_be_chosen() -> None:
+    assert tuple(wording.TESTS) == TESTS
+
+
+def test_verdicts_movers_and_slices_are_beside_the_rows(client: Client) -> None:
+    text = words(client.page("/side-by-side?run=a&run=b"))
+    assert "token_f1 ↑ 0.6639 1.0000 +0.3361" in text
+    assert "better" in text
+    assert re.search(r"Rows that moved most .* qid Question Metric a b q\d+ Which number is \d+\?", text)

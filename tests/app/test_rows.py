@@ -1,0 +1,81 @@
+"""The pages of a row and of a conversation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import ragmeter
+from ragmeter import FakeProvider, Judge
+from tests.app.serving import serving
+from tests.app.test_pages import words
+
+MUSEUM = {
+    "qid": "1",
+    "question": "Where is the museum?",
+    "answer": "The museum is in Lisbon. It opened in 1950.",
+    "contexts": ["The museum is in Lisbon, near the river."],
+}
+
+
+def test_the_call_behind_a_verdict(tmp_path: Path) -> None:
+    rows = [{"qid": "1", "question": "Capital?", "reference": "Paris", "answer": "<b>Lyon</b>"}]
+    judge = Judge(provider=FakeProvider("No"), check=False)
+    ragmeter.evaluate(rows, metrics="llm_correct", judge=judge, run="r", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        page = client.page("/run/r/row/0")
+    text = words(page)
+    assert re.search(r"verdict fake · [\d,]+ \+ [\d,]+ tokens", text)
+    assert "Judging by the correct answer, is the student answer right?" in text
+    assert re.search(r"Reply No The markers around the texts", text)
+    assert "<b>Lyon" not in page
+
+
+def test_the_call_behind_an_answer(tmp_path: Path) -> None:
+    rows = [{"qid": "1", "question": "Capital?", "reference": "Paris"}]
+    ragmeter.ask(rows, lambda question: "It is Lyon", metrics="token_f1", run="r", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        assert re.search(r"Calls answer .* user Capital\? Reply It is Lyon", words(client.page("/run/r/row/0")))
+
+
+def test_unsupported_words_are_marked_in_the_answer_and_supported_ones_in_passages(tmp_path: Path) -> None:
+    ragmeter.evaluate([MUSEUM], metrics="faithfulness[judge=offline]", run="c", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        page = client.page("/run/c/row/0")
+    answer, passages = (re.search(rf'id="{name}-title".*?</section>', page, re.S)[0] for name in ("answer", "contexts"))  # type: ignore[index]
+    assert "The museum is in Lisbon. It" in answer
+    assert '<mark class="unsupported">opened</mark> in <mark class="unsupported">1950</mark>' in answer
+    assert (
+        '<mark class="supported">museum</mark> is in <mark class="supported">Lisbon</mark>, near the river.' in passages
+    )
+
+
+def test_without_claims_nothing_is_marked(tmp_path: Path) -> None:
+    ragmeter.evaluate([{**MUSEUM, "reference": "x"}], metrics="token_f1", run="c", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        assert "<mark" not in client.page("/run/c/row/0")
+
+
+def test_a_conversation_has_a_page(tmp_path: Path) -> None:
+    session = "s/1 <i>"
+    rows = [
+        {"qid": f"q{turn}", "session_id": session, "turn_idx": turn, "question": f"Question {turn}", "reference": "x"}
+        for turn in (1, 0, 2)
+    ]
+    rows.append({"qid": "alone", "session_id": "", "turn_idx": 0, "question": "Alone", "reference": "x"})
+    ragmeter.ask(rows, lambda question: f"Answer to {question}", metrics="token_f1", run="r", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        where = f"/run/r/conversation?session={quote(session, safe='').replace('%20', '+')}"
+        assert f'href="{where}"' in client.page("/run/r")
+        row = client.page("/run/r/row/2")
+        assert f'href="{where}"' in row
+        assert "Turn 3 of 3 of a conversation" in words(row)
+        assert "of a conversation" not in words(client.page("/run/r/row/3"))
+        page = client.page(where)
+        text = words(page)
+        assert client.ask("/run/r/conversation?session=other").status == 404
+    turns = [text.index(f"Question {turn} Answer to Question {turn}") for turn in range(3)]
+    assert turns == sorted(turns)
+    assert 'href="/run/r/row/1"' in page
+    assert "Alone" not in text

@@ -1,0 +1,149 @@
+"""A judge beside an engine: the rows of an evaluation without one, each reply paid once, parts scored meanwhile."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter import Evaluation, evaluate
+from ragmeter.engine import part_work
+from ragmeter.errors import EndpointError, InputError, UsageError, WorkerError
+from ragmeter.judges.providers.fake import FakeProvider
+from tests.command import PATIENCE
+from tests.engine.test_parts import content, rows, write
+from tests.judge_rows import asked, fake, judge
+
+METRICS = "llm_correct,token_f1,llm_correct[judge=cascade]"
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.engine.parts.PART_BYTES", 6_000)
+
+
+def without_effort(evaluation: Evaluation) -> tuple[dict[str, Any], dict[str, object]]:
+    """The summary and the rows, without what the replies have cost: they are paid once."""
+    summary, columns = content(evaluation)
+    return {key: value for key, value in json.loads(summary).items() if key != "judge_usage"}, columns
+
+
+@pytest.mark.parametrize("engine", ["threads", pytest.param("local:2", marks=pytest.mark.slow)])
+def test_the_rows_of_an_evaluation_without_an_engine(tmp_path: Path, engine: str) -> None:
+    data = write(tmp_path / "data", [{**row, "verdict": "mine"} for row in rows()])
+    given: dict[str, Any] = {"metrics": METRICS, "judge": judge(fake()), "output_dir": tmp_path}
+    plain = evaluate(data, run="plain", **given)
+    parts = evaluate(data, run="parts", engine=engine, **given)
+    assert len(parts.manifest["parts"]) > 4
+    assert without_effort(parts) == without_effort(plain)
+    assert parts.rows["input.verdict"].to_pylist() == ["mine"] * 240
+    assert parts.manifest["asked"] == plain.manifest["asked"]
+    assert parts.summary["judge_usage"]["calls"] == plain.summary["judge_usage"]["calls"]
+    assert parts.manifest["judging"]["made"] == 0  # all replies are in the journal
+
+
+def test_questions_without_a_result_and_rows_without_a_qid(tmp_path: Path) -> None:
+    table = rows(60)
+    results = write(tmp_path / "results", [{"qid": row["qid"], "answer": row["answer"]} for row in table[:50]])
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("".join(json.dumps({"qid": row["qid"], "reference": row["reference"]}) + "\n" for row in table))
+    given: dict[str, Any] = {"metrics": METRICS, "judge": judge(fake()), "output_dir": tmp_path}
+    plain = evaluate(results, gold, run="plain", **given)
+    parts = evaluate(results, gold, run="parts", engine="threads", **given)
+    assert without_effort(parts) == without_effort(plain)
+    assert parts["llm_correct"].n_not_scored["no_result"] == 10
+    bare = write(tmp_path / "bare", [{"answer": row["answer"], "reference": row["reference"]} for row in table])
+    plain = evaluate(bare, run="plain", replace=True, **given)
+    parts = evaluate(bare, run="parts", engine="threads", replace=True, **given)
+    assert without_effort(parts) == without_effort(plain)
+
+
+def test_parts_are_scored_while_the_judge_is_asked_about_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored = threading.Event()
+    write_part = part_work.write_part
+
+    def noticed(*given: Any) -> Any:
+        done = write_part(*given)
+        scored.set()
+        return done
+
+    def reply(answer: str) -> str:
+        if answer == table[-1]["answer"]:  # the last one is asked about when a part is done
+            assert scored.wait(PATIENCE)
+        return "Yes"
+
+    monkeypatch.setattr("ragmeter.engine.part_work.write_part", noticed)
+    table = [{"qid": str(place), "answer": f"It is {place}.", "reference": "It is so."} for place in range(200)]
+    data = write(tmp_path / "data", table)
+    provider = FakeProvider(reply)
+    parts = evaluate(
+        data, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="parts", engine="threads"
+    )
+    assert parts["llm_correct"].mean == 1.0
+
+
+def test_a_crash_pays_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = write(tmp_path / "data", rows(120))
+    provider = fake()
+    given: dict[str, Any] = {"metrics": METRICS, "judge": judge(provider), "output_dir": tmp_path, "run": "parts"}
+    write_part = part_work.write_part
+
+    def fails(job: bytes, number: int, *more: Any) -> Any:
+        if number == 2:
+            raise WorkerError("the worker has ended")
+        return write_part(job, number, *more)
+
+    monkeypatch.setattr("ragmeter.engine.part_work.write_part", fails)
+    with pytest.raises(WorkerError, match="the worker has ended"):
+        evaluate(data, engine="threads", **given)
+    monkeypatch.setattr("ragmeter.engine.part_work.write_part", write_part)
+    before = len(asked(provider))
+    parts = evaluate(data, engine="threads", **given)
+    plain = evaluate(data, **{**given, "run": "plain"})
+    assert without_effort(parts) == without_effort(plain)
+    assert len(set(asked(provider))) == len(asked(provider)) >= before > 0
+
+
+def test_a_row_that_had_no_verdict_is_asked_about_again(tmp_path: Path) -> None:
+    data = write(tmp_path / "data", rows(60))
+    given: dict[str, Any] = {"metrics": "llm_correct", "output_dir": tmp_path, "run": "parts", "engine": "threads"}
+    broken = judge(FakeProvider([EndpointError("out of order")] * 500))
+    with pytest.raises(EndpointError):
+        evaluate(data, judge=broken, **given)
+    assert evaluate(data, judge=judge(fake()), **given)["llm_correct"].n_scored > 40
+
+
+def test_what_does_not_go_together(tmp_path: Path) -> None:
+    data = write(tmp_path / "data", rows(8))
+    given: dict[str, Any] = {"metrics": "llm_correct", "output_dir": tmp_path, "run": "parts", "engine": "threads"}
+    with pytest.raises(UsageError, match="skip_bad_parts and a judge don't go together"):
+        evaluate(data, judge=judge(fake()), skip_bad_parts=True, **given)
+    with pytest.raises(UsageError, match="llm_correct needs a judge"):
+        evaluate(data, **given)
+
+
+def test_rows_that_change_meanwhile(tmp_path: Path) -> None:
+    data, other = tmp_path / "data.jsonl", tmp_path / "other.jsonl"
+    for path, name in ((data, "old"), (other, "new")):
+        path.write_text("".join(json.dumps({**row, "qid": f"{name} {row['qid']}"}) + "\n" for row in rows(40)))
+
+    def reply(prompt: str) -> str:
+        if other.exists():
+            other.replace(data)
+        return "Yes"
+
+    with pytest.raises(InputError, match="the rows have changed while the judge was asked about them"):
+        evaluate(
+            data,
+            metrics="llm_correct",
+            judge=judge(FakeProvider(reply)),
+            output_dir=tmp_path,
+            run="r",
+            engine="threads",
+        )
+    assert not (tmp_path / "r").exists()
