@@ -107,7 +107,11 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     known = poles(language)
     if known is None:
         return polarity
-    golds = [_statement(text[:_MOST], known) for text in references.texts]
+    nothing = Statement(0, ())
+    golds = [
+        _statement(text[:_MOST], known) if known.may_have_polarity(words(plain(text[:_MOST]))) else nothing
+        for text in references.texts
+    ]
     candidate = np.array([gold.has_polarity for gold in golds], bool)[references.of_row]
     for row in np.flatnonzero(candidate).tolist():
         question, reference, answer = (
@@ -125,12 +129,15 @@ def _number(of_row: Ids, row: int) -> int:
 
 def compare(question: str, gold: Statement, answer: str, poles: Poles) -> int:
     """1 if the answer says the same as the gold answer, -1 if it says the opposite, 0 if that is not clear."""
-    known = frozenset(poles.root(word) for text in (question, answer) for word in words(plain(text))) | gold.content
-    said = _statement(answer, poles, poles.negated_forms(words(plain(answer)), known))
+    is_polar = poles.is_polar(question)
+    if not is_polar and answer.count(" ") > 2 * _SHORT:
+        return 0
+    negated = poles.negated_forms(words(plain(answer)), [*words(plain(question)), *gold.content])
+    said = _statement(answer, poles, negated)
     asked = _statement(question, poles)
     if not said.clauses and not said.lead:
         return 0
-    if poles.is_polar(question) and not asked.offers_both_ends:
+    if is_polar and not asked.offers_both_ends:
         signs = [_sign(side, asked, poles) for side in (gold, said)]
         if all(signs):
             return signs[0] * signs[1]
@@ -276,7 +283,7 @@ def _adds_nothing(question: str, reference: str, answer: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _statement(text: str, poles: Poles, negated: frozenset[str] = frozenset()) -> Statement:
     names = frozenset(words(plain(" ".join(_NAME.findall(text)))))
     folded = _FREE.sub(r"without \1", plain(text)).strip(" \"'¿¡*")
@@ -298,9 +305,9 @@ def _statement(text: str, poles: Poles, negated: frozenset[str] = frozenset()) -
 def _lead(folded: str, text: str, poles: Poles) -> tuple[int, str]:
     """The yes or no at the beginning, or after one word and a comma ("Typically, no"); and what follows it."""
     hedge, comma, after = folded.partition(", ")
-    if comma and " " not in hedge and not any(hedge == phrase for phrase, _ in poles.leads):
+    if comma and " " not in hedge and hedge not in poles.leads:
         folded = after
-    for phrase, sign in poles.leads:
+    for phrase, sign in poles.leads.get((words(folded[:40]) or [""])[0], ()):
         rest = folded[len(phrase) :]
         if folded.startswith(phrase) and not rest[:1].isalnum():
             following = words(rest[:40])[:1]

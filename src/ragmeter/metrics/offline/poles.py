@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, lru_cache
 
 import regex
 
@@ -36,17 +36,26 @@ class Poles:
     negators: frozenset[str]
     concord: frozenset[str]
     innocuous: frozenset[str]
-    leads: tuple[tuple[str, int], ...]
+    leads: Mapping[str, tuple[tuple[str, int], ...]]  # by the first word, longer phrases first
     auxiliaries: frozenset[str]
     subjects: frozenset[str]
     joins: frozenset[str]
     comparisons: frozenset[str]
     only: frozenset[str]
 
+    @cached_property
+    def begin_phrases(self) -> frozenset[str]:
+        """The first words of phrases."""
+        return frozenset(phrase.split("_")[0] for phrase in self.phrases)
+
     @property
     def prefix_means(self) -> str:
         """The negation that a prefix stands for."""
         return "no" if self.language == "es" else "not"
+
+    def may_have_polarity(self, order: Iterable[str]) -> bool:
+        """Whether one of these words can say anything of yes and no: a quick look, before a text is read."""
+        return any(_is_pole(self, word) for word in order)
 
     def affirms(self, concept: int) -> bool:
         """Whether one end of the concept says yes, and the other no."""
@@ -62,14 +71,13 @@ class Poles:
 
     def concepts_of(self, word: str) -> Mapping[int, int]:
         """The concepts of a word, by itself or by its stem, and its end of each."""
-        ends = self.ends.get(word) or self.ends.get(self.root(word))
-        if ends is None and (base := _base(word)):
-            ends = {concept: -end for concept, end in self.concepts_of(base).items() if concept > 0}
-        return ends or {}
+        return _concepts(self, word)
 
-    def negated_forms(self, order: Iterable[str], known: frozenset[str]) -> frozenset[str]:
-        """The words with a prefix such as "un-" whose other part is a known word."""
-        return frozenset(word for word in order if (base := _base(word)) and self.root(base) in known)
+    def negated_forms(self, order: Sequence[str], others: Sequence[str]) -> frozenset[str]:
+        """The words with a prefix such as "un-" whose other part is a word here or in the other texts."""
+        prefixed = [word for word in order if _base(word)]
+        known = {self.root(word) for word in (*order, *others)} if prefixed else set()
+        return frozenset(word for word in prefixed if self.root(_base(word)) in known)
 
     def is_content(self, word: str) -> bool:
         """Whether the word says something of its own."""
@@ -136,16 +144,36 @@ class Poles:
         return any(begin and begin[0].strip("\"'¿") in self.auxiliaries for begin in beginnings)
 
 
+@lru_cache(maxsize=200_000)
 def _base(word: str) -> str:
     """The word without a prefix such as "un-"; nothing if it has none."""
     prefix = next((prefix for prefix in _PREFIXES if word.startswith(prefix)), "")
     return word[len(prefix) :] if prefix and len(word) - len(prefix) >= _SHORTEST_BASE else ""
 
 
+@lru_cache(maxsize=200_000)
+def _concepts(poles: Poles, word: str) -> Mapping[int, int]:
+    ends = poles.ends.get(word) or poles.ends.get(poles.root(word))
+    if ends is None and (base := _base(word)):
+        ends = {concept: -end for concept, end in _concepts(poles, base).items() if concept > 0}
+    return ends or {}
+
+
+@lru_cache(maxsize=200_000)
+def _is_pole(poles: Poles, word: str) -> bool:
+    begins = word in poles.negators or word in poles.leads or word in poles.begin_phrases or word.endswith("n't")
+    return begins or bool(poles.concepts_of(word))
+
+
 @cache
-def _stem(language: str, word: str) -> str:
+def _stemming(language: str) -> Callable[[str], str]:
     stem = stemmer(language) if language in known_languages() else None
-    return word if stem is None or "_" in word else str(stem.stemWord(word))
+    return str if stem is None else lambda word: str(stem.stemWord(word))
+
+
+@lru_cache(maxsize=200_000)
+def _stem(language: str, word: str) -> str:
+    return word if "_" in word else _stemming(language)(word)
 
 
 def _forms(language: str, word: str, with_stem: bool) -> set[str]:
@@ -182,7 +210,10 @@ def poles(language: str) -> Poles | None:
         negators=frozenset(negators),
         concord=frozenset(read.get("concord", "").split()),
         innocuous=frozenset(innocuous),
-        leads=tuple(sorted(leads, key=lambda lead: -len(lead[0]))),
+        leads={
+            first: tuple(lead for lead in sorted(leads, key=lambda lead: -len(lead[0])) if lead[0].split()[0] == first)
+            for first in {phrase.split()[0] for phrase, _ in leads}
+        },
         auxiliaries=frozenset(read["polar"].split()),
         subjects=frozenset(read["subjects"].split()),
         joins=frozenset(read["joins"].split()),
