@@ -132,7 +132,10 @@ def compare(question: str, gold: Statement, answer: str, poles: Poles) -> int:
     is_polar = poles.is_polar(question)
     if not is_polar and answer.count(" ") > 2 * _SHORT:
         return 0
-    negated = poles.negated_forms(words(plain(answer)), [*words(plain(question)), *gold.content])
+    order = words(plain(answer))
+    if not is_polar and not gold.negates and not gold.lead and not poles.may_share(order, gold.clause_of):
+        return 0
+    negated = poles.negated_forms(order, [*words(plain(question)), *gold.content])
     said = _statement(answer, poles, negated)
     asked = _statement(question, poles)
     if not said.clauses and not said.lead:

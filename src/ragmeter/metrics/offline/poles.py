@@ -57,6 +57,12 @@ class Poles:
         """Whether one of these words can say anything of yes and no: a quick look, before a text is read."""
         return any(_is_pole(self, word) for word in order)
 
+    def may_share(self, order: Iterable[str], concepts: Mapping[int, object]) -> bool:
+        """Whether one of these words can belong to one of the concepts: a quick look, before a text is read."""
+        return any(
+            word in self.begin_phrases or not self.concepts_of(word).keys().isdisjoint(concepts) for word in order
+        )
+
     def affirms(self, concept: int) -> bool:
         """Whether one end of the concept says yes, and the other no."""
         return 0 < concept <= self.n_affirming
