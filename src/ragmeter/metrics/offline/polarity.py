@@ -30,7 +30,9 @@ _NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
 _FEWEST = 3  # words of a clause between commas; a shorter part belongs to the clause before it
 _FEW = 2  # content words: a shorter negation is an answer to the whole question, "it comes without one"
 _TAKEN_UP = 0.5  # of the question's content words: an answer with these and without a negation says yes
+_VERBATIM = 4  # words
 _SHORT = 60  # words of an answer that is compared with the gold answer alone
+_JOINED = 15  # words more, as some are joined to phrases
 _MOST = 1500  # characters of a text that are read
 _SAME_BEGINNING = 5  # letters of two words that count as forms of one word
 _RESTATED = 0.5  # of the gold answer's other content words, so that the same polarity means the same answer
@@ -118,9 +120,15 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
             side.texts[_number(side.of_row, row)][:_MOST] for side in (questions, references, answers)
         )
         relation = compare(question, golds[_number(references.of_row, row)], answer, known)
-        polarity.opposite[row] = relation < 0
+        polarity.opposite[row] = relation < 0 and not _has_verbatim(answer, reference)
         polarity.same[row] = relation > 0 and _adds_nothing(question, reference, answer)
     return polarity
+
+
+def _has_verbatim(answer: str, reference: str) -> bool:
+    """Whether the answer has a gold answer of some words, word for word; other guards say if it is negated there."""
+    gold = words(plain(reference))
+    return len(gold) >= _VERBATIM and f" {' '.join(gold)} " in f" {' '.join(words(plain(answer)))} "
 
 
 def _number(of_row: Ids, row: int) -> int:
@@ -133,6 +141,8 @@ def compare(question: str, gold: Statement, answer: str, poles: Poles) -> int:
     if not is_polar and answer.count(" ") > 2 * _SHORT:
         return 0
     order = words(plain(answer))
+    if not is_polar and len(order) > _SHORT + _JOINED:
+        return 0
     if not is_polar and not gold.negates and not gold.lead and not poles.may_share(order, gold.clause_of):
         return 0
     negated = poles.negated_forms(order, [*words(plain(question)), *gold.content])
@@ -161,6 +171,8 @@ def _directly(asked: Statement, gold: Statement, said: Statement, poles: Poles) 
         return 0
     if not relation and gold.negates and len(_common(gold.content, said.content)) >= _RESTATED * len(gold.content):
         relation = _by_negation(gold, said, poles)
+    if relation > 0 and not rest and not gold.negates and not any(map(poles.affirms, gold.clause_of)):
+        return 0  # two words of one end are no synonyms: "risen" and "more"
     doubted = relation > 0 and _is_doubted(gold, said, poles)
     return 0 if doubted or (relation > 0 and n_restated < _RESTATED * len(rest)) else relation
 

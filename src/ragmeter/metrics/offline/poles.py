@@ -48,6 +48,14 @@ class Poles:
         """The first words of phrases."""
         return frozenset(phrase.split("_")[0] for phrase in self.phrases)
 
+    @cached_property
+    def concepts_of_phrases(self) -> dict[str, frozenset[int]]:
+        """For the first word of phrases, the concepts of all of them."""
+        concepts: dict[str, set[int]] = {}
+        for phrase in self.phrases:
+            concepts.setdefault(phrase.split("_")[0], set()).update(self.concepts_of(phrase))
+        return {word: frozenset(numbers) for word, numbers in concepts.items()}
+
     @property
     def prefix_means(self) -> str:
         """The negation that a prefix stands for."""
@@ -60,7 +68,9 @@ class Poles:
     def may_share(self, order: Iterable[str], concepts: Mapping[int, object]) -> bool:
         """Whether one of these words can belong to one of the concepts: a quick look, before a text is read."""
         return any(
-            word in self.begin_phrases or not self.concepts_of(word).keys().isdisjoint(concepts) for word in order
+            not self.concepts_of(word).keys().isdisjoint(concepts)
+            or not self.concepts_of_phrases.get(word, frozenset()).isdisjoint(concepts)
+            for word in order
         )
 
     def affirms(self, concept: int) -> bool:
