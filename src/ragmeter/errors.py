@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ragmeter.hints import by_caller, for_command_line, for_python
+from ragmeter.hints import by_caller, for_command_line, for_python, install_command
 
 
 class RagmeterError(Exception):
@@ -116,7 +116,7 @@ class MissingExtraError(RagmeterError):
 
     def __init__(self, feature: str, extra: str = "", *, package: str = "") -> None:
         """`extra` is one of ragmeter's extras; `package` is a package outside of them."""
-        command = f"pip install {package}" if package else f"pip install 'ragmeter[{extra}]'"
+        command = f"pip install {package}" if package else install_command(extra)
         super().__init__(f"{feature} needs an optional package", hint=f"install it: {command}")
 
 

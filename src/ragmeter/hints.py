@@ -37,6 +37,26 @@ def option(name: str, value: Any = ...) -> str:
     return by_caller(f"{_flag(name)} {'none' if value is None else value}", f"{name}={literal}")
 
 
+def install_command(extra: str) -> str:
+    """What installs an extra: from the clone or the file that ragmeter itself was installed from, or by its name."""
+    from importlib.metadata import PackageNotFoundError, distribution  # as below: for an error alone
+    from pathlib import Path
+    from shlex import quote
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        origin = json.loads(distribution("ragmeter").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    address = urlsplit(origin.get("url", ""))
+    place = url2pathname(address.path)
+    if address.scheme != "file" or not Path(place).exists():
+        return f"pip install {quote(f'ragmeter[{extra}]')}"
+    editable = "--editable " if origin.get("dir_info", {}).get("editable") else ""
+    return f"pip install {editable}{quote(f'{place}[{extra}]')}"
+
+
 def column_option(name: str, title: str) -> str:
     """The parameter that names a column of the user's file: `--column qid=ID`, or `columns={"qid": "ID"}`."""
     return by_caller(f"--column {name}={title}", f"columns={json.dumps({name: title}, ensure_ascii=False)}")

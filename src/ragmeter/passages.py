@@ -15,18 +15,19 @@ SCORE_KEYS = ("score", "relevance_score", "similarity", "document.score")
 _METADATA_KEYS = ("metadata", "meta", "document.metadata")
 #: Under these names an object has another one that is the passage: LlamaIndex's NodeWithScore has a node.
 _INNER_KEYS = ("node", "document")
-#: What is not looked at: methods of models, vectors.
-_PLAIN = (str, int, float, bool, list, dict)
+_KNOWN = frozenset({*TEXT_KEYS, *ID_KEYS, *SCORE_KEYS, *_METADATA_KEYS, *_INNER_KEYS})
+#: What has no attributes that could be those of a passage.
+_PLAIN = (str, bytes, int, float, bool, list, tuple, type(None))
 
 
 def passage_text(item: Any) -> str | None:
     """The text of a passage; None if it has none under a known name."""
     if isinstance(item, str):
         return item
-    if (text := _first(item, TEXT_KEYS, str)) is not None:
-        return str(text)
-    inner = _inner(item)
-    return None if inner is None else passage_text(inner)
+    text: str | None = _first(item, TEXT_KEYS, str)
+    if text is None:
+        text = _first(_inner(item), TEXT_KEYS, str)
+    return text
 
 
 def passage_id(item: Any) -> str | None:
@@ -34,8 +35,7 @@ def passage_id(item: Any) -> str | None:
     if isinstance(item, str):
         return item
     known = _first(item, ID_KEYS, str | int)
-    if known is None and (inner := _inner(item)) is not None:
-        return passage_id(inner)
+    known = _first(_inner(item), ID_KEYS, str | int) if known is None else known
     return None if known is None or isinstance(known, bool) else str(known)
 
 
@@ -43,18 +43,16 @@ def passage_details(item: Any) -> dict[str, Any]:
     """All of a passage but its text: `id`, `score` and `metadata`, those that it has."""
     if isinstance(item, str):
         return {}
-    inner = _inner(item)
-    details = {} if inner is None else passage_details(inner)
-    metadata = dict(details.pop("metadata", {}))
+    details: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     if (name := passage_id(item)) is not None:
         details["id"] = name
-    if (score := _first(item, SCORE_KEYS, int | float)) is not None:
-        details["score"] = score
-    if (given := _first(item, _METADATA_KEYS, Mapping)) is not None:
-        metadata.update(given)
-    if isinstance(item, Mapping):
-        known = {*TEXT_KEYS, *ID_KEYS, *SCORE_KEYS, *_METADATA_KEYS, *_INNER_KEYS}
-        metadata.update({str(key): value for key, value in item.items() if key not in known})
+    for part in (_inner(item), item):  # an object may only add a score to a passage inside it
+        if (score := _first(part, SCORE_KEYS, int | float)) is not None:
+            details["score"] = score
+        metadata |= _first(part, _METADATA_KEYS, Mapping) or {}
+        if isinstance(part, Mapping):
+            metadata |= {str(key): value for key, value in part.items() if key not in _KNOWN}
     return {**details, "metadata": metadata} if metadata else details
 
 
@@ -76,11 +74,20 @@ def passage_texts(row: Any) -> list[Any]:
 
 
 def _first(item: Any, names: Sequence[str], kind: Any) -> Any:
-    values = (item.get(name) if isinstance(item, Mapping) else getattr(item, name, None) for name in names)
+    if isinstance(item, _PLAIN):
+        return None
+    values = (item.get(name) if isinstance(item, Mapping) else _attribute(item, name) for name in names)
     return next((value for value in values if isinstance(value, kind)), None)
+
+
+def _attribute(item: Any, name: str) -> Any:
+    try:
+        return getattr(item, name, None)
+    except Exception:  # a property of somebody's class: LlamaIndex raises ValueError for a node without a text
+        return None
 
 
 def _inner(item: Any) -> Any:
     """The passage inside an object that only adds a score to it."""
-    inner = _first(item, _INNER_KEYS, object) if not isinstance(item, _PLAIN) or isinstance(item, dict) else None
-    return None if inner is None or isinstance(inner, str) else inner
+    inners = (_first(item, (name,), object) for name in _INNER_KEYS)
+    return next((inner for inner in inners if not isinstance(inner, _PLAIN)), None)

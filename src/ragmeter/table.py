@@ -29,6 +29,10 @@ LIST_COLUMNS = ("reference", "relevant", "retrieved", "contexts")
 NUMBER_COLUMNS = ("latency_ms", "time_to_first_token_ms")
 #: What had arrived of an answer that broke off. It is not scored.
 PARTIAL_ANSWER = "partial_answer"
+#: The system's own scores of what it retrieved, in the order of `retrieved`: a JSON list of numbers as a text.
+RETRIEVED_SCORES = "retrieved_scores"
+#: Which time a question was asked, from "1" on, where it was asked several times.
+REPEAT = "repeat"
 #: The names of a conversation's scores in the file of scores, and in the run's rows.
 OTHER_NAMES = {
     "accuracy": "is_correct",

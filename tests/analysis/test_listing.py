@@ -53,7 +53,7 @@ def test_one_of_them() -> None:
     assert isinstance(ndcg, MetricInfo)
     assert (ndcg.title, ndcg.direction, ndcg.range, ndcg.binary) == ("ndcg[@k]", "higher", (0.0, 1.0), False)
     assert ndcg.needs == ("relevant", "retrieved")
-    assert list(ndcg.settings) == ["k", "doc_id"]
+    assert list(ndcg.settings) == ["k", "doc_id", "gains"]
 
 
 def test_in_a_terminal_and_in_a_notebook() -> None:

@@ -20,7 +20,7 @@ def test_help_and_version(ragmeter: Run) -> None:
     assert done.returncode == 0
     assert "evaluate" in done.stdout
     assert "metrics" in done.stdout
-    assert ragmeter("--version").stdout == f"ragmeter {package.__version__}\n"
+    assert ragmeter("--version").stdout.startswith(f"ragmeter {package.__version__}\npython 3.")
     assert ragmeter().returncode == 2
 
 

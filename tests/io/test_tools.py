@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ragmeter import evaluate
+from ragmeter import evaluate, export
 from ragmeter.engine.results import Evaluation
-from ragmeter.errors import ColumnError
+from ragmeter.errors import ColumnError, InputError
 from ragmeter.io.paths import split_path, value_at
 from tests.conftest import Run
 
@@ -153,6 +153,22 @@ def test_openinference_spans_are_one_row_for_each_trace(flat: bool) -> None:
     assert "read as OpenInference spans: a row for each trace" in evaluation.summary["notes"][0]
 
 
+def test_spans_that_ragmeter_exports_are_read_again(tmp_path: Path) -> None:
+    row = {
+        "qid": "1",
+        "question": QUESTION,
+        "answer": ANSWER,
+        "latency_ms": 12,
+        "retrieved": ["d1"],
+        "contexts": [PASSAGE],
+    }
+    evaluate([row], metrics="valid_citations", run="r", output_dir=tmp_path)
+    export("r", "openinference", tmp_path / "spans.json", output_dir=tmp_path)
+    evaluation = evaluate(tmp_path / "spans.json", metrics="valid_citations")
+    (again,) = evaluation.rows.to_pylist()
+    assert {name: again[name] for name in row if name != "qid"} == {name: row[name] for name in row if name != "qid"}
+
+
 def test_squad_with_its_predictions(tmp_path: Path, ragmeter: Run) -> None:
     qas: list[dict[str, Any]] = [
         {"id": "q1", "question": QUESTION, "answers": [{"text": GOLD, "answer_start": 0}, {"text": GOLD}]}
@@ -225,6 +241,20 @@ def test_of_a_folder_the_columns_that_paths_begin_with_are_read(tmp_path: Path) 
     (folder / "1.jsonl").write_text(json.dumps(FILES["langsmith"][0][0]) + "\n")
     evaluation = evaluate(folder, metrics="token_recall")
     assert evaluation["token_recall"].mean == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"data": [{"paragraphs": [{"qas": [3]}]}]},
+        {"data": [{"paragraphs": 3}]},
+        {"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [3]}]}]}]},
+        {"resourceSpans": [{"scopeSpans": [{"spans": [{"startTimeUnixNano": "soon"}]}]}]},
+    ],
+)
+def test_a_file_with_another_form_inside_is_an_error(tmp_path: Path, content: Any) -> None:
+    with pytest.raises(InputError, match="has another form"):
+        read(tmp_path, content)
 
 
 def test_two_titles_that_could_be_meant_are_not_guessed(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter import evaluate, get_metric
+from ragmeter import ask, evaluate, export, get_metric
 from ragmeter.engine.scoring import score_batch
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.data import Data
@@ -55,7 +55,6 @@ judgements = st.dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=60)
 @given(run=runs, qrels=judgements)
 def test_values_are_those_of_trec_eval(run: dict[str, Any], qrels: dict[str, Any]) -> None:
     shared = [qid for qid in run if any(grade > 0 for grade in qrels.get(qid, {}).values())]
@@ -88,7 +87,6 @@ def evaluated(run: dict[str, Any], qrels: dict[str, Any]) -> dict[str, dict[str,
     return result
 
 
-@settings(deadline=None, max_examples=30)
 @given(run=runs, qrels=judgements, k=st.integers(1, 4))
 def test_judged_counts_documents_with_any_grade(run: dict[str, Any], qrels: dict[str, Any], k: int) -> None:
     share, missing = get_metric(f"judged@{k}"), get_metric(f"unjudged_docs_count@{k}")
@@ -134,6 +132,14 @@ def test_rows_of_a_run_and_of_qrels(tmp_path: Path) -> None:
     assert rows[0]["system_name"] == "bm25"
     assert evaluation.summary["notes"][0].endswith("ordered by score")
     assert evaluation["judged"].mean == pytest.approx((2 / 3 + 1) / 2)
+
+
+def test_what_is_exported_has_the_same_scores(tmp_path: Path) -> None:
+    files = write(tmp_path, "my.run", RUN), write(tmp_path, "q.qrels", QRELS)
+    first = evaluate(*files, metrics="ndcg@10,judged@10", run="r", output_dir=tmp_path)
+    again = evaluate(*export("r", "trec", tmp_path / "x.run", output_dir=tmp_path), metrics="ndcg@10,judged@10")
+    for name in ("ndcg@10", "judged@10"):
+        assert again[name].mean == first[name].mean
 
 
 def test_queries_need_not_be_together(tmp_path: Path) -> None:
@@ -226,3 +232,16 @@ def test_by_an_engine_the_numbers_are_the_same(tmp_path: Path) -> None:
         parts = evaluate(run, reference, metrics="ndcg@10,judged@3", engine="threads", run="parts", output_dir=tmp_path)
         assert parts["ndcg@10"].mean == plain["ndcg@10"].mean
         assert parts.summary["notes"] == plain.summary["notes"]
+
+
+def test_a_beir_folder_has_questions_to_ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = beir(tmp_path / "nfcorpus", "test")
+
+    def search(question: str) -> dict[str, Any]:
+        return {"answer": question, "retrieved": ["d3", "d1"] if question == "who?" else ["d9"]}
+
+    service = ask(folder, search, metrics="ndcg@10,mrr", output_dir=tmp_path, progress=False)
+    assert service["mrr"].mean == 1
+    assert service["ndcg@10"].mean == pytest.approx((0.8597186998521972 + 1) / 2)  # grades 2 and 1, turned round
+    assert "read as a BEIR folder, split test" in capsys.readouterr().err
+    assert len(service.summary["notes"]) == 2

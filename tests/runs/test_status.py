@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import stat
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from ragmeter import ask
+from ragmeter.runs import status as status_module
 from ragmeter.runs.status import Status, under_way
 
 
@@ -68,3 +73,24 @@ def test_ask_says_how_far_it_is(tmp_path: Path) -> None:
     assert [state["run"] for state in states] == ["live"]
     assert (states[0]["what"], states[0]["total"]) == ("asking questions", 6)
     assert under_way(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("handle", "state", "error", "alive"), [(7, 0x102, 0, True), (7, 0, 0, False), (0, 0, 5, True), (0, 0, 87, False)]
+)
+def test_on_windows_a_process_is_asked_for_and_never_signalled(
+    monkeypatch: pytest.MonkeyPatch, handle: int, state: int, error: int, alive: bool
+) -> None:
+    """Signal 0 is Ctrl-C there."""
+    closed: list[int] = []
+    kernel = SimpleNamespace(
+        OpenProcess=lambda access, inherit, pid: handle,
+        WaitForSingleObject=lambda handle, milliseconds: state,
+        GetLastError=lambda: error,
+        CloseHandle=closed.append,
+    )
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
+    refused = SimpleNamespace(name="nt", kill=lambda pid, number: pytest.fail("a signal was sent"))
+    monkeypatch.setattr(status_module, "os", refused)
+    assert status_module._is_alive(4711) is alive
+    assert closed == ([7] if handle else [])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ragmeter.cli import options
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, print_judge, read_judge_of_answers, read_settings
+from ragmeter.cli.repeated import print_repeats, repeats_json
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.io.write import dumps
@@ -21,11 +22,11 @@ _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
 _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
 
-The target is a Python function or an object with query(question) (mypkg.rag:pipeline), an address
-(http://127.0.0.1:8000/query), or a model without retrieval (openai:MODEL, anthropic:MODEL, gemini:MODEL). Answers are
-kept in a journal beside the run: run the same command again after a crash or Ctrl-C, and only what is missing is asked.
-A finished run is asked anew, since it is the system that changes. Rows with the same session_id are asked one after
-another, in the order of turn_idx.
+The target is a Python function or an object with query(question) (mypkg.rag:pipeline), a chain, engine, retriever or
+pipeline of LangChain, LlamaIndex or Haystack (by the same kind of path), an address (http://127.0.0.1:8000/query), or a
+model without retrieval (openai:MODEL, anthropic:MODEL, gemini:MODEL). Answers are kept in a journal beside the run: run
+the same command again after a crash or Ctrl-C, and only what is missing is asked. A finished run is asked anew, since
+it is the system that changes. Rows with the same session_id are asked one after another, in the order of turn_idx.
 """
 
 
@@ -57,6 +58,7 @@ def run(argv: Sequence[str]) -> int:
         output_dir=chosen.output_dir,
         output=chosen.output,
         workers=chosen.workers,
+        repeats=chosen.repeats,
         retries=chosen.retries,
         give_up_after=chosen.give_up_after,
         max_calls=chosen.max_calls,
@@ -76,11 +78,13 @@ def run(argv: Sequence[str]) -> int:
             **evaluation.summary,
             "effort": asked.effort,
             "paths_never_found": unmatched_paths,
+            **repeats_json(evaluation.folder),
             **gate_json(verdict),
         }
         print(dumps(result, indent=2))
     else:
         terminal.asked(evaluation, asked, unmatched_paths, chosen.output)
+        print_repeats(evaluation.folder)
         print_judge(evaluation.summary, evaluation.manifest)
     failed, total = sum(asked.causes().values()), len(asked.replies)
     return print_verdict(verdict, json=chosen.json) or options.exit_code(chosen, failed, total)
@@ -102,6 +106,9 @@ def _parser() -> options.Parser:
     add = asking.add_argument
     add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
+    options.number_option(
+        asking, "--repeats", "N", 1, "ask each question N times, of a system that does not always answer the same"
+    )
     options.max_calls_option(asking)
     options.reuse_options(asking, "run")
     options.asking_options(asking, "questions without an answer", retries=3)

@@ -12,6 +12,7 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
+    from ragmeter.analysis.comparing import Comparison
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
@@ -40,24 +41,12 @@ def run(argv: Sequence[str]) -> int:
     if judge is not None and chosen.dry_run:
         return _estimate(chosen, judge)
 
-    from ragmeter.analysis.comparing import compare
     from ragmeter.runs.comparisons import comparison_file
     from ragmeter.runs.finding import find_runs
     from ragmeter.show.terminal import console, printable
     from ragmeter.show.terminal.comparison import show_comparison
 
-    comparison = compare(
-        chosen.runs,
-        metrics=chosen.metrics,
-        test=chosen.test,
-        **options.read_statistics(chosen),
-        slices=chosen.slice or None,
-        alpha=chosen.alpha,
-        draws=chosen.draws,
-        movers=chosen.movers,
-        keep=chosen.keep,
-        output_dir=chosen.output_dir,
-    )
+    comparison = compared(chosen)
     preference = None if judge is None else _preference(chosen, judge)
     if chosen.json:
         print(dumps({**comparison.as_dict(), **({"preference": preference} if preference else {})}, indent=2))
@@ -69,6 +58,24 @@ def run(argv: Sequence[str]) -> int:
             path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
             console().print(printable(f"kept: {path}"), soft_wrap=True)
     return 0
+
+
+def compared(chosen: argparse.Namespace) -> Comparison:
+    """The comparison that the options ask for."""
+    from ragmeter.analysis.comparing import compare
+
+    return compare(
+        chosen.runs,
+        metrics=chosen.metrics,
+        test=chosen.test,
+        **options.read_statistics(chosen),
+        slices=chosen.slice or None,
+        alpha=chosen.alpha,
+        draws=chosen.draws,
+        movers=chosen.movers,
+        keep=chosen.keep,
+        output_dir=chosen.output_dir,
+    )
 
 
 def _judge(chosen: argparse.Namespace) -> Judge | None:

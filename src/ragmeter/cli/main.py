@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
-import ragmeter
 from ragmeter.cli.avoid_pandas import avoid_pandas
 from ragmeter.cli.memory import keep_freed_memory
 from ragmeter.effects.signals import exit_code, raising_terminated
@@ -24,13 +23,17 @@ _COMMANDS = {
     "calibrate": "a run's verdicts against people's labels, and the accuracy behind them",
     "compare": "say whether one run is better than another, and how certain that is",
     "crag": "answer conversations with an agent, and judge the answers",
+    "doctor": "say what is installed, what is missing, and which endpoints answer",
     "evaluate": "score a file of results against references",
     "explain": "say why the offline judge takes an answer for right or wrong",
+    "export": "write a run as csv, parquet, jsonl, for trec_eval or MLflow, or as spans",
     "gate": "is a run good enough, and no worse than another? For CI",
+    "init": "write a ragmeter.toml, by looking at a file of questions",
     "label": "choose some of a run's rows, and have a person say which are correct",
     "metrics": "list the metrics, or explain one",
     "power": "say how many questions a difference needs",
     "report": "show runs on one page, or as figures and tables for papers",
+    "run": "do all that ragmeter.toml asks for, and compare the systems",
     "runs": "list the runs, remove some, and delete what nobody needs",
     "summary": "show a run's figures again, by slices",
     "web": "ask a RAG that is only a web page, and score its answers",
@@ -117,16 +120,33 @@ def _dispatch(arguments: list[str]) -> int:
         return code
     parser = argparse.ArgumentParser(
         prog="ragmeter",
-        usage="ragmeter [--help] [--version] COMMAND ...",
+        usage="ragmeter [--help] [--version] [--completion SHELL] COMMAND ...",
         description="Measure retrieval-augmented generation: fast, offline, honest.",
         epilog="commands:\n" + "".join(f"  {name:10} {text}\n" for name, text in _COMMANDS.items()) + "\n" + _EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"ragmeter {ragmeter.__version__}")
-    parser.parse_known_args(arguments[:1])  # answers --help and --version
+    parser.add_argument("--version", action="store_true", help="the versions of ragmeter and of all that it uses")
+    parser.add_argument("--completion", metavar="SHELL", help="a script for completion: bash, zsh or fish")
+    if arguments and arguments[0].partition("=")[0] in ("--version", "--completion"):
+        return _answer(arguments)
+    parser.parse_known_args(arguments[:1])  # answers --help
     if not arguments:
         parser.print_help()
         return 2
     raise UsageError(
         f"unknown command {arguments[0]!r}{did_you_mean(arguments[0], _COMMANDS)}", hint="`ragmeter --help` lists them"
     )
+
+
+def _answer(arguments: list[str]) -> int:
+    """Print the versions, or the script for a shell's completion."""
+    if arguments[0] == "--version":
+        from ragmeter.cli.environment import version_text
+
+        print(version_text())
+        return 0
+    from ragmeter.cli.completion import completion
+
+    shell = arguments[0].partition("=")[2] or next(iter(arguments[1:]), "")
+    print(completion(shell, _COMMANDS))
+    return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from importlib import import_module
 from typing import Any
 
 from ragmeter.errors import UsageError, did_you_mean
@@ -12,6 +14,27 @@ from ragmeter.io.locations import location
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.show.numbers import given
 from ragmeter.stats.confidence import AUTO, METHODS
+
+
+class _ParserMade(Exception):
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+
+
+#: Whether a command should hand its parser over in place of parsing.
+_handing_over: ContextVar[bool] = ContextVar("handing_over", default=False)
+
+
+def parser_of(command: str, *first: str) -> Parser:
+    """The parser of a command, with all of its options; `first` are the words that come before them."""
+    token = _handing_over.set(True)
+    try:
+        import_module(f"ragmeter.cli.{command}").run(list(first))
+    except _ParserMade as made:
+        return made.parser
+    finally:
+        _handing_over.reset(token)
+    raise AssertionError(f"{command} parses no arguments")
 
 
 class Parser(argparse.ArgumentParser):
@@ -23,6 +46,8 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse the arguments; the error for an unknown option suggests the nearest one."""
+        if _handing_over.get():
+            raise _ParserMade(self)
         chosen, unknown = self.parse_known_args(args, namespace)
         if not unknown:
             return chosen
@@ -170,6 +195,7 @@ def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:
 _LEAST = {
     "workers": 1,
     "agent_workers": 1,
+    "repeats": 1,
     "retries": 0,
     "max_calls": 0,
     "budget": 0,

@@ -26,14 +26,16 @@ def run(argv: Sequence[str]) -> int:
 
     from ragmeter.analysis.slicing import summarise_run
     from ragmeter.cli.judge_options import print_judge
+    from ragmeter.cli.repeated import print_repeats, repeats_json
     from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.summary import show_summary
 
     stored_run = find_run(chosen.run, chosen.output_dir)
     summary = summarise_run(stored_run, metrics=chosen.metrics, slices=chosen.slice, **options.read_statistics(chosen))
     if chosen.json:
-        print(dumps(summary.as_dict(), indent=2))
+        print(dumps({**summary.as_dict(), **repeats_json(stored_run, chosen.level)}, indent=2))
     else:
         show_summary(summary)
+        print_repeats(stored_run, chosen.level)
         print_judge(stored_run.summary(), stored_run.manifest())
     return 0

@@ -63,7 +63,7 @@ def run_evaluators(
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{kind}.{output_format}" for kind in ("aggregated", "rows")]
-        outputs.append(Written(result, (files[0], files[1]), data.join_counts(), data.notes()))
+        outputs.append(Written(result, (files[0], files[1]), data.join_counts(), data.noted().get("notes", [])))
     for output in outputs:
         aggregated = {title: [value] for title, value in output.result.aggregated().items()}
         with replacing(*output.files) as (first, second):

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError, did_you_mean
-from ragmeter.hints import option, parameter
+from ragmeter.hints import install_command, option, parameter
 from ragmeter.registry import Kind, find_kind
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def default_model() -> str:
         raise UsageError(
             "no embedding model was named",
             hint=f"name one with {option('embedding_model')}: {SEEDS_MODEL} is fetched from the hub once, a folder and "
-            f"{SERVER}NAME are yours; or pip install 'ragmeter[static]' for {STATIC}, which needs no network",
+            f"{SERVER}NAME are yours; or {install_command('static')} for {STATIC}, which needs no network",
         )
     warnings.warn(
         f"no embedding model was named: {STATIC} is used, which needs no network, and is mostly for English; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,23 +21,24 @@ from ragmeter.engine.filling import Asking
 from ragmeter.engine.keeping import keep_run
 from ragmeter.engine.offline_filling import with_offline
 from ragmeter.engine.results import Evaluation
+from ragmeter.engine.results_file import write_results
 from ragmeter.engine.scoring import fill_embedded, score_batch
-from ragmeter.errors import InputError, UsageError
+from ragmeter.errors import InputError, RagmeterWarning, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import Typed, missing_column
-from ragmeter.io.data import source_signature
+from ragmeter.io.data import noted, source_signature
 from ragmeter.io.join import rows_of
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
 from ragmeter.io.names import plain_name, run_name
 from ragmeter.io.source import Reading, Source, open_source, stem
-from ragmeter.io.write import RUNS, check_writable, dumps, replacing
+from ragmeter.io.write import RUNS, check_writable, dumps
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, SCORED, Batch, outcome_column
+from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, REPEAT, RETRIEVED_SCORES, Batch
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
@@ -45,8 +47,7 @@ if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
 
 _WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
-_OF_MEANING = ("semantic_similarity", "satisfaction_score")  # the metrics that embed
-_ANSWERED = ("answer", "retrieved", "contexts", *NUMBER_COLUMNS, PARTIAL_ANSWER)
+_ANSWERED = ("answer", "retrieved", "contexts", RETRIEVED_SCORES, *NUMBER_COLUMNS, PARTIAL_ANSWER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,6 +85,7 @@ def ask_and_score(
     output: str | Path | None = None,
     workers: int = 4,
     timeout: float = 60.0,
+    repeats: int = 1,
     retries: int = 3,
     give_up_after: float = GIVE_UP_AFTER,
     max_calls: int | None = None,
@@ -101,11 +103,14 @@ def ask_and_score(
 ) -> Service:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
 
-    `target` is a function of the question, an object with `query(question)`, an address (`http://...`), a model
+    `target` is a function or a generator of the question, a runnable, an engine, a retriever or a pipeline of
+    LangChain, LlamaIndex or Haystack, an object with `query(question)`, an address (`http://...`), a model
     (`openai:NAME`), a dotted path (`mypkg.rag:pipeline`), or what `open_target()` made of one of these. `output` is a
     `results.json`. `workers` questions are under way at once; each may take `timeout` seconds. After `give_up_after`
     seconds without any answer the run stops; the same call goes on with it. `progress=True` shows a
     bar in a notebook or a terminal; a function is called with each number of questions that was asked.
+
+    With `repeats`, each question is asked so often; `ragmeter.repeats()` says how much the answers vary.
 
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
     again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
@@ -128,8 +133,11 @@ def ask_and_score(
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
     source = open_source(dataset, Reading(quotes=quotes, max_field=max_field), what="dataset")
-    batches = list(rows_of(Typed(source, "reference", dict(columns or {}))))
-    questions = [question for batch in batches for question in _questions(batch, source)]
+    rows = list(rows_of(Typed(source, "reference", dict(columns or {}))))
+    batches = _repeated(rows, repeats)
+    questions = [
+        question for time in range(1, repeats + 1) for batch in rows for question in _questions(batch, source, time)
+    ]
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
     _check_needs(batches[0], chosen, asking.needs(chosen), source)
     reuse = Reuse(resume, retry_failed)
@@ -150,6 +158,9 @@ def ask_and_score(
             asked = ask(asked_of, questions, limits, answers, both(advance, status.advance), watched_by(status))
         if asked.notice:
             print(f"{name}: {asked.notice}", file=sys.stderr)
+        for note in source.notes:
+            print(note, file=sys.stderr)
+        _warn_of_retriever(asked, chosen)
         inputs = {"dataset": source_signature(source)}
         needed = {*shown, *(need for metric in chosen for need in (*metric.needs, *metric.needs_of_table))}
         filled = asking.of(path).fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
@@ -158,7 +169,13 @@ def ask_and_score(
             filled.joined(_answered(batches, asked.replies, needed)),
             chosen,
             manifest={"inputs": inputs, "target": asked_of.signature(), "effort": asked.effort, **filled.manifest},
-            summary={"usage": asked.usage, "causes": asked.causes(), "reused_answers": asked.notice, **filled.summary},
+            summary={
+                "usage": asked.usage,
+                "causes": asked.causes(),
+                "reused_answers": asked.notice,
+                **noted(source),
+                **filled.summary,
+            },
         )
         if output is not None:
             write_results(Path(output), evaluation)
@@ -200,7 +217,22 @@ def first_question(dataset: Any, reading: Reading, columns: Mapping[str, str]) -
     return next(_questions(batch, source)).text
 
 
-def _questions(batch: Batch, source: Source) -> Iterator[Question]:
+def _repeated(batches: list[Batch], repeats: int) -> list[Batch]:
+    """All rows as often as each question is asked, with the number of the time in a column of its own."""
+    if repeats < 1:
+        raise UsageError(f"{parameter('repeats')} must be at least 1, got {repeats}")
+    if repeats == 1:
+        return batches
+    if any(REPEAT in batch.columns for batch in batches):
+        raise UsageError(f"the dataset has a column {REPEAT!r}, which {option('repeats')} would fill")
+    return [
+        Batch({**batch.columns, REPEAT: [str(number)] * len(batch)}, batch.lines)
+        for number in range(1, repeats + 1)
+        for batch in batches
+    ]
+
+
+def _questions(batch: Batch, source: Source, time: int = 1) -> Iterator[Question]:
     if "question" not in batch.columns:
         raise missing_column("question", "ask", list(batch.columns), source.name)
     rows = len(batch)
@@ -214,7 +246,10 @@ def _questions(batch: Batch, source: Source) -> Iterator[Question]:
             raise InputError("the row has no question", file=source.name, line=line)
         if turn is not None and not _WHOLE.fullmatch(str(turn)):
             raise InputError(f"turn_idx is {turn!r}, and should be a whole number", file=source.name, line=line)
-        yield Question(qid, text, session or None, turn=0 if turn is None else int(float(turn)))
+        if session and time > 1:
+            session = f"{session}#{time}"  # a conversation of its own
+        number = 0 if turn is None else int(float(turn))
+        yield Question(qid, text, session or None, turn=number, repeat=time)
 
 
 def _check_needs(batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str], source: Source) -> None:
@@ -267,70 +302,29 @@ def _answered(
     left = iter(replies)
     for batch in batches:
         rows = [next(left) for _ in range(len(batch))]
-        answered = {name: [getattr(row, name, None) for row in rows] for name in names}
+        answered = {name: [_cell(row, name) for row in rows] for name in names}
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
         yield Batch({**batch.columns, **answered, "error": errors}, batch.lines, causes)
 
 
-def write_results(path: Path, evaluation: Evaluation) -> None:
-    """`results.json`: how many questions, each metric's mean with its n, and every question with its answer and scores.
-
-    A metric's key is its name without settings, so that it stays the same with another embedding model; of several with
-    the same one, the first has it. `metric_names` has the names in full.
-    """
-    rows = evaluation.rows.to_pylist()
-    names: dict[str, str] = {}
-    for name in evaluation.metrics:
-        short = name.partition("[")[0]
-        names[name if short in names else short] = name
-    summaries = {key: evaluation.metrics[name] for key, name in names.items()}
-    document = {
-        "total_questions": len(rows),
-        "metrics": {key: summary.mean for key, summary in summaries.items()},
-        "n_scored": {key: summary.n_scored for key, summary in summaries.items()},
-        "n_not_scored": {key: summary.n_not_scored for key, summary in summaries.items()},
-        "metric_names": names,
-        **_embedding(evaluation, names),
-        "results": [_result(row, names) for row in rows],
-        "summary": evaluation.summary,
-    }
-    with replacing(path) as (temporary,):
-        temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
+def _cell(reply: Answer | Failure, name: str) -> Any:
+    value = getattr(reply, name, None)
+    if name == "answer" and getattr(reply, "only_retrieved", False):
+        return None
+    return dumps(value) if name == RETRIEVED_SCORES and value is not None else value
 
 
-def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, Any]:
-    """The embedding model, and what stood in front of the texts; lists where metrics have different ones."""
-    described = evaluation.manifest["metrics"] if evaluation.folder else []
-    settings = {metric["name"]: metric["settings"] for metric in described}
-    models = [settings[name]["model"] for key, name in names.items() if key.partition("[")[0] in _OF_MEANING]
-    prefixes = [model["prefix"] for model in evaluation.embeddings]
-    values = {"embedding_model": list(dict.fromkeys(models)), "embedding_prefix": list(dict.fromkeys(prefixes))}
-    return {key: several if len(several) > 1 else next(iter(several), None) for key, several in values.items()}
-
-
-def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    references = row.get("reference") or []
-    outcomes = {key: row.get(outcome_column(name)) for key, name in names.items()}
-    return {
-        "question": row.get("question"),
-        "ground_truth": references[0] if len(references) == 1 else references or None,
-        "generated_answer": row.get("answer"),
-        "similarity": _finite(row, names.get("semantic_similarity")),
-        "satisfaction": _finite(row, names.get("satisfaction_score")),
-        "qid": row.get("qid"),
-        "retrieved": row.get("retrieved"),
-        "latency_ms": row.get("latency_ms"),
-        "error": row.get("error"),
-        **({PARTIAL_ANSWER: row[PARTIAL_ANSWER]} if row.get(PARTIAL_ANSWER) else {}),
-        "scores": {key: _finite(row, name) for key, name in names.items()},
-        "not_scored": {key: outcome for key, outcome in outcomes.items() if outcome != SCORED},
-    }
-
-
-def _finite(row: Mapping[str, Any], column: str | None) -> float | None:
-    value = row.get(column) if column else None
-    return None if value is None or value != value else float(value)
+def _warn_of_retriever(asked: Asked, metrics: Sequence[Metric]) -> None:
+    """A retriever gives no answers: say why metrics of answers have no score."""
+    names = [metric.name for metric in metrics if "answer" in metric.needs_of_table]
+    if names and asked.only_retrieved():
+        warnings.warn(
+            f"the system is a retriever: it returned documents and no answers, so {', '.join(names)} can't be scored; "
+            "choose metrics of what was retrieved, for example ndcg@10 and recall@5",
+            RagmeterWarning,
+            stacklevel=3,
+        )
 
 
 def read_fallback(path: str | Path) -> str:

@@ -69,15 +69,9 @@ class Data:
         """How many rows were matched and unmatched; empty without a reference."""
         return {} if self.reference is None else asdict(self.counts)
 
-    def notes(self) -> list[str]:
-        """How the data was understood, where that could be otherwise; known when it was read."""
-        sources = [source for source in (self.results, self.reference) if source is not None]
-        return [note for source in sources for note in source.notes]
-
     def noted(self) -> dict[str, list[str]]:
-        """The same for a summary: nothing if there is nothing to say."""
-        notes = self.notes()
-        return {"notes": notes} if notes else {}
+        """How the data was understood, where that could be otherwise; known when it was read."""
+        return noted(*(source for source in (self.results, self.reference) if source is not None))
 
     def _is_one_file(self) -> bool:
         """Whether results and reference are one file, or two with the same content."""
@@ -168,6 +162,12 @@ class Data:
         """What identifies the inputs."""
         sources = {"results": self.results, "reference": self.reference}
         return {role: source_signature(source) for role, source in sources.items() if source is not None}
+
+
+def noted(*sources: Source) -> dict[str, list[str]]:
+    """The notes of sources, for a summary; nothing if there is nothing to say."""
+    notes = [note for source in sources for note in source.notes]
+    return {"notes": notes} if notes else {}
 
 
 def source_signature(source: Source) -> dict[str, Any]:

@@ -19,6 +19,8 @@ def rows_in(document: Mapping[str, Any], say: Say) -> Any:
     """
     if isinstance(inner := document.get("results"), dict) and _holds_rows(inner.get("results")):
         return inner["results"]  # promptfoo
+    if _holds_rows(document.get("resourceSpans")):
+        return list(_otlp_spans(document["resourceSpans"]))
     if (table := _split_table(document)) is not None:
         say("read as a table with `columns` and `data`")
         return table
@@ -43,6 +45,30 @@ def _split_table(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not rows or any(len(row) != len(titles) for row in rows):
         return None
     return [dict(zip(map(str, titles), row, strict=True)) for row in rows]
+
+
+def _otlp_spans(resources: list[Any]) -> Iterator[dict[str, Any]]:
+    """Spans as OpenTelemetry writes them in JSON, with plain objects as attributes."""
+    for resource in resources:
+        for scope in resource.get("scopeSpans", ()):
+            for span in scope.get("spans", ()):
+                status = span.get("status", {})
+                yield {
+                    "trace_id": span.get("traceId"),
+                    "parent_id": span.get("parentSpanId"),
+                    "attributes": {item["key"]: _otlp_value(item["value"]) for item in span.get("attributes", ())},
+                    "start_time": int(span.get("startTimeUnixNano", 0)) / 1e9,
+                    "end_time": int(span.get("endTimeUnixNano", 0)) / 1e9,
+                    "status_code": "ERROR" if status.get("code") in (2, "STATUS_CODE_ERROR") else "OK",
+                    "status_message": status.get("message"),
+                }
+
+
+def _otlp_value(value: Mapping[str, Any]) -> Any:
+    """`{"stringValue": "x"}` is "x"; whole numbers are written as texts."""
+    if "intValue" in value:
+        return int(value["intValue"])
+    return next(iter(value.values()), None)
 
 
 def _squad(articles: list[Any]) -> Iterator[dict[str, Any]]:

@@ -53,7 +53,11 @@ def read_document(
     document = decode(text, name)
     del text
     if isinstance(document, dict):
-        document = rows_in(document, say)
+        try:
+            document = rows_in(document, say)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            reason = "this begins like a file of SQuAD or OpenTelemetry, and a part of it has another form"
+            raise InputError(reason, file=name) from None
     if not isinstance(document, list):
         raise InputError(
             f"a list of objects is expected, got {_kind(document)}",

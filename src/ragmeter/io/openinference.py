@@ -116,6 +116,8 @@ def _milliseconds(span: _Span) -> float | None:
     try:
         if isinstance(begin, str) and isinstance(end, str):
             begin, end = (datetime.fromisoformat(text) for text in (begin, end))
+        if isinstance(begin, float) and isinstance(end, float):  # in seconds
+            return round((end - begin) * 1e3, 3)
         return float((end - begin).total_seconds() * 1000)
     except (TypeError, ValueError, AttributeError):
         return None

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import io
 import json
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from sys import intern
+from math import isfinite
 from typing import Any, BinaryIO, Literal, cast
 
 import numpy as np
@@ -22,7 +21,7 @@ from ragmeter.errors import InputError
 from ragmeter.io.batches import ROWS
 from ragmeter.io.blocks import Continued, TooLongError, blocks_of_lines, decoded
 from ragmeter.io.limits import Limit
-from ragmeter.table import QID, RELEVANCE_GRADES, Batch
+from ragmeter.table import QID, RELEVANCE_GRADES, RETRIEVED_SCORES, Batch
 
 Kind = Literal["run", "qrels"]
 #: Bytes that are looked at to tell what a file is.
@@ -89,11 +88,15 @@ def _read_run(
     queries: dict[str, _Query] = {}
     tags: dict[str, None] = {}
     for number, line in _lines(stream, encoding, name, limit):
-        fields = line.split()
-        if len(fields) != 6 or not _is_number(fields[4]):
+        try:
+            qid, _, document, _, given, tag = line.split()
+            score = float(given)
+        except ValueError:
+            raise _not_a_line("run", line, name, number) from None
+        if not isfinite(score):
             raise _not_a_line("run", line, name, number)
-        _add(queries, fields[0], fields[2], float(fields[4]), name, number)
-        tags[fields[5]] = None
+        _add(queries, qid, document, score, name, number)
+        tags[tag] = None
     tied = 0
     ordered: list[tuple[list[str], list[float]]] = []
     for query in queries.values():
@@ -107,7 +110,7 @@ def _read_run(
     columns: dict[str, list[Any]] = {
         QID: list(queries),
         "retrieved": [documents for documents, _ in ordered],
-        "retrieved_scores": [json.dumps(scores) for _, scores in ordered],
+        RETRIEVED_SCORES: [json.dumps(scores) for _, scores in ordered],
     }
     if len(tags) == 1:
         columns["system_name"] = list(tags) * len(queries)
@@ -160,7 +163,7 @@ def _add(queries: dict[str, _Query], qid: str, document: str, value: float, name
             line=number,
             hint="a document has one line for each query; trec_eval refuses such a file, too",
         )
-    query.values[intern(document)] = value
+    query.values[document] = value
 
 
 def _batches(columns: dict[str, list[Any]], lines: Sequence[int]) -> Iterator[Batch]:
@@ -184,7 +187,7 @@ def _lines(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> Iterator
 
 def _is_number(text: str) -> bool:
     try:
-        return math.isfinite(float(text))
+        return isfinite(float(text))
     except ValueError:
         return False
 

@@ -87,7 +87,7 @@ def semantic_similarity(
     or your own text. By default models of the e5 family get `query`, as their authors advise for texts of the same
     kind, and others what their own files say. The tool that this metric comes from put `passage: ` before both texts:
     `prefix=passage` gives its values. Texts are compared after NFC and without white space at their ends. A text that
-    is too long for the model is cut, and the run reports how many were. Needs `pip install 'ragmeter[semantic]'`.
+    is too long for the model is cut, and the run reports how many were. Needs the extra `semantic`.
 
     **Edge cases.** Identical texts: 1, also when both are empty. One empty: 0.
 

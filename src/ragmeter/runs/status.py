@@ -96,6 +96,8 @@ _FIELDS = ("run", "what", "total", "done", "begun", "failures", "latest", "cost_
 
 
 def _is_alive(pid: int) -> bool:
+    if os.name == "nt":
+        return _is_alive_on_windows(pid)
     try:
         os.kill(pid, 0)
     except PermissionError:
@@ -103,3 +105,18 @@ def _is_alive(pid: int) -> bool:
     except (OSError, OverflowError):
         return False
     return True
+
+
+def _is_alive_on_windows(pid: int) -> bool:
+    """Ask for a handle and its state: there os.kill(pid, 0) does not ask, it sends Ctrl-C."""
+    import ctypes
+
+    synchronize, timed_out, denied = 0x00100000, 0x102, 5
+    kernel: Any = getattr(ctypes, "windll").kernel32  # noqa: B009 - mypy knows it on Windows alone
+    handle = kernel.OpenProcess(synchronize, False, pid)
+    if not handle:
+        return bool(kernel.GetLastError() == denied)  # it is there, and another user's
+    try:
+        return bool(kernel.WaitForSingleObject(handle, 0) == timed_out)  # a process that has ended is signalled
+    finally:
+        kernel.CloseHandle(handle)

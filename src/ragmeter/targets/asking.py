@@ -36,6 +36,11 @@ class Asked:
         answers = [reply for reply in self.replies if isinstance(reply, Answer)]
         return not answers or any(answer.retrieved is not None for answer in answers)
 
+    def only_retrieved(self) -> bool:
+        """Whether the target is a retriever: it has given documents, and no answer to any question."""
+        answers = [reply for reply in self.replies if isinstance(reply, Answer)]
+        return bool(answers) and all(answer.only_retrieved for answer in answers)
+
     def causes(self) -> dict[str, int]:
         """Why questions have no answer, most frequent first."""
         failures = (reply for reply in self.replies if isinstance(reply, Failure))
@@ -139,7 +144,8 @@ def key_of_answer(question: Question, history: str | None = None) -> tuple[Any, 
         earlier = question.messages()
     else:
         earlier = [_digest(question.history) if history is None else history, question.text]
-    return question.qid, question.session_id, earlier, question.conversation_id
+    times = (question.repeat,) if question.repeat > 1 else ()
+    return question.qid, question.session_id, earlier, question.conversation_id, *times
 
 
 def _digest(history: Iterable[tuple[str, str]]) -> str:

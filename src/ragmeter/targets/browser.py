@@ -15,7 +15,7 @@ from ragmeter.errors import MissingExtraError, UsageError
 from ragmeter.hints import by_caller, option
 
 #: Commands that start Chromium or a browser built on it.
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
 #: Chromium sends the fields of forms to a server of Google's, to fill them in: to a port that it never uses, instead.
 QUIET = ["--autofill-server-url=http://127.0.0.1:9/"]
 #: Names are not looked up by the browser itself, and calls between browsers (WebRTC) send no UDP.
@@ -61,7 +61,7 @@ async def launch(playwright: Any, path: str | None, *, headed: bool, own_origin:
     if path is not None and not Path(path).is_file():
         raise UsageError(f"there is no browser at {path}", hint=_INSTALL)
     own = Path(playwright.chromium.executable_path)
-    executable = path or (str(own) if own.is_file() else next(filter(None, map(shutil.which, _NAMES)), None))
+    executable = path or (str(own) if own.is_file() else next(filter(None, map(shutil.which, NAMES)), None))
     if executable is None:
         raise UsageError("there is no browser on this machine", hint=_INSTALL)
     if headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):

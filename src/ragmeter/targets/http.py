@@ -20,7 +20,8 @@ from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.events import EventStream
 from ragmeter.targets.json_path import FIELDS, REQUEST_EXAMPLE, JsonPath, fill
-from ragmeter.targets.port import Answer, PathUse, Question, Target, contexts_of, failed, ids_of
+from ragmeter.targets.port import Answer, PathUse, Question, Target, failed
+from ragmeter.targets.returned import contexts_of, ids_of
 
 METHODS = ("POST", "GET", "PUT")
 DEFAULT_REQUEST = {"question": "{question}"}

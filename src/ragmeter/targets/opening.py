@@ -122,7 +122,7 @@ class _Address(Kind[Target]):
 
 
 class _Python(Kind[Target]):
-    """A dotted path, a function, or an object with `query(question)`: whatever no other kind opens."""
+    """A dotted path, a function, or an object that can be asked: whatever no other kind opens."""
 
     def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
         if not isinstance(given, str):

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
-from ragmeter.io.cells import TEXT_KEYS, as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 
 if TYPE_CHECKING:
     from ragmeter.judges.prices import Price
-
-#: Keys and attributes of a retrieved object that may hold its id, and its text.
-_IDS = ("id", "doc_id", "document_id", "_id", "title")
 
 
 @dataclass(frozen=True)
@@ -32,6 +28,8 @@ class Question:
     turn: int = 0
     history: tuple[tuple[str, str], ...] = ()
     conversation_id: str | None = None
+    #: The how-maniest time it is asked. No part of the repr, by which an earlier version knows an interrupted run.
+    repeat: int = field(default=1, repr=False)
 
     def messages(self) -> list[dict[str, str]]:
         """The session so far and the question, as chat models want them."""
@@ -43,7 +41,8 @@ class Question:
 class Answer:
     """An answer. `retrieved` and `contexts` are None where the target does not report them.
 
-    `conversation_id` is the id that the server gave the session; the next turn sends it.
+    `only_retrieved`: the target is a retriever, which gives no answer. `retrieved_scores` are the system's own, one for
+    each of `retrieved`. `conversation_id` is the id that the server gave the session; the next turn sends it.
     """
 
     answer: str
@@ -52,6 +51,8 @@ class Answer:
     latency_ms: float = 0.0
     time_to_first_token_ms: float | None = None
     conversation_id: str | None = None
+    retrieved_scores: list[float | None] | None = None
+    only_retrieved: bool = False
 
     def as_reply(self, prompt_tokens: int | None = None, completion_tokens: int | None = None) -> Reply:
         """For the journal."""
@@ -128,69 +129,6 @@ class Target(ABC):
 def failed(cause: str) -> GiveUp:
     """The failure for a reply without a usable answer; asking again would not help."""
     return GiveUp(TARGET_ERROR, " ".join(cause.split())[:300])
-
-
-def read_answer(returned: Any, latency_ms: float) -> Answer:
-    """The answer in what a Python target returned: a text, or a dict with `answer` and more."""
-    if isinstance(returned, str):
-        return Answer(whole(returned), latency_ms=latency_ms)
-    if not isinstance(returned, Mapping):
-        kind = type(returned).__name__
-        raise failed(f"the target returned {kind}, and should return a text or a dict with an answer")
-    answer = returned.get("answer")
-    if not isinstance(answer, str):
-        what = f"{type(answer).__name__} as its answer" if "answer" in returned else "no answer"
-        raise failed(f"the target returned a dict with {what}; it has {', '.join(map(str, returned)) or 'nothing'}")
-    events = returned.get("retrieved")
-    events = returned.get("events") if events is None else events
-    try:
-        given = as_number(returned.get("latency_ms"))
-    except ValueError:
-        raise failed(f"latency_ms is {returned['latency_ms']!r}, and should be a number") from None
-    if given is not None and given < 0:
-        raise failed(f"latency_ms is {given:g}, and can't be below 0")
-    contexts = returned.get("contexts")
-    return Answer(
-        whole(answer),
-        None if events is None else ids_of(events),
-        texts_of(events) if contexts is None else contexts_of(contexts),
-        latency_ms if given is None else given,
-    )
-
-
-def ids_of(retrieved: Any) -> list[str]:
-    """The ids of retrieved documents: a text is its own id, an object has an id or title, or is written as JSON."""
-    return [_first_text(document, _IDS) or dumps(document, default=str) for document in _as_list(retrieved)]
-
-
-def texts_of(retrieved: Any) -> list[str] | None:
-    """The texts of retrieved documents, where they have any."""
-    if not isinstance(retrieved, Sequence) or isinstance(retrieved, str):
-        return None
-    texts = [_first_text(document, TEXT_KEYS) for document in retrieved if isinstance(document, Mapping)]
-    return [text for text in texts if text] or None
-
-
-def contexts_of(contexts: Any) -> list[str]:
-    """The texts of retrieved documents, given as texts or as objects that have one."""
-    return [_first_text(document, TEXT_KEYS) or dumps(document, default=str) for document in _as_list(contexts)]
-
-
-def _as_list(value: Any) -> list[Any]:
-    if value is None or value is False or (isinstance(value, str | Mapping) and not value):
-        return []  # all of these mean that nothing was retrieved
-    if isinstance(value, str | Mapping) or not hasattr(value, "__iter__"):
-        return [value]
-    return list(value)
-
-
-def _first_text(value: Any, keys: Sequence[str]) -> str:
-    """The value of the first of these keys or attributes that an object has; a plain value is its own text."""
-    if isinstance(value, Mapping):
-        value = next((value[key] for key in keys if value.get(key) is not None), None)
-    elif hasattr(value, "__dict__"):
-        value = next((getattr(value, key) for key in keys if getattr(value, key, None) is not None), None)
-    return "" if value is None or isinstance(value, Mapping | list | tuple) else as_text(value) or ""
 
 
 @dataclass

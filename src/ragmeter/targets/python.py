@@ -1,7 +1,8 @@
-"""A target in Python: a function, a coroutine function, or an object with `query(question)`."""
+"""A target in Python: a function, plain, asynchronous or a generator, or an object that libraries make of a RAG."""
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import inspect
 import time
@@ -15,14 +16,17 @@ from ragmeter.effects.rounds import Identity
 from ragmeter.errors import UsageError, describe, errors_of
 from ragmeter.registry import import_object
 from ragmeter.table import TARGET_ERROR, TIMEOUT
+from ragmeter.targets.calling import METHODS, asks, method_of
 from ragmeter.targets.identity import fingerprint
-from ragmeter.targets.port import Question, Target, read_answer
+from ragmeter.targets.port import Question, Target
+from ragmeter.targets.returned import read_answer
+from ragmeter.targets.streamed import read_stream
 
 
 class PythonTarget(Target):
     """Calls a function with each question: in a thread, or in the event loop if it is a coroutine function.
 
-    A function with a parameter `session_id` or `history` gets those as keywords.
+    A function with a parameter `session_id` or `history` gets those as keywords. An answer may come in pieces.
     """
 
     def __init__(self, function: Callable[..., Any], *, path: str, timeout: float = 60.0) -> None:
@@ -30,31 +34,36 @@ class PythonTarget(Target):
         self.path = path
         self.name = self.identity().name
         self.timeout = timeout
-        self._extras = _extras(function)
+        self._ask = asks(function)
 
     @classmethod
     def load(cls, path: str, timeout: float = 60.0) -> Self:
-        """The target at a dotted path; a class is called without arguments."""
-        target = import_object(path, "target")
-        if isinstance(target, type):
+        """The target at a dotted path; a class is called without arguments.
+
+        `mypkg.rag:build(top_k=5)` calls what is there with these keywords, and asks what it returns.
+        """
+        name, keywords = _split_call(path)
+        target = import_object(name, "target")
+        if keywords is not None or isinstance(target, type):
             with errors_of(path):
-                target = target()
+                target = target(**(keywords or {}))
         return cls.of(target, timeout, path=path)
 
     @classmethod
     def of(cls, target: Any, timeout: float = 60.0, *, path: str | None = None) -> Self:
-        """A function, an object with `query(question)`, or a class of such objects that takes no arguments.
+        """A function, an object that `calling` knows how to ask, or a class of such objects that takes no arguments.
 
         Its code and state are part of its name.
         """
-        if isinstance(target, type) and callable(getattr(target, "query", None)):
+        if isinstance(target, type) and any(callable(getattr(target, name, None)) for name in METHODS):
             with errors_of(target.__name__):
                 target = target()
-        function = target.query if callable(getattr(target, "query", None)) else target
-        if not callable(function):
+        function = method_of(target)
+        if function is None:
             raise UsageError(
                 f"{target!r} can't be asked",
-                hint="give a function of the question, an object with query(question), or a targets.port.Target",
+                hint=f"give a function of the question, an object with {', '.join(METHODS)} or __call__, or a "
+                "targets.port.Target",
             )
         kind = target if inspect.isroutine(target) else type(target)
         where = path or f"{getattr(kind, '__module__', None) or 'builtins'}:{kind.__qualname__}"
@@ -72,22 +81,18 @@ class PythonTarget(Target):
 
     async def answer(self, question: Question) -> Reply:
         """Call the function, and read what it returns."""
-        extras: dict[str, Callable[[], Any]] = {
-            "session_id": lambda: question.session_id,
-            "history": lambda: question.messages()[:-1],
-        }
-        keywords = {name: extras[name]() for name in self._extras}
         begun = time.perf_counter()
         limit = asyncio.timeout(self.timeout)
         try:
             async with limit:
-                if inspect.iscoroutinefunction(self.function):
-                    returned = await self.function(question.text, **keywords)
+                if inspect.iscoroutinefunction(self.function) or inspect.isasyncgenfunction(self.function):
+                    returned = self._ask(question)
                 else:
-                    returned = await in_thread(self.function, question.text, **keywords)
-                    if inspect.isawaitable(returned):
-                        returned = await returned
-            return read_answer(returned, (time.perf_counter() - begun) * 1000).as_reply()
+                    returned = await in_thread(self._ask, question)
+                if inspect.isawaitable(returned):
+                    returned = await returned
+                answer = await read_stream(returned, begun)
+            return (answer or read_answer(returned, (time.perf_counter() - begun) * 1000)).as_reply()
         except GiveUp:
             raise
         except asyncio.CancelledError as error:
@@ -101,9 +106,16 @@ class PythonTarget(Target):
             raise TryAgain(TARGET_ERROR, describe(error)) from None
 
 
-def _extras(function: Callable[..., Any]) -> list[str]:
+def _split_call(path: str) -> tuple[str, dict[str, Any] | None]:
+    """`build(top_k=5)` as the name and its keywords; None without brackets. Values are literals: nothing is run."""
+    name, bracket, rest = path.partition("(")
+    if not bracket:
+        return path, None
     try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # an extension function without a signature
-        return []
-    return [name for name in ("session_id", "history") if name in parameters]
+        call = ast.parse(f"f({rest}", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or not all(keyword.arg for keyword in call.keywords):
+            raise ValueError
+        return name, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        hint = 'write keywords with plain values: mypkg.rag:build(top_k=5, model="small")'
+        raise UsageError(f"the arguments in {path!r} can't be read", hint=hint) from None

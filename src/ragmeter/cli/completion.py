@@ -1,0 +1,189 @@
+"""`ragmeter --completion SHELL`: a script by which bash, zsh or fish completes commands, options, choices and runs.
+
+It is made from the parsers of the commands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ragmeter.cli.options import parser_of
+from ragmeter.errors import UnknownNameError
+
+#: Commands whose first word is a command of its own.
+_SUBCOMMANDS = {"crag": ("generate", "evaluate"), "runs": ("remove", "tag", "prune")}
+#: The first sentence of an option's help has to do.
+_SENTENCE = re.compile(r"[^;:(]{1,70}")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option's flags, what it is, and the values that it may have; `takes`: it has a value."""
+
+    flags: list[str]
+    about: str
+    choices: list[str]
+    takes: bool
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its words, its options, and whether it takes runs."""
+
+    words: str
+    about: str
+    options: list[Option]
+    takes_runs: bool
+
+
+def completion(shell: str, commands: Mapping[str, str]) -> str:
+    """The script for a shell; `commands` are those of ragmeter, each with what it does."""
+    if shell not in _SHELLS:
+        raise UnknownNameError("shell", shell, _SHELLS, hint="choose bash, zsh or fish")
+    return _SHELLS[shell](_read(commands))
+
+
+def _read(commands: Mapping[str, str]) -> list[Command]:
+    read = []
+    for name, about in commands.items():
+        if name != "crag":
+            read.append(_command(name, about, parser_of(name)))
+        seconds = _SUBCOMMANDS.get(name, ())
+        read += [_command(f"{name} {second}", about, parser_of(name, second)) for second in seconds]
+    return read
+
+
+def _command(words: str, about: str, parser: argparse.ArgumentParser) -> Command:
+    options = [_option(action) for action in parser._actions if action.option_strings]
+    takes_runs = any(not action.option_strings and action.dest in ("run", "runs") for action in parser._actions)
+    return Command(words, about, options, takes_runs)
+
+
+def _option(action: argparse.Action) -> Option:
+    about = _SENTENCE.match((action.help or "").replace("%%", "%").replace("\n", " "))
+    choices = [str(choice) for choice in action.choices or ()]
+    takes = action.nargs != 0 and not isinstance(action, argparse.BooleanOptionalAction)
+    return Option(list(action.option_strings), "" if about is None else about[0].strip(), choices, takes)
+
+
+def _by_first_word(commands: list[Command]) -> dict[str, str]:
+    return {command.words.split()[0]: command.about for command in commands}
+
+
+def _seconds(commands: list[Command]) -> dict[str, list[str]]:
+    """The second words of commands that have some."""
+    pairs = [command.words.split() for command in commands if " " in command.words]
+    return {first: [second for other, second in pairs if other == first] for first, _ in pairs}
+
+
+def _bash(commands: list[Command]) -> str:
+    lines = [
+        '# bash completion of ragmeter: eval "$(ragmeter --completion bash)"',
+        "_ragmeter() {",
+        '    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=""',
+        '    local command="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}"',
+        "    COMPREPLY=()",
+        '    if [ "$COMP_CWORD" -eq 1 ]; then',
+        f'        words="{" ".join(_by_first_word(commands))} --help --version --completion"',
+        '        COMPREPLY=($(compgen -W "$words" -- "$cur")); return',
+        "    fi",
+    ]
+    for first, seconds in _seconds(commands).items():
+        lines += [
+            f'    if [ "$command" = {first} ] && [ "$COMP_CWORD" -eq 2 ]; then words="{" ".join(seconds)}"; fi',
+            f'    case "$command $second" in {_either(first, seconds)}) command="$command $second";; esac',
+        ]
+    lines.append('    case "$command $prev" in')
+    for command in commands:
+        for option in command.options:
+            if option.choices:
+                matching = "|".join(f"'{command.words} {flag}'" for flag in option.flags)
+                reply = f'COMPREPLY=($(compgen -W "{" ".join(option.choices)}" -- "$cur")); return'
+                lines.append(f"        {matching}) {reply};;")
+    lines += ['        \'--completion \'*) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")); return;;', "    esac"]
+    lines += ['    case "$command" in']
+    for command in commands:
+        flags = " ".join(flag for option in command.options for flag in option.flags)
+        runs = ' else words="$words $(ls runs 2>/dev/null)";' if command.takes_runs else ""
+        lines.append(f'        \'{command.words}\') if [[ "$cur" == -* ]]; then words="{flags}";{runs} fi;;')
+    lines += ["    esac", '    COMPREPLY=($(compgen -W "$words" -- "$cur"))', "}"]
+    return "\n".join([*lines, "complete -o default -F _ragmeter ragmeter"])
+
+
+def _either(first: str, seconds: list[str]) -> str:
+    return "|".join(f"'{first} {second}'" for second in seconds)
+
+
+def _zsh(commands: list[Command]) -> str:
+    described = " ".join(_zsh_pair(name, about) for name, about in _by_first_word(commands).items())
+    lines = [
+        "#compdef ragmeter",
+        '# zsh completion of ragmeter: eval "$(ragmeter --completion zsh)", after compinit',
+        "_ragmeter() {",
+        "    local command=$words[2]",
+        "    local -a entries",
+        "    if (( CURRENT == 2 )); then",
+        f"        entries=({described})",
+        "        _describe command entries; return",
+        "    fi",
+    ]
+    for first, seconds in _seconds(commands).items():
+        lines += [
+            f"    if [[ $command == {first} ]] && (( CURRENT == 3 )); then compadd {' '.join(seconds)}; fi",
+            f'    case "$command $words[3]" in {_either(first, seconds)}) command="$command $words[3]";; esac',
+        ]
+    lines.append('    case "$command $words[CURRENT-1]" in')
+    for command in commands:
+        for option in command.options:
+            if option.choices:
+                matching = "|".join(f"'{command.words} {flag}'" for flag in option.flags)
+                lines.append(f"        {matching}) compadd {' '.join(option.choices)}; return;;")
+    lines += ["    esac", "    case $command in"]
+    for command in commands:
+        pairs = " ".join(_zsh_pair(flag, option.about) for option in command.options for flag in option.flags)
+        lines.append(f"        '{command.words}') entries=({pairs});;")
+    runs = "|".join(f"'{command.words}'" for command in commands if command.takes_runs)
+    lines += [
+        "    esac",
+        "    if [[ $words[CURRENT] == -* ]]; then _describe option entries; return; fi",
+        f"    case $command in {runs}) compadd -- runs/*(/N:t);; esac",
+        "    _files",
+        "}",
+    ]
+    return "\n".join([*lines, "compdef _ragmeter ragmeter"])
+
+
+def _zsh_pair(name: str, about: str) -> str:
+    text = f"{name}:{about}".replace("'", "'\\''")
+    return f"'{text}'"
+
+
+def _fish(commands: list[Command]) -> str:
+    lines = ["# fish completion of ragmeter: ragmeter --completion fish | source"]
+    for name, about in _by_first_word(commands).items():
+        lines.append(f"complete -c ragmeter -n __fish_use_subcommand -f -a {name} -d {_fish_text(about)}")
+    seconds = _seconds(commands)
+    for first, words in seconds.items():
+        unseen = f"__fish_seen_subcommand_from {first}; and not __fish_seen_subcommand_from {' '.join(words)}"
+        lines.append(f"complete -c ragmeter -n '{unseen}' -f -a '{' '.join(words)}'")
+    for command in commands:
+        condition = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in command.words.split())
+        for option in command.options:
+            flags = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags)
+            value = f" -x -a '{' '.join(option.choices)}'" if option.choices else " -r" if option.takes else ""
+            about = f" -d {_fish_text(option.about)}" if option.about else ""
+            lines.append(f"complete -c ragmeter -n '{condition}' {flags}{value}{about}")
+        if command.takes_runs:
+            lines.append(f"complete -c ragmeter -n '{condition}' -a '(path basename runs/*/ 2>/dev/null)'")
+    return "\n".join(lines)
+
+
+def _fish_text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+_SHELLS = {"bash": _bash, "zsh": _zsh, "fish": _fish}

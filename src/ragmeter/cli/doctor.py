@@ -1,0 +1,149 @@
+"""`ragmeter doctor`: what is installed, what can be used, and what is missing for the rest."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import ragmeter
+from ragmeter.cli.options import command_parser, json_option, runs_option
+from ragmeter.io.locations import Location
+from ragmeter.io.write import dumps
+
+_DESCRIPTION = """\
+Say what is installed, which extras can be used, which models are on this machine, and what is missing.
+
+  ragmeter doctor
+  ragmeter doctor --endpoint http://127.0.0.1:8000/v1/models
+
+Nothing is sent anywhere but a plain request, without a key, to the endpoints that are named. Values of keys are not
+shown. The exit code is 1 if ragmeter can't work, or if an endpoint does not answer.
+"""
+_OK, _MISSING, _BROKEN = "ok", "missing", "broken"
+#: What an extra is for.
+_EXTRAS = {
+    "http": "judges, models and systems over HTTP",
+    "semantic": "semantic_similarity with transformers",
+    "static": "semantic_similarity with wordllama",
+    "web": "ragmeter web",
+    "app": "ragmeter app",
+    "cluster": "--engine",
+    "figures": "ragmeter report --figures",
+    "languages": "--language auto",
+}
+_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "HF_TOKEN")
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that was looked at. `state` is ok, missing (only needed for some things) or broken."""
+
+    name: str
+    state: str
+    what: str
+
+
+def run(argv: Sequence[str]) -> int:
+    """Look at everything, and print a line for each."""
+    parser = command_parser("ragmeter doctor", _DESCRIPTION)
+    endpoint = "an address to reach, for example of a judge or a system; may be given several times"
+    parser.add_argument("--endpoint", metavar="URL", action="append", default=[], help=endpoint)
+    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=10.0, help="for an endpoint; default: 10")
+    runs_option(parser)
+    json_option(parser)
+    chosen = parser.parse_args(list(argv))
+    checks = [*_checks(chosen.output_dir), *_endpoints(chosen.endpoint, chosen.timeout)]
+    if chosen.json:
+        print(dumps([asdict(check) for check in checks], indent=2))
+    else:
+        from ragmeter.show.terminal.checks import show_checks
+
+        show_checks([(check.name, check.state, check.what) for check in checks])
+    return 1 if any(check.state == _BROKEN for check in checks) else 0
+
+
+def _checks(output_dir: Location) -> Iterator[Check]:
+    yield Check("ragmeter", _OK, f"{ragmeter.__version__}, in {Path(ragmeter.__file__).parent}")
+    yield Check("python", _OK, f"{platform.python_version()}, {sys.executable}, {platform.platform()}")
+    yield from _packages()
+    yield _browser()
+    yield from _models()
+    given = [name for name in _KEYS if os.environ.get(name)]
+    yield Check(
+        "keys", _OK if given else _MISSING, f"set: {', '.join(given)}" if given else f"none of {', '.join(_KEYS)}"
+    )
+    yield _runs(output_dir)
+
+
+def _packages() -> Iterator[Check]:
+    """The core's packages in a line, and each extra in its own."""
+    from ragmeter.cli.environment import packages
+
+    known = packages()
+    if not known:
+        yield Check("core", _MISSING, "ragmeter is not installed as a package, so its dependencies are not known")
+        return
+    core = [package for package in known if package.extra is None]
+    wrong = [package for package in core if not package.is_fine]
+    lacking = ", ".join(f"{package.name} is {package.version or 'missing'}, needs {package.least}" for package in wrong)
+    versions = ", ".join(f"{package.name} {package.version}" for package in core)
+    yield Check("core", _BROKEN if wrong else _OK, lacking or versions)
+    extras = dict.fromkeys(package.extra for package in known if package.extra is not None)
+    for extra in extras:
+        members = [package for package in known if package.extra == extra]
+        missing = [package.name for package in members if not package.is_fine]
+        purpose = _EXTRAS.get(extra, extra)
+        versions = ", ".join(f"{package.name} {package.version}" for package in members)
+        lacking = f"for {purpose}: pip install 'ragmeter[{extra}]' ({', '.join(missing)})"
+        yield Check(f"extra {extra}", _MISSING if missing else _OK, lacking if missing else versions)
+
+
+def _browser() -> Check:
+    from ragmeter.targets.browser import NAMES
+
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    own = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright").expanduser()
+    playwrights = sorted(own.glob("chromium-*")) if path is None else []
+    if path is None and not playwrights:
+        return Check("browser", _MISSING, "for ragmeter web: playwright install chromium, or your system's chromium")
+    return Check("browser", _OK, path or str(playwrights[-1]))
+
+
+def _models() -> Iterator[Check]:
+    from ragmeter.embedders.cache import cache_file
+    from ragmeter.embedders.models import cached_models, hub_cache
+    from ragmeter.show.numbers import about
+
+    models = cached_models()
+    shown = ", ".join(f"{name} ({about(size / 1e6)} MB)" for name, size in models.items())
+    yield Check("models", _OK if models else _MISSING, shown or f"none in {hub_cache()}; wordllama needs none")
+    file = cache_file()
+    state = f"{about(file.stat().st_size / 1e6)} MB" if file.is_file() else "empty"
+    yield Check("embeddings", _OK, f"{state}, {file}")
+
+
+def _runs(output_dir: Location) -> Check:
+    from ragmeter.io.locations import folders_in
+
+    if not isinstance(output_dir, Path):
+        return Check("runs", _OK, f"{output_dir}")
+    place = output_dir if output_dir.exists() else output_dir.absolute().parent
+    if not os.access(place, os.W_OK):
+        return Check("runs", _BROKEN, f"can't write into {output_dir}/; choose another folder with --output-dir")
+    number = sum((output_dir / name / "manifest.json").is_file() for name in folders_in(output_dir))
+    return Check("runs", _OK, f"{number:,} in {output_dir}/")
+
+
+def _endpoints(urls: Sequence[str], timeout: float) -> Iterator[Check]:
+    from ragmeter.effects.reachable import reach
+    from ragmeter.show.numbers import hundredths
+
+    for url in urls:
+        reached = reach(url, timeout)
+        what = f"{url}: {reached.what}, after {hundredths(reached.seconds)} s"
+        yield Check("endpoint", _OK if reached.is_reached else _BROKEN, what)

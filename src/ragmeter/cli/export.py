@@ -1,0 +1,53 @@
+"""`ragmeter export`: a run in the formats of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragmeter.cli.options import command_parser, formula_option, json_option, runs_option
+from ragmeter.io.write import dumps
+
+_DESCRIPTION = """\
+Write a run in the format of another tool:
+
+  ragmeter export nightly --to csv
+  ragmeter export nightly --to trec --output nightly.run       # and nightly.qrels; for trec_eval
+  ragmeter export nightly --to openinference                   # spans as OTLP JSON, for Phoenix or a collector
+  ragmeter export nightly --to mlflow --tracking-uri http://127.0.0.1:5000
+
+Nothing is sent anywhere but to the MLflow that --tracking-uri names: figures and settings, no questions, no answers.
+"""
+_FORMATS = ("csv", "parquet", "jsonl", "trec", "openinference", "mlflow")
+
+
+def run(argv: Sequence[str]) -> int:
+    """Export, and say where it went."""
+    parser = command_parser("ragmeter export", _DESCRIPTION)
+    add = parser.add_argument
+    add("run", metavar="RUN", help="a run's folder, or its name")
+    add("--to", choices=_FORMATS, required=True, help="the format")
+    add("--output", metavar="FILE", type=Path, help="default: the run's name with the format's ending, here")
+    add("--tracking-uri", metavar="URI", help="MLflow's: http://... or sqlite:///mlflow.db")
+    add("--experiment", metavar="NAME", help="in MLflow; default: ragmeter")
+    formula_option(parser)
+    runs_option(parser)
+    json_option(parser)
+    chosen = parser.parse_args(list(argv))
+    from ragmeter.show.exports.export import export
+
+    places = export(
+        chosen.run,
+        chosen.to,
+        chosen.output,
+        tracking_uri=chosen.tracking_uri,
+        experiment=chosen.experiment,
+        guard=chosen.guard,
+        output_dir=chosen.output_dir,
+    )
+    if chosen.json:
+        print(dumps({"written": places}, indent=2))
+        return 0
+    for place in places:
+        print(f"written: {place}")
+    return 0

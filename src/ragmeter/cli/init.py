@@ -1,0 +1,111 @@
+"""`ragmeter init`: writes a ragmeter.toml by looking at the file with the questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ragmeter.cli import options
+from ragmeter.cli.run import FILE
+from ragmeter.errors import UsageError
+from ragmeter.io.write import dumps, replacing
+
+SCHEMA = "ragmeter.schema.json"
+_DESCRIPTION = f"""\
+Look at a file of questions, or of answers, and write a {FILE} for it; beside it {SCHEMA}, by which editors complete
+and check its keys.
+
+  ragmeter init qa.jsonl --target mypkg.rag:pipeline
+  ragmeter run
+"""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Write both files, and say what comes next."""
+    parser = options.command_parser("ragmeter init", _DESCRIPTION)
+    add = parser.add_argument
+    add("data", metavar="DATA", help="questions and gold answers, or answers: csv, tsv, json, jsonl or parquet")
+    add("--target", metavar="TARGET", help="the system to ask, for example mypkg.rag:pipeline or http://...")
+    add("--output", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
+    add("--replace", action="store_true", help="replace a file that is there")
+    options.column_option(parser)
+    chosen = parser.parse_args(list(argv))
+    if chosen.output.exists() and not chosen.replace:
+        raise UsageError(f"{chosen.output} is there already", hint="--replace replaces it, --output names another one")
+    from ragmeter.cli.project_keys import schema
+
+    mapping = options.read_columns(chosen.column)
+    columns = _columns(chosen.data, mapping, has_answers=False)
+    has_answers = chosen.target is None and "answer" in _columns(chosen.data, mapping, has_answers=True)
+    text = _text(chosen.data, columns, chosen.target, mapping, has_answers=has_answers)
+    with replacing(chosen.output, chosen.output.with_name(SCHEMA)) as (project, described):
+        project.write_text(text, encoding="utf-8")
+        described.write_text(dumps(schema(), indent=2) + "\n", encoding="utf-8")
+    print(f"written: {chosen.output}, {chosen.output.with_name(SCHEMA)}")
+    next_step = "" if chosen.target or has_answers else "name your system in it, then "
+    print(f"{next_step}`ragmeter run`")
+    return 0
+
+
+def _columns(path: str, mapping: dict[str, str], *, has_answers: bool) -> set[str]:
+    """The columns that have something in them; in a file of answers `answer` is the system's, else it is the gold."""
+    from ragmeter.io.columns import Typed
+    from ragmeter.io.source import open_source
+
+    source = open_source(path, what="data")
+    batch = next(Typed(source, "both" if has_answers else "reference", mapping).batches(), None)
+    return set() if batch is None else {name for name, column in batch.columns.items() if any(column)}
+
+
+def _text(path: str, columns: set[str], target: str | None, mapping: dict[str, str], *, has_answers: bool) -> str:
+    metrics = _metrics(columns)
+    kind = f"results = {_toml(path)}" if has_answers else f"target = {_toml(target or 'mypkg.rag:pipeline')}"
+    lines = [
+        f"#:schema ./{SCHEMA}",
+        "# `ragmeter run` does all of this. Each option of `ragmeter ask`, `evaluate` and `web` has its key: --workers",
+        "# is workers. At the top of the file, keys are for all systems; in [systems.NAME], for that one.",
+        "",
+        f"metrics = {_toml(metrics)}",
+        "",
+        "[data]",
+        *([] if has_answers else [f"dataset = {_toml(path)}"]),
+        *([f"column = {{ {', '.join(f'{_toml(k)} = {_toml(v)}' for k, v in mapping.items())} }}"] if mapping else []),
+        "",
+        "[systems.first]",
+        kind,
+        "",
+        "# Another one to compare it with. A list of settings makes a run for each value: a Python target gets them as",
+        "# keywords, and {top_k} stands for them in any other text, such as an address.",
+        "# [systems.second]",
+        '# target = "mypkg.rag:build"',
+        "# settings = { top_k = [3, 10] }",
+        "",
+        "# A language model as the judge, for metrics such as llm_correct:",
+        "# [judge]",
+        '# model = "gpt-4o-mini"',
+        "",
+        "# What a run has to reach, or else the exit code is 1:",
+        "# [gate]",
+        f"# fail_under = {{ {_toml(metrics[0])} = 0.6 }}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _metrics(columns: set[str]) -> list[str]:
+    """Metrics that the columns of the file allow."""
+    metrics = ["token_f1", "offline_correct"] if "reference" in columns else []
+    metrics += ["ndcg@10", "recall@5"] if "relevant" in columns else []
+    if not metrics:
+        raise UsageError(
+            "the file has neither gold answers nor gold documents",
+            hint="name their column: --column reference=YOURS, or --column relevant=YOURS",
+        )
+    return metrics
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML writes it: texts and lists of texts as JSON does."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,205 @@
+"""Reads ragmeter.toml: which runs it asks for, and the command of each."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragmeter.cli.options import parser_of
+from ragmeter.cli.project_keys import (
+    COMMANDS,
+    DATASETS,
+    check_keys,
+    keys_of,
+    last_keys,
+    shown,
+    table_keys,
+)
+from ragmeter.errors import InputError, UsageError
+from ragmeter.io.names import plain_name
+from ragmeter.io.write import RUNS, dumps
+
+_TABLES = ("data", "judge", "gate")
+#: Options that name a file to be written: each run needs its own.
+_WRITTEN = ("output", "junit", "markdown")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run: the command that makes it, and its arguments."""
+
+    run: str
+    system: str
+    command: str
+    arguments: list[str]
+
+    def digest(self) -> str:
+        """What this run depends on, as far as the file says: its command, and the files that it names."""
+        paths = [Path(argument.partition("=")[2] or argument) for argument in self.arguments]
+        files = [(path.stat().st_size, path.stat().st_mtime_ns) for path in paths if _is_file(path)]
+        return hashlib.sha256(dumps([self.command, self.arguments, files]).encode()).hexdigest()[:16]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long for a name, or with a zero byte
+        return False
+
+
+@dataclass(frozen=True)
+class Project:
+    """All runs of a file, and the options of what is done with them at the end; `report` is None if not wanted."""
+
+    plans: list[Plan]
+    output_dir: str
+    compare: list[str]
+    report: list[str] | None
+
+
+def read_project(path: Path) -> Project:
+    """The project in a file; every mistake in it is found before anything runs."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        hint = "`ragmeter init DATA` writes one"
+        raise InputError("there is no such file", file=str(path), hint=hint) from None
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", file=str(path)) from None
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise InputError(f"can't be read: {error}", file=str(path)) from None
+    try:
+        return _project(document)
+    except UsageError as error:
+        raise UsageError(f"{path.name}: {error.message}", hint=error.hint) from None
+
+
+def _project(document: Mapping[str, Any]) -> Project:
+    tables = {name: _table(document, name) for name in (*_TABLES, "settings", "systems", "compare", "report")}
+    check_keys(document, {*table_keys(""), *tables}, "")
+    for name in _TABLES:
+        check_keys(tables[name], {*table_keys(name), *(["dataset"] if name == "data" else [])}, f"[{name}]")
+    compare, report = (_arguments(tables[name], last_keys(name), f"[{name}]") for name in ("compare", "report"))
+    common = {name: value for name, value in document.items() if name not in tables}
+    for name in _TABLES:
+        common |= {table_keys(name)[key].name: value for key, value in tables[name].items() if key in table_keys(name)}
+    dataset = tables["data"].get("dataset")
+    if not tables["systems"]:
+        raise UsageError("there is no system", hint='add one: [systems.mine] with target = "mypkg.rag:pipeline"')
+    plans = [
+        plan
+        for name in tables["systems"]
+        for plan in _plans(name, _table(tables["systems"], name, "systems."), common, tables["settings"], dataset)
+    ]
+    _check_names(plans)
+    for plan in plans:
+        parser_of(plan.command).parse_args(plan.arguments)
+    return Project(plans, str(common.get("output_dir", RUNS)), compare, report if "report" in document else None)
+
+
+def _table(document: Mapping[str, Any], name: str, above: str = "") -> dict[str, Any]:
+    value = document.get(name, {})
+    if not isinstance(value, dict):
+        raise UsageError(f"{above}{name} should be a table, got {shown(value)}", hint=f"write [{above}{name}]")
+    return value
+
+
+def _plans(
+    name: str, system: dict[str, Any], common: Mapping[str, Any], settings: Mapping[str, Any], dataset: Any
+) -> Iterator[Plan]:
+    """The runs of a system: one for each combination of its settings."""
+    kinds = [command for command, key in COMMANDS.items() if key in system]
+    if len(kinds) != 1:
+        keys = ", ".join(COMMANDS.values())
+        raise UsageError(
+            f"[systems.{name}] should have one of {keys}", hint='for example target = "mypkg.rag:pipeline"'
+        )
+    [command] = kinds
+    known = keys_of(command)
+    own = {key: value for key, value in system.items() if key != "settings"}
+    check_keys(own, {"dataset", "settings", *known} - {"output_dir"}, f"[systems.{name}]")
+    dataset = own.pop("dataset", dataset)
+    options = {**{key: value for key, value in common.items() if key in known}, **own}
+    if dataset is not None:
+        options = {DATASETS[command]: dataset, **options}
+    all_settings = {**settings, **_table(system, "settings", f"systems.{name}.")}
+    lists = {key: value if isinstance(value, list) else [value] for key, value in all_settings.items()}
+    for values in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, values, strict=True))
+        varied = "".join(f"-{key}={_plain(value)}" for key, value in chosen.items() if len(lists[key]) > 1)
+        run = f"{name}{varied}"
+        used: set[str] = set()
+        filled = _filled(options, {**chosen, "run": run}, used)
+        _call(filled, {key: value for key, value in chosen.items() if key not in used}, command, name)
+        yield Plan(run, name, command, [*_command_line(filled, command, name), f"--run={run}"])
+
+
+def _plain(value: Any) -> str:
+    return plain_name(re.sub(r"[/\\\0\s]+", "_", value if isinstance(value, str) else dumps(value)))
+
+
+def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
+    """The value with {name} replaced by each setting, in all texts inside; `used` are the names that occurred."""
+    if isinstance(value, dict):
+        return {key: _filled(part, values, used) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_filled(part, values, used) for part in value]
+    if not isinstance(value, str):
+        return value
+    for name, setting in values.items():
+        if value == f"{{{name}}}":
+            used.add(name)
+            return setting
+        if f"{{{name}}}" in value:
+            used.add(name)
+            value = value.replace(f"{{{name}}}", setting if isinstance(setting, str) else dumps(setting))
+    return value
+
+
+def _call(options: dict[str, Any], settings: Mapping[str, Any], command: str, name: str) -> None:
+    """Settings that stand nowhere in the options are the keywords of a Python target."""
+    if not settings:
+        return
+    target = options.get("target")
+    is_path = command == "ask" and isinstance(target, str) and re.fullmatch(r"[\w.]+[:.]\w+", target)
+    if not is_path:
+        key = next(iter(settings))
+        raise UsageError(
+            f"[systems.{name}]: the setting {key} is used nowhere",
+            hint=f"write {{{key}}} where it belongs, for example in request; a Python target gets it as a keyword",
+        )
+    options["target"] = f"{target}({', '.join(f'{key}={value!r}' for key, value in settings.items())})"
+
+
+def _command_line(options: Mapping[str, Any], command: str, name: str) -> list[str]:
+    known = keys_of(command)
+    dataset = DATASETS[command]
+    given = [f"--{dataset}={options[dataset]}"] if dataset in options else []
+    return given + _arguments({key: value for key, value in options.items() if key in known}, known, f"systems.{name}")
+
+
+def _arguments(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> list[str]:
+    check_keys(given, known, where)
+    return [text for key, value in given.items() for text in known[key].arguments(value, f"{where}.{key}")]
+
+
+def _check_names(plans: list[Plan]) -> None:
+    """Each run has its own name, and writes its own files."""
+    for name, several in itertools.groupby(sorted(plan.run for plan in plans)):
+        if len(list(several)) > 1:
+            raise UsageError(f"two runs would be called {name!r}", hint="give the systems other names")
+    files: dict[str, str] = {}
+    for plan in plans:
+        for option in _WRITTEN:
+            for text in plan.arguments:
+                if text.startswith(f"--{option}=") and files.setdefault(text, plan.run) != plan.run:
+                    raise UsageError(
+                        f"{option}: {files[text]} and {plan.run} would write the same file",
+                        hint=f'put {{run}} into its name: {option} = "{{run}}.json"',
+                    )

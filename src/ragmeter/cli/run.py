@@ -1,0 +1,150 @@
+"""`ragmeter run`: every run that ragmeter.toml asks for, one table of all, and one comparison."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import chdir, redirect_stdout, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragmeter.cli import options
+from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
+from ragmeter.io.write import dumps, replacing
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.comparing import Comparison
+    from ragmeter.cli.project import Plan, Project
+
+FILE = "ragmeter.toml"
+_DESCRIPTION = f"""\
+Do all that {FILE} asks for: ask or score each system with each of its settings, and show one table and one comparison.
+
+  ragmeter init qa.jsonl       # writes {FILE}
+  ragmeter run
+  ragmeter run --only small
+
+After a crash or Ctrl-C the same command goes on where it was: systems that are done are not asked again. Once all are
+done, the next `ragmeter run` asks all of them anew. Paths in the file start at its folder.
+"""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Make the runs, and show them; the exit code is that of a gate that failed, if one did."""
+    parser = options.command_parser("ragmeter run", _DESCRIPTION)
+    add = parser.add_argument
+    add("--file", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
+    add("--only", metavar="NAME", action="append", default=[], help="one system, or one of its runs; may be repeated")
+    add("--schema", action="store_true", help=f"print the JSON schema of {FILE}, for editors, and do nothing else")
+    options.json_option(parser)
+    chosen = parser.parse_args(list(argv))
+    from ragmeter.cli.project import read_project
+    from ragmeter.cli.project_keys import schema
+
+    if chosen.schema:
+        print(dumps(schema(), indent=2))
+        return 0
+    file = chosen.file.resolve()
+    if not file.parent.is_dir():
+        raise InputError("there is no such folder", file=str(chosen.file.parent))
+    with chdir(file.parent):
+        project = read_project(file)
+        return _run(project, _selected(project, chosen.only), file, json=chosen.json)
+
+
+def _selected(project: Project, only: Sequence[str]) -> list[Plan]:
+    names = {name for plan in project.plans for name in (plan.system, plan.run)}
+    for name in only:
+        if name not in names:
+            raise UsageError(f"there is no system {name!r}{did_you_mean(name, names)}", hint=", ".join(sorted(names)))
+    return [plan for plan in project.plans if not only or {plan.system, plan.run} & set(only)]
+
+
+def _run(project: Project, plans: Sequence[Plan], file: Path, *, json: bool) -> int:
+    progress = _Progress(file.with_name(f".{file.name}.done.json"))
+    codes = {}
+    for number, plan in enumerate(plans, 1):
+        code = progress.code(plan)
+        if code is None:
+            print(f"{plan.run} ({number} of {len(plans)})", file=sys.stderr, flush=True)
+            with redirect_stdout(io.StringIO()):
+                code = import_module(f"ragmeter.cli.{plan.command}").run(plan.arguments)
+            progress.note(plan, code)
+        else:
+            print(f"{plan.run} ({number} of {len(plans)}): done before", file=sys.stderr, flush=True)
+        codes[plan.run] = code
+    runs = list(codes)
+    comparison = _comparison(project, runs) if len(runs) > 1 else None
+    if isinstance(comparison, RagmeterError):
+        print(f"not compared: {comparison.for_command_line()}", file=sys.stderr)
+        comparison = None
+    _show(project, codes, comparison, json=json)
+    if project.report is not None:
+        with redirect_stdout(sys.stderr if json else sys.stdout):
+            report = import_module("ragmeter.cli.report")
+            report.run([*runs, *project.report, f"--output-dir={project.output_dir}"])
+    progress.forget(plans)
+    return 1 if 1 in codes.values() else max(codes.values())
+
+
+class _Progress:
+    """Which runs of the file are done, in a file beside it until all are."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._done: dict[str, Any] = {}
+        with suppress(OSError, ValueError):  # without it, all are made
+            document = json.loads(path.read_text(encoding="utf-8"))
+            self._done = document if isinstance(document, dict) else {}
+
+    def code(self, plan: Plan) -> int | None:
+        """The exit code of a run that is done, and would be made by the same command now; None if it is not."""
+        done = self._done.get(plan.run)
+        if not isinstance(done, Mapping) or done.get("digest") != plan.digest():
+            return None
+        return int(done["code"]) if isinstance(done.get("code"), int) else None
+
+    def note(self, plan: Plan, code: int) -> None:
+        """The run is done."""
+        self._done[plan.run] = {"digest": plan.digest(), "code": code}
+        self._write()
+
+    def _write(self) -> None:
+        with replacing(self._path) as (temporary,):
+            temporary.write_text(dumps(self._done), encoding="utf-8")
+
+    def forget(self, plans: Sequence[Plan]) -> None:
+        """All of these are done: the next command makes them anew."""
+        left = {plan.run for plan in plans}
+        self._done = {run: done for run, done in self._done.items() if run not in left}
+        self._path.unlink(missing_ok=True) if not self._done else self._write()
+
+
+def _comparison(project: Project, runs: Sequence[str]) -> Comparison | RagmeterError:
+    from ragmeter.cli.compare import compared
+
+    parser = options.parser_of("compare")
+    chosen: argparse.Namespace = parser.parse_args([*runs, *project.compare, f"--output-dir={project.output_dir}"])
+    try:
+        return compared(chosen)
+    except RagmeterError as error:  # the runs are made all the same
+        return error
+
+
+def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | None, *, json: bool) -> None:
+    from ragmeter.io.locations import location
+    from ragmeter.runs.finding import find_run
+    from ragmeter.show.terminal.project import show_project
+
+    output_dir = location(project.output_dir)
+    summaries = {name: find_run(name, output_dir).summary()["metrics"] for name in codes}
+    if not json:
+        show_project(summaries, codes, comparison)
+        return
+    systems = {name: {"metrics": summaries[name], "exit_code": code} for name, code in codes.items()}
+    compared = None if comparison is None else comparison.as_dict()
+    print(dumps({"systems": systems, "comparison": compared}, indent=2))

@@ -1,0 +1,1 @@
+"""A run in the formats of other tools."""

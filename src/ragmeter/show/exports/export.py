@@ -1,0 +1,68 @@
+"""Export a run: its rows, its rankings for trec_eval, its figures for MLflow, its answers as OpenInference spans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.hints import option, parameter
+from ragmeter.io.write import RUNS, check_writable
+from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.run import Run
+from ragmeter.show.exports.mlflow import log_to_mlflow
+from ragmeter.show.exports.rows import write_csv, write_jsonl, write_parquet
+from ragmeter.show.exports.spans import write_spans
+from ragmeter.show.exports.trec import write_trec
+
+#: The formats that are files: how each is written, and the end of the file's name.
+FILES: dict[str, tuple[Callable[[Run, Path, bool], list[Path]], str]] = {
+    "csv": (write_csv, ".csv"),
+    "parquet": (write_parquet, ".parquet"),
+    "jsonl": (write_jsonl, ".jsonl"),
+    "trec": (write_trec, ".run"),
+    "openinference": (write_spans, ".spans.jsonl"),
+}
+MLFLOW = "mlflow"
+FORMATS = (*FILES, MLFLOW)
+
+
+def export(
+    run: RunLike,
+    to: str,
+    output: str | Path | None = None,
+    *,
+    tracking_uri: str | None = None,
+    experiment: str | None = None,
+    guard: bool = True,
+    output_dir: str | Path = RUNS,
+) -> list[str]:
+    """Write a run in another format, and return where it went.
+
+    `to` is csv, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow. `output`
+    is the file; default: the run's name, here. MLflow gets the run's figures and settings, no questions and no answers,
+    and only at `tracking_uri`. `guard`: in CSV, cells that a spreadsheet would run as a formula get a quote in front.
+    """
+    if to not in FORMATS:
+        raise UnknownNameError("format", to, FORMATS)
+    stored = find_run(run, output_dir)
+    if to == MLFLOW:
+        if output is not None:
+            raise UsageError(
+                f"{parameter('output')} has no effect on mlflow", hint=f"name the server with {option('tracking_uri')}"
+            )
+        if tracking_uri is None:
+            raise UsageError(
+                "where is MLflow? Nothing is sent anywhere that was not named",
+                hint=f"give {option('tracking_uri', 'http://127.0.0.1:5000')}, or a database: sqlite:///mlflow.db",
+            )
+        return [log_to_mlflow(stored, tracking_uri, experiment)]
+    for name, value in (("tracking_uri", tracking_uri), ("experiment", experiment)):
+        if value is not None:
+            raise UsageError(f"{parameter(name)} has no effect on {to}", hint="it is for mlflow alone")
+    write, ending = FILES[to]
+    path = Path(output) if output is not None else Path(f"{stored.name}{ending}")
+    check_writable(path.parent, option("output"))
+    if path.is_dir():
+        raise UsageError(f"{parameter('output')} {path} is a folder", hint=f"name a file: {path / stored.name}{ending}")
+    return [str(file) for file in write(stored, path, guard)]

@@ -1,0 +1,52 @@
+"""Shows the runs of a project: one table of all, and one comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.text import Text
+
+from ragmeter.analysis.comparing import Comparison
+from ragmeter.show.numbers import given, interval, number, percent, scored
+from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.terminal.comparison import show_comparison
+from ragmeter.show.terminal.console import console
+from ragmeter.show.terminal.tables import Figures
+from ragmeter.show.texts import printable
+
+_CODES = {1: "the gate failed", 3: "too many rows without a score"}
+
+
+def show_project(
+    summaries: Mapping[str, Mapping[str, Any]], codes: Mapping[str, int], comparison: Comparison | None
+) -> None:
+    """All means, the runs of each metric below one another; then the comparison. Of many pairs, their sentences."""
+    out = console()
+    metrics = dict.fromkeys(name for summary in summaries.values() for name in summary)
+    levels = {figures.get("level", 0.95) for summary in summaries.values() for figures in summary.values()}
+    table = Figures.of("metric", "system", "mean", f"{percent(min(levels, default=0.95))} interval", "n", names=2)
+    for name in metrics:
+        for run, summary in summaries.items():
+            if name in summary:
+                table.add(*_cells(name, run, summary[name]))
+    out.print(table)
+    for run, code in codes.items():
+        if code:
+            out.sentence(f"{run}: {_CODES.get(code, f'exit code {code}')}", "red")
+    if comparison is None:
+        return
+    if len(comparison.pairs) == 1:
+        show_comparison(comparison)
+        return
+    for pair in comparison.pairs:
+        out.sentence(pair.sentence)
+    corrected = f"p: corrected (Holm) over {comparison.tests:,} tests; significant: p below {given(comparison.alpha)}"
+    out.sentence(f"test: {comparison.test}; {corrected}")
+
+
+def _cells(name: str, run: str, figures: Mapping[str, Any]) -> tuple[str | Text, ...]:
+    style = "" if figures["n_scored"] == figures["n_total"] else "bold red"
+    count = Text(scored(figures["n_scored"], figures["n_total"]), style=style)
+    title = printable(titled(name, figures["direction"]))
+    return title, printable(run), number(figures["mean"]), interval(figures["interval"]), count

@@ -1,0 +1,232 @@
+"""The answer in what a Python system returned: texts, dicts, messages, responses, documents.
+
+The classes of LangChain, LlamaIndex and Haystack are known by their attributes; none of the libraries is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmeter.io.cells import TEXT_KEYS, as_number, as_text, whole
+from ragmeter.io.write import dumps
+from ragmeter.targets.port import Answer, failed
+
+#: Keys and attributes that hold an id. A user's own id in the metadata goes before the one that a library made up.
+_OWN_IDS = ("id", "doc_id", "document_id", "_id")
+_IDS = (*_OWN_IDS, "title")
+_LIBRARY_IDS = ("id", "id_", "node_id", "doc_id", "document_id", "_id", "title")
+_METADATA = ("metadata", "meta")
+_SOURCES = ("title", "source", "file_path", "file_name")
+#: Keys and attributes that hold the answer, and those that hold what was retrieved.
+_ANSWERS = (
+    "answer", "result", "output", "output_text", "response", "replies", "answers", "data", "content", "messages",
+    "message",
+)  # fmt: skip
+_RETRIEVED = ("retrieved", "events", "source_nodes", "source_documents", "documents", "context", "docs")
+#: Attributes of a message that hold its text.
+_MESSAGE = ("content", "text", "data", "response", "answer", "message")
+_SCORES = ("score", "relevance_score", "similarity")
+
+
+def read_answer(returned: Any, latency_ms: float) -> Answer:
+    """The answer, and what was retrieved, in what a Python target returned."""
+    if isinstance(returned, str):
+        return Answer(whole(returned), latency_ms=latency_ms)
+    if isinstance(returned, Sequence) and not isinstance(returned, bytes | bytearray):
+        returned = {"retrieved": list(returned)}
+    if returned is None or isinstance(returned, bool | int | float | complex | bytes | bytearray | set | frozenset):
+        kind = type(returned).__name__
+        raise failed(f"the target returned {kind}, and should return a text or a dict with an answer")
+    events = _documents(returned)
+    contexts = _value(returned, "contexts")
+    text = _answer_text(returned, has_documents=events is not None or contexts is not None)
+    return Answer(
+        text or "",
+        None if events is None else ids_of(events),
+        texts_of(events) if contexts is None else contexts_of(contexts),
+        _latency(returned, latency_ms),
+        retrieved_scores=scores_of(events),
+        only_retrieved=text is None,
+    )
+
+
+def _documents(returned: Any) -> Any:
+    documents = ((name, _value(returned, name)) for name in _RETRIEVED)
+    # `context` may be all texts in one piece: no documents
+    given = ((name, value) for name, value in documents if value is not None)
+    return next((value for name, value in given if name != "context" or not isinstance(value, str)), None)
+
+
+def _answer_text(returned: Any, *, has_documents: bool) -> str | None:
+    """The answer; None for a retriever, which returned documents only."""
+    if isinstance(returned, Mapping) and "answer" in returned:
+        text = text_of(returned["answer"])
+    else:
+        text = text_of(_first(returned, _ANSWERS))
+    if text is None and not isinstance(returned, Mapping):
+        text = _message_text(returned)
+    if text is not None:
+        return whole(text)
+    if not isinstance(returned, Mapping):
+        if has_documents:
+            return None
+        kind = type(returned).__name__
+        raise failed(f"the target returned {kind}, and should return a text or a dict with an answer")
+    if "answer" not in returned and has_documents:
+        return None
+    what = f"{type(returned['answer']).__name__} as its answer" if "answer" in returned else "no answer"
+    raise failed(f"the target returned a dict with {what}; it has {', '.join(map(str, returned)) or 'nothing'}")
+
+
+def text_of(value: Any) -> str | None:
+    """A text, a message's text, or the text of the last message or first reply in a list; None if there is none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return _message_text(value)
+    if isinstance(value, list | tuple):
+        return _text_of_list(value)
+    if value is None or isinstance(value, bool | int | float | bytes) or callable(value):
+        return None
+    text = _message_text(value)
+    if text is None and callable(written := getattr(value, "model_dump_json", None)):  # an answer in a form
+        return str(written())
+    return text
+
+
+def _message_text(message: Any) -> str | None:
+    return next((text for name in _MESSAGE if (text := text_of(_value(message, name))) is not None), None)
+
+
+def _text_of_list(values: Sequence[Any]) -> str | None:
+    """Blocks of one message are joined; of a conversation's messages the last is the answer, of replies the first."""
+    if not values:
+        return None
+    kinds = [value.get("type") for value in values if isinstance(value, Mapping)]
+    if len(kinds) == len(values) and all(isinstance(kind, str) for kind in kinds):
+        return "".join(value["text"] for value in values if isinstance(value.get("text"), str))
+    is_conversation = any(_value(value, "role") is not None or _value(value, "type") is not None for value in values)
+    return text_of(values[-1] if is_conversation else values[0])
+
+
+def _latency(returned: Any, measured: float) -> float:
+    given = returned.get("latency_ms") if isinstance(returned, Mapping) else None
+    try:
+        latency = as_number(given)
+    except ValueError:
+        raise failed(f"latency_ms is {given!r}, and should be a number") from None
+    if latency is not None and latency < 0:
+        raise failed(f"latency_ms is {latency:g}, and can't be below 0")
+    return measured if latency is None else latency
+
+
+def ids_of(retrieved: Any) -> list[str]:
+    """The ids of retrieved documents: a text is its own id, an object has an id or title, or is written as JSON."""
+    return [_id_of(_document(item)) or dumps(item, default=str) for item in _as_list(retrieved)]
+
+
+def _id_of(document: Any) -> str:
+    if not _is_object(document):
+        return _first_text(document, _IDS) or _of_metadata(document, (*_OWN_IDS, *_SOURCES))
+    own = _of_metadata(document, _OWN_IDS)
+    return (
+        own
+        or _first_text(document, _LIBRARY_IDS)
+        or _of_metadata(document, _SOURCES)
+        or _first_text(document, TEXT_KEYS)  # without any id, the text stands for the document
+    )
+
+
+def _of_metadata(document: Any, keys: Sequence[str]) -> str:
+    metadata = _first(document, _METADATA)
+    return _first_text(metadata, keys) if isinstance(metadata, Mapping) else ""
+
+
+def texts_of(retrieved: Any) -> list[str] | None:
+    """The texts of retrieved documents, where they have any."""
+    if not isinstance(retrieved, Sequence) or isinstance(retrieved, str):
+        return None
+    documents = [_document(item) for item in retrieved]
+    texts = [_first_text(item, TEXT_KEYS) for item in documents if isinstance(item, Mapping) or _is_object(item)]
+    return [text for text in texts if text] or None
+
+
+def contexts_of(contexts: Any) -> list[str]:
+    """The texts of retrieved documents, given as texts or as objects that have one."""
+    return [_first_text(_document(item), TEXT_KEYS) or dumps(item, default=str) for item in _as_list(contexts)]
+
+
+def scores_of(retrieved: Any) -> list[float | None] | None:
+    """The scores of retrieved documents, None where one has none; None if none has any."""
+    scores = [_score_of(item) for item in _as_list(retrieved)]
+    return scores if any(score is not None for score in scores) else None
+
+
+def _score_of(item: Any) -> float | None:
+    if _is_pair(item):
+        return _number(item[1])
+    for holder in (item, _first(item, _METADATA)):
+        for name in _SCORES:
+            if (score := _number(_value(holder, name))) is not None:
+                return score
+    return None
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return None if isinstance(value, str) else as_number(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _document(item: Any) -> Any:
+    """The document itself: inside a pair with its score, or inside a node with its score."""
+    if _is_pair(item):
+        return item[0]
+    node = _value(item, "node")
+    return item if node is None or isinstance(node, str) else node
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, tuple) and len(item) == 2 and _number(item[1]) is not None
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None or value is False or (isinstance(value, str | Mapping) and not value):
+        return []  # all of these mean that nothing was retrieved
+    if isinstance(value, str | Mapping) or not hasattr(value, "__iter__") or hasattr(value, "model_fields"):
+        return [value]
+    return list(value)
+
+
+def _is_object(value: Any) -> bool:
+    return not isinstance(value, str | Mapping) and hasattr(value, "__dict__")
+
+
+def _value(holder: Any, name: str) -> Any:
+    """The value of a key or an attribute; None if there is none, or it can't be read."""
+    if isinstance(holder, Mapping):
+        return holder.get(name)
+    return attribute(holder, name) if _is_object(holder) else None
+
+
+def attribute(holder: Any, name: str) -> Any:
+    """An attribute; None if there is none. Some are properties that raise errors where they have no value."""
+    try:
+        return getattr(holder, name, None)
+    except Exception:
+        return None
+
+
+def _first(holder: Any, names: Sequence[str]) -> Any:
+    return next((value for name in names if (value := _value(holder, name)) is not None), None)
+
+
+def _first_text(value: Any, keys: Sequence[str]) -> str:
+    """The value of the first of these keys or attributes that an object has; a plain value is its own text."""
+    if isinstance(value, Mapping) or hasattr(value, "__dict__"):
+        value = _first(value, keys)
+    if callable(value):  # a method of the same name
+        return ""
+    return "" if value is None or isinstance(value, Mapping | list | tuple) else as_text(value) or ""

@@ -1,0 +1,222 @@
+"""ragmeter.toml: `ragmeter run` and `ragmeter init`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter.cli.project import read_project
+from ragmeter.cli.project_keys import COMMANDS, keys_of, last_keys, schema, table_keys
+from ragmeter.errors import RagmeterError
+from tests.conftest import Run
+
+RAG = """
+def log(name):
+    with open("asked.txt", "a") as file:
+        file.write(name + "\\n")
+
+def plain(question):
+    log("plain")
+    return "Paris"
+
+def build(top_k, model="m"):
+    def ask(question):
+        log(f"{model} {top_k}")
+        return {"answer": "Rome", "retrieved": [f"d{n}" for n in range(top_k)]}
+    return ask
+"""
+TOML = """
+metrics = ["token_f1"]
+workers = 1
+[data]
+dataset = "qa.jsonl"
+"""
+TWO = TOML + '[systems.a]\ntarget = "rag:plain"\n[systems.b]\ntarget = "rag:build"\nsettings = { top_k = [1, 2] }\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "rag.py").write_text(RAG)
+    rows = [{"qid": str(n), "question": f"q{n}?", "reference": "Paris", "relevant": ["d1"]} for n in range(3)]
+    (tmp_path / "qa.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return tmp_path
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "ragmeter.toml"
+    path.write_text(text)
+    return path
+
+
+def asked(folder: Path) -> list[str]:
+    return (folder / "asked.txt").read_text().splitlines()
+
+
+def test_all_systems_with_all_settings_in_one_table(ragmeter: Run, folder: Path) -> None:
+    write(folder, TWO)
+    done = ragmeter("run")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("token_f1 ↑") == 1
+    for name in ("a", "b-top_k=1", "b-top_k=2"):
+        assert name in done.stdout
+        assert (folder / "runs" / name / "summary.json").exists()
+    assert asked(folder) == ["plain"] * 3 + ["m 1"] * 3 + ["m 2"] * 3
+    assert "against a" in done.stdout
+    assert not (folder / ".ragmeter.toml.done.json").exists()
+
+
+def test_two_systems_are_compared_in_full(ragmeter: Run, folder: Path) -> None:
+    write(folder, TOML + '[systems.a]\ntarget = "rag:plain"\n[systems.b]\ntarget = "rag:build(top_k=2)"\n'
+          "[compare]\nalpha = 0.2\nmovers = 0\n[report]\noutput = 'page.html'\n")  # fmt: skip
+    done = ragmeter("run")
+    assert done.returncode == 0, done.stderr
+    assert "A: a, B: b" in done.stdout
+    assert "p below 0.2" in done.stdout
+    assert (folder / "page.html").exists()
+
+
+def test_one_of_them_alone_and_as_json(ragmeter: Run, folder: Path) -> None:
+    write(folder, TWO)
+    for _ in range(2):  # asked again each time: it is the system that changes
+        done = ragmeter("run", "--only", "b-top_k=2", "--json")
+        assert list(json.loads(done.stdout)["systems"]) == ["b-top_k=2"]
+    assert asked(folder) == ["m 2"] * 6
+    assert json.loads(ragmeter("run", "--only", "b", "--json").stdout)["comparison"]["runs"]
+    done = ragmeter("run", "--only", "bb")
+    assert (done.returncode, "did you mean b?" in done.stderr) == (2, True)
+
+
+def test_the_same_command_goes_on_after_a_failure(ragmeter: Run, folder: Path) -> None:
+    write(folder, TOML + '[systems.a]\ntarget = "rag:plain"\n[systems.b]\ntarget = "later:ask"\n')
+    assert ragmeter("run").returncode == 2
+    (folder / "later.py").write_text("def ask(question): return 'x'")
+    done = ragmeter("run")
+    assert done.returncode == 0, done.stderr
+    assert "a (1 of 2): done before" in done.stderr
+    assert asked(folder) == ["plain"] * 3
+    assert "done before" not in ragmeter("run").stderr
+
+
+def test_what_changed_is_made_again(ragmeter: Run, folder: Path) -> None:
+    text = TOML + '[systems.a]\ntarget = "rag:plain"\n[systems.b]\ntarget = "later:ask"\n'
+    write(folder, text)
+    assert ragmeter("run").returncode == 2
+    with (folder / "qa.jsonl").open("a") as file:
+        file.write('\n{"qid": "9", "question": "q9?", "reference": "Rome"}')
+    assert ragmeter("run").returncode == 2
+    assert asked(folder) == ["plain"] * 7
+
+
+def test_gates_judges_and_files_of_answers(ragmeter: Run, folder: Path) -> None:
+    (folder / "answers.jsonl").write_text("\n".join(json.dumps({"qid": str(n), "answer": "Rome"}) for n in range(3)))
+    write(folder, TOML + '[systems.a]\ntarget = "rag:plain"\n[systems.kept]\nresults = "answers.jsonl"\n'
+          'interval = "bootstrap"\n[gate]\nfail_under = { token_f1 = 0.5 }\n'
+          '[judge]\njudge = "offline"\n')  # fmt: skip
+    done = ragmeter("run")
+    assert done.returncode == 1
+    assert "kept: the gate failed" in done.stdout
+    assert "a: the gate failed" not in done.stdout
+    summary = json.loads((folder / "runs" / "kept" / "summary.json").read_text())
+    assert "bootstrap" in summary["metrics"]["token_f1"]["interval_method"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("metrcs = 1", "unknown key 'metrcs': did you mean metrics?"),
+        ("[judge]\nmodle = 'x'", "unknown key 'modle' in [judge]: did you mean model?"),
+        ("[systems.a]\ntarget = 'x:y'\nworkrs = 3", "unknown key 'workrs' in [systems.a]: did you mean workers?"),
+        ("[compare]\nalhpa = 1", "unknown key 'alhpa' in [compare]: did you mean alpha?"),
+        ("[systems.a]\nworkers = 3", "[systems.a] should have one of target, results, url"),
+        ("[systems.a]\ntarget = 'rag:plain'\nworkers = '3'", 'systems.a.workers should be a whole number, got "3"'),
+        ("[systems.a]\ntarget = 'rag:plain'\nmethod = 'PSOT'", "can't be 'PSOT': did you mean POST?"),
+        ("[systems.a]\ntarget = 'rag:plain'\nresume = 1", "systems.a.resume should be true or false, got 1"),
+        ("[systems.a]\ntarget = ['a']", "systems.a.target should be one value, got a list"),
+        ("[systems.a]\nresults = 'r.csv'\nsettings.k = 1", "the setting k is used nowhere"),
+        ("systems = 3", "systems should be a table, got 3"),
+        ("", "there is no system"),
+        ("x = ", "can't be read"),
+        ("[systems.a]\ntarget='x:y'\noutput='o'\n[systems.b]\ntarget='x:z'\noutput='o'", "would write the same file"),
+        ("[systems.a]\nresults = 'r.csv'\noutput_dir = 'x'", "unknown key 'output_dir' in [systems.a]"),
+    ],
+)
+def test_mistakes_are_found_before_anything_runs(folder: Path, text: str, message: str) -> None:
+    with pytest.raises(RagmeterError) as error:
+        read_project(write(folder, text))
+    assert message in str(error.value)
+
+
+def test_settings_stand_in_any_text(folder: Path) -> None:
+    system = """
+[settings]
+top_k = [1, 2]
+[systems.http]
+target = "http://localhost/{top_k}"
+output = "{run}.json"
+header = { "X-K" = "{top_k}" }
+request = { q = "{question}", k = "{top_k}" }
+"""
+    project = read_project(write(folder, TOML + system))
+    first, second = project.plans
+    assert second.run == "http-top_k=2"
+    assert "--target=http://localhost/1" in first.arguments
+    assert "--output=http-top_k=2.json" in second.arguments
+    assert "--header=X-K: 1" in first.arguments
+    assert '--request={"q": "{question}", "k": 2}' in second.arguments
+
+
+def test_every_option_has_its_key() -> None:
+    for command in COMMANDS:
+        assert "_h" not in keys_of(command)
+        for name, key in keys_of(command).items():
+            assert name == key.action.option_strings[0].removeprefix("--").replace("-", "_")
+    assert "model" in table_keys("judge")
+    assert "fail_under" in table_keys("gate")
+    assert "alpha" in last_keys("compare")
+    described = schema()["properties"]
+    assert described["workers"]["type"] == "integer"
+    assert described["judge"]["properties"]["model"]["type"] == "string"
+    assert {"type": "object"} in described["gate"]["properties"]["fail_under"]["anyOf"]
+    assert described["systems"]["additionalProperties"]["properties"]["method"]["enum"] == ["POST", "GET", "PUT"]
+
+
+def test_the_schema_is_printed(ragmeter: Run) -> None:
+    assert json.loads(ragmeter("run", "--schema").stdout) == json.loads(json.dumps(schema()))
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "metrics", "system"),
+    [
+        ({"question": "q", "answer": "a"}, [], ["token_f1", "offline_correct"], {"results": "data.jsonl"}),
+        ({"question": "q", "answer": "a", "relevant": ["d"]}, ["--target", "rag:plain"],
+         ["token_f1", "offline_correct", "ndcg@10", "recall@5"], {"target": "rag:plain"}),
+        ({"question": "q", "gold": "a"}, ["--column", "reference=gold", "--target", "rag:plain"],
+         ["token_f1", "offline_correct"], {"target": "rag:plain"}),
+    ],
+)  # fmt: skip
+def test_init_looks_at_the_data(
+    ragmeter: Run, folder: Path, row: dict[str, Any], options: list[str], metrics: list[str], system: dict[str, str]
+) -> None:
+    if "answer" in row and not options:
+        row = {**row, "reference": "b"}
+    (folder / "data.jsonl").write_text(json.dumps({"qid": "1", **row}))
+    done = ragmeter("init", "data.jsonl", *options)
+    assert done.returncode == 0, done.stderr
+    document = tomllib.loads((folder / "ragmeter.toml").read_text())
+    assert document["metrics"] == metrics
+    assert document["systems"] == {"first": system}
+    assert json.loads((folder / "ragmeter.schema.json").read_text())["title"] == "ragmeter.toml"
+    assert "is there already" in ragmeter("init", "data.jsonl", *options).stderr
+    done = ragmeter("run")
+    assert done.returncode == 0, done.stderr
+
+
+def test_init_without_anything_to_score(ragmeter: Run, folder: Path) -> None:
+    (folder / "data.jsonl").write_text('{"qid": "1", "question": "q"}')
+    done = ragmeter("init", "data.jsonl")
+    assert (done.returncode, "neither gold answers nor gold documents" in done.stderr) == (2, True)
+    assert not (folder / "ragmeter.toml").exists()

@@ -1,0 +1,159 @@
+"""The tutorials, done step by step: every command and snippet is run, and the output has what the page shows."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import html
+import io
+import json
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter.judges.probes import PROBES
+from tests.browser import served
+from tests.command import call
+from tests.judge_server import Action, JudgeServer, completion, texts
+
+ROOT = Path(__file__).parent.parent
+TUTORIALS = ROOT / "docs" / "tutorials"
+_BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_EXIT = re.compile(r"\s+# exit code (\d+)$")
+#: Snippets of other tools, on the page for those who come from them.
+_THEIRS = ("py", "yml", "bash")
+#: What a reader does and the tests have done: setting up, and starting a server.
+_DONE = ("export PATH=", "python examples/rag_app.py")
+
+Follow = Callable[..., None]
+
+
+@pytest.fixture
+def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
+    """Does what a page says, in a folder that has the examples; `replaced` are addresses of servers."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+
+    def run(document: Path, **replaced: str) -> None:
+        shown = ""
+        for kind, title, text in _BLOCK.findall(document.read_text(encoding="utf-8")):
+            for address, real in replaced.items():
+                text = text.replace(_ADDRESSES[address], real)
+            if title:
+                (tmp_path / title).write_text(text, encoding="utf-8")
+            elif kind == "sh":
+                shown = "".join(_command(line, tmp_path) for line in text.replace("\\\n", " ").splitlines())
+            elif kind == "python":
+                shown = _python(text)
+            elif kind == "text":
+                _has(shown, text)
+            elif kind not in _THEIRS:
+                pytest.fail(f"{document.name}: a block of {kind} that nobody runs")
+
+    return run
+
+
+_ADDRESSES = {"judge": "http://localhost:8080/v1", "page": "http://localhost:8000/"}
+
+
+def _command(line: str, folder: Path) -> str:
+    """What a line of the shell prints."""
+    if line.startswith(_DONE):
+        return ""
+    expected = _EXIT.search(line)
+    program, *arguments = shlex.split(_EXIT.sub("", line), comments=True)
+    if program == "pytest":
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "ragmeter.pytest_plugin", *arguments]
+        (folder / "pytest.ini").write_text("[pytest]", encoding="utf-8")
+        alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # other plugins take longer than the test
+        done = subprocess.run(
+            command, cwd=folder, env=alone, capture_output=True, text=True, encoding="utf-8", check=False
+        )
+    else:
+        assert program == "ragmeter", line
+        done = call(arguments, folder, {"COLUMNS": "120", "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.returncode == int(expected[1] if expected else 0), done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def _python(text: str) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(text, {"__name__": "__main__"})  # noqa: S102 - our own document
+    return out.getvalue()
+
+
+def _has(shown: str, expected: str) -> None:
+    """Each line is there, however it is aligned and wrapped."""
+    plain = " ".join(shown.split())
+    for line in filter(None, map(str.strip, expected.splitlines())):
+        assert " ".join(line.split()) in plain, shown
+
+
+@pytest.mark.parametrize("name", ["score-a-file", "did-my-change-help", "ci"])
+def test_a_tutorial_of_files(follow: Follow, name: str) -> None:
+    follow(TUTORIALS / f"{name}.md")
+
+
+@pytest.mark.parametrize("name", ["coming-from", "tour"])
+def test_a_page_of_many_commands(follow: Follow, name: str) -> None:
+    follow(ROOT / "docs" / f"{name}.md")
+
+
+def test_the_first_screen_of_the_readme(follow: Follow, tmp_path: Path) -> None:
+    """One command, with the result that it has, before the first picture."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    screen, picture, _ = text.partition("![")
+    assert picture
+    assert screen.count("\n") < 45
+    example = re.search(r"```\n\$ (.*?)\n\n(.*?)```", screen, re.DOTALL)
+    assert example is not None
+    _has(_command(example[1].replace("\\\n", " "), tmp_path), example[2])
+
+
+def test_the_picture_of_the_terminal_shows_what_is_printed(tmp_path: Path) -> None:
+    """Word for word; the drawing may be another rich's."""
+    pictures = runpy.run_path(str(ROOT / "docs" / "make_pictures.py"))
+    drawn = (ROOT / "docs" / "pictures" / "terminal.svg").read_text(encoding="utf-8")
+    assert "@font-face" not in drawn, "a browser would fetch it"
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    printed = ""
+    for command in (pictures["HIDDEN"][0], *pictures["SHOWN"]):
+        shown = call(shlex.split(command)[1:], tmp_path, {"COLUMNS": str(pictures["WIDTH"])}).stdout
+        printed += shown if command in pictures["SHOWN"] else ""
+    words = html.unescape(re.sub(r"<[^>]+>", " ", drawn.partition('-matrix">')[2]))
+    assert set(printed.split()) <= set(words.split()), "run `make pictures`"
+
+
+def test_the_tutorial_of_the_judge(follow: Follow) -> None:
+    known = {(probe.reference, probe.answer): probe.verdict for probe in PROBES}
+
+    def behave(request: dict[str, Any], number: int) -> Action | None:
+        """The good judge knows the built-in cases; otherwise both go by the server's rule."""
+        case = texts(request)
+        verdict = known.get((case["reference"], case["answer"]))
+        if request["model"] == "bad-judge" or verdict is None:
+            return None
+        return Action(body=completion(json.dumps({"reason": "known", "verdict": verdict})))
+
+    with JudgeServer(behave) as server:
+        follow(TUTORIALS / "a-judge-you-can-trust.md", judge=server.url)
+        asked = [request["model"] for request in server.requests]
+    assert asked.count("good-judge") == 24 + 14, "the second time nothing was asked"
+
+
+@pytest.mark.usefixtures("shared_browser")
+def test_the_tutorial_of_the_chat_page(follow: Follow, tmp_path: Path) -> None:
+    with served(str(ROOT / "examples" / "rag_app.py"), "--port", "0") as address:
+        follow(TUTORIALS / "a-chat-page.md", page=f"{address}/")
+    assert (tmp_path / "web-try.png").is_file()
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == 2
