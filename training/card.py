@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from adversarial import adversarial, negated
+from guarding import effects, flags
 from judged import Judged, is_held_out
 from learning import (
     Bools,
@@ -44,6 +45,7 @@ class Figures:
     scores: Floats
     folds: Ids
     unseen: dict[str, Floats]
+    unseen_kind: Floats  # by trees that saw no question of this kind
 
     @property
     def right(self) -> Bools:
@@ -69,6 +71,7 @@ def write_card(figures: Figures) -> str:
         "rows": f"{len(figures.rows):,}",
         "questions": f"{len({row.number for row in figures.rows}):,}",
         "trees": f"{len(trees().feature):,}",
+        "depth": str(trees().depth),
         "overall": _overall(figures, probability),
         "systems": _systems(figures, probability),
         "questions_table": _questions(figures, probability),
@@ -77,7 +80,8 @@ def write_card(figures: Figures) -> str:
         "coverage": _coverage(probability, figures.right),
         "cascade": _cascade(figures, probability),
         "adversarial": _adversarial(figures.rows),
-        "guards": as_table(("at most", "where"), [[f"{each.cap:.2f}", each.because] for each in GUARDS.values()]),
+        "guards": _guards(figures),
+        "unseen": _unseen(figures),
         "held": _held_out([row for row, each in zip(figures.rows, held, strict=True) if each]),
         "languages": _languages(),
     }
@@ -112,6 +116,38 @@ def baselines(rows: Sequence[Judged]) -> dict[str, Floats]:
 
 def _spaced(text: str) -> str:
     return " ".join(words(plain(text)))
+
+
+def _guards(figures: Figures) -> str:
+    """Each guard with its limit, and what it does to verdicts of trees that have not seen the answers."""
+    of_system = np.array([row.system for row in figures.rows])[figures.pairs.row]
+    by_system = np.zeros(len(figures.scores))
+    for name, scores in figures.unseen.items():
+        by_system[of_system == name] = scores
+    kinds = {"questions": figures.scores, "systems": by_system, "kinds": figures.unseen_kind}
+    found = effects(figures.pairs, flags(figures.rows), kinds)
+    lines = [
+        [guard.because, f"≥ {guard.floor:.2f}" if guard.floor else f"≤ {guard.cap:.2f}"]
+        + [f"{caught} / {lost}" for caught, lost in found[name]]
+        for name, guard in GUARDS.items()
+    ]
+    return as_table(("where", "limit", "unseen questions", "unseen systems", "unseen kinds of questions"), lines)
+
+
+def _unseen(figures: Figures) -> str:
+    """Agreement over all answers, by trees that saw neither the kind of question nor the system."""
+    pairs, right = figures.pairs, figures.right
+    system = np.array([row.system for row in figures.rows])
+    slope, intercept = calibration(pairs.best(figures.scores), right)
+    by_system = np.zeros(len(right))
+    for name, scores in figures.unseen.items():
+        by_system[system == name] = pairs.some(system == name).chances(scores, slope, intercept)
+    by_kind = pairs.chances(figures.unseen_kind, slope, intercept)
+    lines = [
+        [shown, *_of(chances, right), f"{calibration_error(chances, right):.3f}"]
+        for shown, chances in (("a system", by_system), ("a kind of question", by_kind))
+    ]
+    return as_table(("left out", "answers", "right", "agreement", "kappa", "ECE"), lines)
 
 
 def _overall(figures: Figures, probability: Floats) -> str:

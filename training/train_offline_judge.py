@@ -16,6 +16,8 @@ from card import Figures, write_card
 from judged import Judged, fold, is_held_out, judged, made_up
 from learning import Rows, calibration, cross_validated, fit
 
+from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline.tables import QUESTIONS, plain, table
 from ragmeter.metrics.offline.trees import Trees
 
 ROOT = Path(__file__).parent.parent
@@ -45,11 +47,19 @@ def main() -> None:
     chosen.model.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     print(f"{chosen.model}: {len(model['feature'])} trees, {chosen.model.stat().st_size:,} bytes", flush=True)
     if not chosen.no_card:
-        print("leave one system out ...", flush=True)
-        of_real = scores[is_real[rows.row]]
-        figures = Figures(real, rows.some(is_real), of_real, folds[is_real], _without_each_system(rows, every))
+        print("leave one system out, leave one kind of question out ...", flush=True)
+        in_real = is_real[rows.row]
+        unseen = _without_each_system(rows, every)
+        by_kind = cross_validated(rows, _kinds(every), is_real)[in_real]
+        figures = Figures(real, rows.some(is_real), scores[in_real], folds[is_real], unseen, by_kind)
         CARD.write_text(write_card(figures), encoding="utf-8")
         print(f"{CARD}", flush=True)
+
+
+def _kinds(every: list[Judged]) -> np.ndarray:
+    """What the question of each row asks for."""
+    english = table("en")
+    return np.array([QUESTIONS.index(english.kind_of_question(words(plain(row.question)))) for row in every])
 
 
 def _without_each_system(rows: Rows, every: list[Judged]) -> dict[str, np.ndarray]:

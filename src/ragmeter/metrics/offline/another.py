@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.offline.matching import LETTERS, Match
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Texts
@@ -26,14 +27,14 @@ def another_number(pairs: Match) -> Bools:
     return differs
 
 
-def another_name(pairs: Match) -> Bools:
+def another_name(pairs: Match, titles: Ids) -> Bools:
     """Where a part of a name is replaced by a different one: Franklin Roosevelt for Theodore Roosevelt.
 
     A name with the same first letter as one of the gold names is mostly a variant of it: Cindy for Cyndi, Ave for
-    Avenue, Kate Walsh for Kathleen Erin Walsh.
+    Avenue, Kate Walsh for Kathleen Erin Walsh. `titles` are the roots of words that are no names: President Kennedy.
     """
     gold, answer = pairs.gold, pairs.answer
-    name, is_other_name = (_names(side) for side in (gold, answer))
+    name, is_other_name = (_names(side) & ~np.isin(side.root, titles) for side in (gold, answer))
     is_other_name &= ~answer.has(Mark.ACRONYM) & ~pairs.answer_gold & ~pairs.answer_asked
     is_found = (name | gold.has(Mark.LETTER)) & (pairs.credit == 1)  # also an initial: F. Kennedy
     gold_at = np.flatnonzero(name[:-1] & (pairs.credit[:-1] == 0) & is_found[1:] & (gold.text[:-1] == gold.text[1:]))

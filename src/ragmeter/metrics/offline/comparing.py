@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragmeter.metrics.bags import Ids
+from ragmeter.metrics.bags import Ids, slices
 from ragmeter.metrics.normalize import words
-from ragmeter.metrics.offline.guards import reasons
+from ragmeter.metrics.offline.guards import Case
 from ragmeter.metrics.offline.matching import Match, match
 from ragmeter.metrics.offline.mentions import Stretches
 from ragmeter.metrics.offline.parts import Asked, Parts
+from ragmeter.metrics.offline.polarity import polarities
+from ragmeter.metrics.offline.roles import contradicted_by_another, swapped_roles
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
     Bools,
     Chunked,
-    Floats,
     Texts,
     Vocabulary,
     Words,
@@ -28,6 +29,7 @@ from ragmeter.metrics.offline.vocabulary import (
 )
 from ragmeter.metrics.refusals import is_miss
 
+_AT_ONCE = 1 << 20  # words of the three sides: more would take too much memory
 _REFUSES_WITHIN = 60  # words of an answer
 _BEGINS_WITHIN = 12  # words of a sentence
 _REFUSES_AT_LENGTH = 800  # characters
@@ -44,7 +46,7 @@ class Compared:
     parts: Parts  # of the gold answers
     kinds: Ids
     refusal: Bools
-    reasons: Floats  # of the guards
+    case: Case  # for the guards
 
 
 def matches(
@@ -53,19 +55,30 @@ def matches(
     """The pairs compared, language by language."""
     split = [chunked(side) for side in (question, reference, answer)]
     languages = np.array([language] * len(answer) if language else languages_of(split[0], split[2]))
+    less_precise = contradicted_by_another(*split)
+    sizes = np.stack([np.diff(side.starts)[side.of_row] for side in split]).sum(axis=0)
     for code in np.unique(languages).tolist():
-        rows = np.flatnonzero(languages == code)
-        vocab = vocabulary(code)
-        questions, references, answers = (side.rows(rows) for side in split)
-        texts = [vocab.texts(side) for side in (questions, references, answers)]
-        pairs = match(texts[0], texts[1], texts[2], vocab.properties.words)
-        refusal = refusals(texts[2], answers, code)
-        kinds, several = _asked(questions, vocab)
-        parts = Parts.of(pairs)
-        guard_reasons = reasons(
-            pairs, parts, refusal, Asked(kinds == QUESTIONS.index("where"), several), answers, references
-        )
-        yield Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, guard_reasons)
+        of_language = np.flatnonzero(languages == code)
+        for part in slices(sizes[of_language], _AT_ONCE):
+            rows = of_language[part]
+            yield _compared(rows, code, [side.rows(rows) for side in split], less_precise[rows])
+
+
+def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bools) -> Compared:
+    """Some pairs of one language, compared."""
+    vocab = vocabulary(code)
+    questions, references, answers = split
+    texts = [vocab.texts(side) for side in split]
+    pairs = match(texts[0], texts[1], texts[2], vocab.properties.words)
+    refusal = refusals(texts[2], answers, code)
+    kinds, several = _asked(questions, vocab)
+    parts = Parts.of(pairs)
+    asked = Asked(kinds == QUESTIONS.index("where"), several)
+    polarity = polarities(questions, references, answers, code)
+    roles = swapped_roles(questions, references, answers)
+    titles = vocab.roots_of(vocab.table.titles)
+    case = Case(pairs, parts, refusal, asked, answers, references, polarity, roles, vocab.table, titles, less_precise)
+    return Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, case)
 
 
 def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Bools]:

@@ -105,8 +105,9 @@ def _explanation(probability: float, reference: str, pair: _Pair, weights: Seque
     pieces = [Evidence(about, _SAYS[about](pair), weight) for about, weight in weight_of.items()]
     lowered = _log_odds(probability) - (trees().prior + sum(weight_of.values()))
     guard = guard_of(float(pair.line[-1]))
-    if guard is not None and lowered < -1e-9:
-        pieces.append(Evidence(CAP, f"the chance is capped at {guard.cap:g} because {guard.because}", lowered))
+    if guard is not None and abs(lowered) > 1e-9:
+        limit = f"capped at {guard.cap:g}" if lowered < 0 else f"at least {guard.floor:g}"
+        pieces.append(Evidence(CAP, f"the chance is {limit} because {guard.because}", lowered))
     pieces.sort(key=lambda piece: -abs(piece.weight))
     return Explanation(probability, probability >= RIGHT, reference, pair.language, trees().prior, tuple(pieces))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import ranges, share, slices
 from ragmeter.metrics.offline.comparing import Compared, matches
-from ragmeter.metrics.offline.guards import with_numbers
+from ragmeter.metrics.offline.guards import reasons
 from ragmeter.metrics.offline.matching import Match, look_up
 from ragmeter.metrics.offline.parts import Parts
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
@@ -102,11 +102,11 @@ def features(
 
 def evidence_lines(compared: Compared) -> Floats:
     """The lines of compared pairs."""
-    by_name = _columns(compared)
-    return np.stack([*(by_name[name] for name in NAMES), with_numbers(compared.reasons, by_name)], axis=1)
+    columns = by_name(compared)
+    return np.stack([*(columns[name] for name in NAMES), reasons(compared.case, columns)], axis=1)
 
 
-def _columns(compared: Compared) -> dict[str, Floats]:
+def by_name(compared: Compared) -> dict[str, Floats]:
     """Every feature by its name."""
     pairs = compared.pairs
     return {

@@ -1,33 +1,165 @@
-"""Guards: conditions that cap the probability, whatever the trees say.
+"""Guards: conditions that cap the probability, whatever the trees say, and one that lifts it.
 
 The trees were trained on honest answers of systems. Answers that try to deceive a judge (the gold words negated, among
 alternatives, in a heap of other words, the question repeated) are rare among those, so that other evidence could
-outweigh what is wrong with them. A cap can't be outweighed, and only lowers a probability. With several gold answers
-each has its own cap, and the best one counts.
+outweigh what is wrong with them. A cap can't be outweighed. With several gold answers each has its own guard, and the
+best one counts.
+
+A guard decides "wrong" only where it is right on answers that it was not made for; where it costs more right answers
+than it catches wrong ones, its cap is `NOT_SURE`. docs/offline-judge.md has the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ragmeter.metrics.bags import share
+from ragmeter.metrics.bags import Ids, share
 from ragmeter.metrics.offline.another import another_name, another_number, another_unit
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions
 from ragmeter.metrics.offline.parts import Asked, Parts, in_part
-from ragmeter.metrics.offline.scope import SAID_BACK, alternatives, is_prose, negations, not_said
-from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.polarity import Polarity
+from ragmeter.metrics.offline.scope import (
+    SAID_BACK,
+    alternatives,
+    is_prose,
+    negations,
+    not_said,
+    rephrased,
+    stated_elsewhere,
+)
+from ragmeter.metrics.offline.tables import Mark, Table
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
+
+NO_CAP = 1.0
+NOT_SURE = 0.8
+_LONGEST = 700  # words
+_BRIEF = 20  # words beside the gold ones
+_HEAP = 25  # other words, where the answer does not take up the question
+_LARGE_HEAP = 80
+_ECHO = 0.85  # of the question's content words
+
+
+@dataclass(frozen=True)
+class Case:
+    """Compared pairs and everything that guards look at; computed once, where a guard asks for it."""
+
+    pairs: Match
+    parts: Parts
+    refusal: Bools
+    asked: Asked
+    answers: Chunked
+    references: Chunked
+    polarity: Polarity
+    swapped: Bools  # scores and roles the other way round
+    table: Table
+    titles: Ids  # the roots of words like "president", which are no names
+    less_precise: Bools  # another gold answer has the date of this one's year, and the answer another date
+
+    @cached_property
+    def in_part(self) -> tuple[Bools, Bools]:
+        """Lists that lack a part, and pairs that lack one of two."""
+        return in_part(self.pairs, self.parts, self.asked)
+
+    @cached_property
+    def mentions(self) -> Mentions:
+        """Where the answers mention the gold answers."""
+        return Mentions.of(self.pairs)
+
+    @cached_property
+    def alternatives(self) -> tuple[Bools, Bools]:
+        """Where every mention is among alternatives; and in a wider sense."""
+        return alternatives(self.mentions, self.asked, self.answers, self.references)
+
+    @cached_property
+    def negations(self) -> tuple[Bools, Bools]:
+        """Where every mention is negated, clearly or in any way."""
+        return negations(self.mentions)
+
+    @cached_property
+    def not_said(self) -> Bools:
+        """Where every mention is only asked about, or a "but" follows it."""
+        return not_said(self.mentions)
+
+    @cached_property
+    def question_share(self) -> Floats:
+        """The share of the question's content words that occur in the answer, without the gold answer's words."""
+        pairs = self.pairs
+        asked = ~pairs.question.has(Mark.FUNCTION)
+        asked_gold = pairs.gold_asked & (pairs.credit > 0) & ~pairs.gold.has(Mark.FUNCTION)
+        answered = pairs.question.per_text(pairs.question_answered & asked) - pairs.gold.per_text(asked_gold)
+        return share(np.maximum(answered, 0), pairs.question.per_text(asked))
+
+    @property
+    def bare(self) -> Bools:
+        """Where hardly anything is said of what was asked."""
+        return np.asarray(self.question_share < SAYS_NOTHING)
+
+    @cached_property
+    def brief(self) -> Bools:
+        """Answers of a few words beside the gold ones, where every word counts."""
+        return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= _BRIEF)
+
+    @cached_property
+    def negated(self) -> Bools:
+        """Where every mention is clearly negated, by the writer and not in what is quoted."""
+        return self.negations[0] & ~stated_elsewhere(self.negations[0], self.answers, self.references, self.table)
+
+    @cached_property
+    def bare_alternatives(self) -> Bools:
+        """Where a brief answer has the gold words only among alternatives, and they are not two names of one thing."""
+        either = self.alternatives[0] & self.bare & self.brief
+        return either & ~rephrased(either, self.answers, self.table)
+
+    @property
+    def echo(self) -> Bools:
+        """Where the answer repeats the question, and has no gold word that the question does not have."""
+        pairs, question = self.pairs, self.pairs.question
+        asked = ~question.has(Mark.FUNCTION)
+        question_share = share(question.per_text(pairs.question_answered & asked), question.per_text(asked))
+        new = pairs.answer.per_text(pairs.answer_content & pairs.answer_gold & ~pairs.answer_asked)
+        return np.asarray((question_share >= _ECHO) & (new == 0))
+
+    @cached_property
+    def n_heaped(self) -> Floats:
+        """The number of words that are neither gold nor the question's; 0 unless they far outnumber the gold words."""
+        pairs, answer = self.pairs, self.pairs.answer
+        free = pairs.answer_content & ~pairs.answer_asked
+        n_other, n_gold = answer.per_text(free & ~pairs.answer_gold), answer.per_text(free & pairs.answer_gold)
+        return np.where(n_gold < n_other / 2, n_other, 0.0)
+
+    @property
+    def heap(self) -> Bools:
+        """Where the gold words are a small part of the answer, which is not about the question or not in sentences."""
+        off_topic = self.bare | ((self.question_share < SAID_BACK) & ~is_prose(self.pairs))
+        return np.asarray((self.n_heaped > _HEAP) & off_topic)
+
+    @property
+    def same_polarity(self) -> Bools:
+        """Where the answer says the same of yes and no, and nothing forbids to believe it."""
+        return self.polarity.same & ~self.refusal & ~self.alternatives[0] & (self.n_heaped <= _HEAP)
+
+
+Features = Mapping[str, Floats]
 
 
 class Guard(NamedTuple):
-    """The reason for a cap, in words, and the cap."""
+    """The condition, in words and as a predicate, and the cap; or a floor."""
 
     because: str
     cap: float
+    holds: Callable[[Case, Features], Bools]
+    floor: float = 0.0
+
+
+def _other_numbers(_: Case, features: Features) -> Bools:
+    none_there = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0) & (features["roughly"] <= 0)
+    return np.asarray(none_there & (features["numbers_contradicted"] > 0))
 
 
 _BARE = ", and nothing is said of what was asked"
@@ -36,34 +168,81 @@ _HEAPED = "the answer is a heap in which the gold words are a small part"
 #: which a gold word is beside an "or" or a negation ("a bank or credit union"), if they address the question: those
 #: get a mild cap. An answer with nothing but alternatives, a negation or a refusal counts as wrong.
 GUARDS = {
-    "numbers": Guard("not one number of the gold answer is there, and others stand in their place", 0.3),
-    "another number": Guard("a name has another number after it than in the gold answer", 0.3),
-    "another unit": Guard("the number has another unit than in the gold answer", 0.3),
-    "list in part": Guard("a part of the gold answer's list is missing", 0.4),
-    "bare refusal": Guard("the answer declines to answer, and says nothing of what was asked", 0.4),
-    "another name": Guard("another name stands in the place of one of the gold answer's", 0.45),
-    "negated": Guard("the gold words stand only beside a negation", 0.45),
-    "bare alternatives": Guard("the gold words stand only among alternatives" + _BARE, 0.45),
-    "bare negation": Guard("the gold words stand only where something is negated" + _BARE, 0.45),
-    "bare and not said": Guard("the gold words are only asked about, or a 'but' follows them" + _BARE, 0.45),
-    "bare heap": Guard(f"{_HEAPED}, and little is said of what was asked", 0.45),
-    "long": Guard("the answer is longer than any that the judge has learnt from", 0.45),
-    "pair in part": Guard("one of the two that the gold answer names is missing", 0.8),
-    "refusal": Guard("the answer declines to answer", 0.8),
-    "echo": Guard("the answer says the question back, and no gold word that the question does not have", 0.8),
-    "alternatives": Guard("the gold words stand only among alternatives", 0.8),
-    "negation": Guard("the gold words stand only where something is negated", 0.8),
-    "not said": Guard("the gold words are only asked about, or a 'but' follows them", 0.8),
-    "heap": Guard(_HEAPED, 0.8),
-}
-NO_CAP = 1.0
+    "numbers": Guard(
+        "not one number of the gold answer is there, and others stand in their place", 0.3, _other_numbers
+    ),
+    "another number": Guard(
+        "a name has another number after it than in the gold answer", 0.3, lambda case, _: another_number(case.pairs)
+    ),
+    "another unit": Guard(
+        "the number has another unit than in the gold answer", 0.3, lambda case, _: another_unit(case.pairs)
+    ),
+    "opposite": Guard(
+        "the answer says the opposite of the gold answer", 0.2, lambda case, _: case.polarity.opposite
+    ),
+    "another date": Guard(
+        "another gold answer has the date, and the answer gives another one", 0.3, lambda case, _: case.less_precise
+    ),
+    "roles": Guard(
+        "a score is the other way round, or the gold answer is the one that was beaten", 0.4,
+        lambda case, _: case.swapped,
+    ),
+    "list in part": Guard("a part of the gold answer's list is missing", 0.4, lambda case, _: case.in_part[0]),
+    "same polarity": Guard(
+        "the answer says the same of yes and no as the gold answer", NOT_SURE,
+        lambda case, features: case.same_polarity & (features["recall_all"] < 1), 0.65,
+    ),
+    "bare refusal": Guard(
+        "the answer declines to answer, and says nothing of what was asked", 0.4,
+        lambda case, _: case.refusal & case.bare,
+    ),
+    "another name": Guard(
+        "another name stands in the place of one of the gold answer's", 0.45,
+        lambda case, _: another_name(case.pairs, case.titles),
+    ),
+    "negated": Guard("the gold words stand only beside a negation", 0.45, lambda case, _: case.negated),
+    "bare alternatives": Guard(
+        "the gold words stand only among alternatives" + _BARE, 0.45,
+        lambda case, _: case.bare_alternatives,
+    ),
+    "bare negation": Guard(
+        "the gold words stand only where something is negated" + _BARE, 0.45,
+        lambda case, _: case.negations[1] & case.bare,
+    ),
+    "bare and not said": Guard(
+        "the gold words are only asked about, or a 'but' follows them" + _BARE, 0.45,
+        lambda case, _: case.not_said & case.bare & case.brief,
+    ),
+    "bare heap": Guard(
+        f"{_HEAPED}, and little is said of what was asked", 0.45,
+        lambda case, _: (case.n_heaped > _LARGE_HEAP) & case.bare,
+    ),
+    "long": Guard(
+        "the answer is longer than any that the judge has learnt from", 0.45,
+        lambda case, _: np.diff(case.pairs.answer.starts) > _LONGEST,
+    ),
+    "pair in part": Guard(
+        "one of the two that the gold answer names is missing", NOT_SURE, lambda case, _: case.in_part[1]
+    ),
+    "refusal": Guard("the answer declines to answer", NOT_SURE, lambda case, _: case.refusal),
+    "echo": Guard(
+        "the answer says the question back, and no gold word that the question does not have", NOT_SURE,
+        lambda case, _: case.echo,
+    ),
+    "alternatives": Guard(
+        "the gold words stand only among alternatives", NOT_SURE,
+        lambda case, _: case.alternatives[0] | case.alternatives[1],
+    ),
+    "negation": Guard(
+        "the gold words stand only where something is negated", NOT_SURE, lambda case, _: case.negations[1]
+    ),
+    "not said": Guard(
+        "the gold words are only asked about, or a 'but' follows them", NOT_SURE, lambda case, _: case.not_said
+    ),
+    "heap": Guard(_HEAPED, NOT_SURE, lambda case, _: case.heap),
+}  # fmt: skip
 _CAPS = np.array([NO_CAP, *(guard.cap for guard in GUARDS.values())])
-_PLACES = {name: place for place, name in enumerate(GUARDS, 1)}
-
-_LONGEST = 700  # words
-_HEAP = 25  # other words, where the answer does not take up the question
-_LARGE_HEAP = 80
-_ECHO = 0.85  # of the question's content words
+_FLOORS = np.array([0.0, *(guard.floor for guard in GUARDS.values())])
 
 
 def guard_of(reason: float) -> Guard | None:
@@ -72,69 +251,12 @@ def guard_of(reason: float) -> Guard | None:
 
 
 def capped(chances: Floats, reasons: Floats) -> Floats:
-    """The probabilities, capped by their guards. A reason is the number of a guard, from 1 on, or 0."""
-    return np.asarray(np.minimum(chances, _CAPS[reasons.astype(np.int64)]))
+    """The probabilities between the floor and the cap of their guards. A reason is a guard's number, from 1, or 0."""
+    places = reasons.astype(np.int64)
+    return np.asarray(np.clip(chances, _FLOORS[places], _CAPS[places]))
 
 
-def reasons(pairs: Match, parts: Parts, refusal: Bools, asked: Asked, answers: Chunked, references: Chunked) -> Floats:
-    """For each pair the number of the guard that holds, or 0; without "numbers", which depends on features."""
-    mentions = Mentions.of(pairs)
-    list_in_part, pair_in_part = in_part(pairs, parts, asked)
-    either, listed = alternatives(mentions, asked, answers, references)
-    (negated, negation), unsaid = negations(mentions), not_said(mentions)
-    question_share = _question_share(pairs)
-    bare = question_share < SAYS_NOTHING
-    heap = _heap(pairs)
-    holds = {
-        "another number": another_number(pairs),
-        "another unit": another_unit(pairs),
-        "list in part": list_in_part,
-        "bare refusal": refusal & bare,
-        "another name": another_name(pairs),
-        "negated": negated,
-        "bare alternatives": either & bare,
-        "bare negation": negation & bare,
-        "bare and not said": unsaid & bare,
-        "bare heap": (heap > _LARGE_HEAP) & bare,
-        "long": np.diff(pairs.answer.starts) > _LONGEST,
-        "pair in part": pair_in_part,
-        "refusal": refusal,
-        "echo": _echo(pairs),
-        "alternatives": either | listed,
-        "negation": negation,
-        "not said": unsaid,
-        "heap": (heap > _HEAP) & (bare | ((question_share < SAID_BACK) & ~is_prose(pairs))),
-    }
-    names = [name for name in GUARDS if name in holds]
-    return np.select([holds[name] for name in names], [float(_PLACES[name]) for name in names], 0.0)
-
-
-def with_numbers(reasons: Floats, features: Mapping[str, Floats]) -> Floats:
-    """The reasons, with the guard "numbers", which precedes all others."""
-    none_found = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0) & (features["roughly"] <= 0)
-    return np.where(none_found & (features["numbers_contradicted"] > 0), _PLACES["numbers"], reasons)
-
-
-def _question_share(pairs: Match) -> Floats:
-    """The share of the question's content words that occur in the answer, without the gold answer's words."""
-    asked = ~pairs.question.has(Mark.FUNCTION)
-    asked_gold = pairs.gold_asked & (pairs.credit > 0) & ~pairs.gold.has(Mark.FUNCTION)
-    answered = pairs.question.per_text(pairs.question_answered & asked) - pairs.gold.per_text(asked_gold)
-    return share(np.maximum(answered, 0), pairs.question.per_text(asked))
-
-
-def _echo(pairs: Match) -> Bools:
-    """Where the answer repeats the question, and has no gold word that the question does not have."""
-    question = pairs.question
-    asked = ~question.has(Mark.FUNCTION)
-    question_share = share(question.per_text(pairs.question_answered & asked), question.per_text(asked))
-    new = pairs.answer.per_text(pairs.answer_content & pairs.answer_gold & ~pairs.answer_asked)
-    return np.asarray((question_share >= _ECHO) & (new == 0))
-
-
-def _heap(pairs: Match) -> Floats:
-    """The number of words that are neither gold nor the question's; 0 unless they far outnumber the gold words."""
-    answer = pairs.answer
-    free = pairs.answer_content & ~pairs.answer_asked
-    n_other, n_gold = answer.per_text(free & ~pairs.answer_gold), answer.per_text(free & pairs.answer_gold)
-    return np.where(n_gold < n_other / 2, n_other, 0.0)
+def reasons(case: Case, features: Features) -> Floats:
+    """For each pair the number of the first guard that holds, or 0."""
+    numbers = [float(number) for number in range(1, len(GUARDS) + 1)]
+    return np.select([guard.holds(case, features) for guard in GUARDS.values()], numbers, 0.0)

@@ -19,6 +19,8 @@ from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, Wor
 _ALIKE = 0.8
 _STEM = 0.6  # the common beginning of two forms of a word, as a share of the longer one's letters
 _SHORTEST = 4  # the fewest letters of a word that may be spelled differently
+_MOST_MISSING = 200  # words of a gold answer that are looked for in other spellings, so that the time is limited
+_AT_ONCE = 1 << 19  # pairs of words: more would take too much memory
 _SQUASHED = 5  # the fewest letters of a gold answer that may be written as one word or as several
 _INITIAL = 0.7  # the credit of an initial in place of a name
 LETTERS = 0x110000  # the number of code points in Unicode
@@ -126,8 +128,12 @@ def _other_spellings(
 ) -> Ids:
     """Give credit to missing gold words that the answer, but not the question, has in another spelling; return them."""
     missing = np.flatnonzero((credit == 0) & content & (gold.marks & _NO_WORD == 0) & (gold.length >= _SHORTEST))
+    rank = np.arange(len(missing)) - np.searchsorted(gold.text[missing], gold.text[missing])
+    missing = missing[rank < _MOST_MISSING]
     counts = np.diff(answer.starts)[gold.text[missing]]
-    best = [_best_spellings(gold, answer, missing[part], counts[part], asked, words) for part in slices(counts)]
+    best = [
+        _best_spellings(gold, answer, missing[part], counts[part], asked, words) for part in slices(counts, _AT_ONCE)
+    ]
     if not best:
         return missing
     gold_item, candidate, similarity = (np.concatenate(side) for side in zip(*best, strict=True))

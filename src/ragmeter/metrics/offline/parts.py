@@ -48,10 +48,10 @@ def in_part(pairs: Match, parts: Parts, asked: Asked) -> tuple[Bools, Bools]:
     """Gold answers that are a list of which at least one part is missing; and the same with lists of two.
 
     A list has an "and" in it, or at least three parts and is not a place ("Toronto, Ontario, Canada") or a date. People
-    accept one of two about half of the time, unless the question asks for more than one.
+    accept one of two, or a part of what only commas separate, unless the question asks for more than one.
     """
     gold = pairs.gold
     joined = gold.per_text(gold.has(Mark.ALSO)) > 0
     listed = (parts.number > 2) & ~asked.place & (gold.per_text(gold.has(Mark.NUMBER | Mark.MONTH)) == 0)
     lacking = (joined | listed) & (parts.number > 1) & (parts.least <= 0) & ~pairs.squashed
-    return lacking & ((parts.number > 2) | asked.several), lacking
+    return lacking & ((joined & (parts.number > 2)) | asked.several), lacking

@@ -13,10 +13,11 @@ import numpy as np
 import regex
 
 from ragmeter.metrics.bags import Ids, ranges, share
+from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import NEVER, SAYS_NOTHING, Mentions, Places, Stretches
 from ragmeter.metrics.offline.parts import Asked
-from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.tables import Mark, Table, plain
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Texts
 
 SAID_BACK = 0.7  # of the question's words
@@ -30,6 +31,11 @@ _CANDIDATES = 2  # other candidates that make a list
 _CANDIDATE = 8  # the most words of a candidate
 _PROSE = 0.25  # the share of function words in an answer of full sentences
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
+_QUOTED = regex.compile(r'("[^"]{8,}")')
+#: "Beta-plus decay (or positron emission)" and "the British, or more precisely the RAF" name one thing.
+_REPHRASED = regex.compile(
+    r"\(or [^)]*\)|\bor (?:more|rather|simply|better)\b|\(o [^)]*\)|\bo (?:mejor|mas bien|sea)\b"
+)
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s, nor the 80 of 1979/80
 
 
@@ -142,6 +148,34 @@ def negations(mentions: Mentions) -> tuple[Bools, Bools]:
     plainly |= _retorted(mentions, negation)
     is_negated |= mentions.near(verbal, NEVER, before=turned)
     return mentions.all_are(plainly), mentions.all_are(is_negated | plainly)
+
+
+def stated_elsewhere(negated: Bools, answers: Chunked, references: Chunked, table: Table) -> Bools:
+    """Which of the negated pairs state the gold answer without a negation: beside a quotation, or after a semicolon."""
+    is_stated = np.zeros(len(negated), bool)
+    for row in np.flatnonzero(negated).tolist():
+        answer = plain(answers.texts[int(answers.of_row[row])])
+        gold = plain(references.texts[int(references.of_row[row])]).strip(" .")
+        if ";" in answer or '"' in answer:
+            beside = [part for part in _QUOTED.split(answer) if not _QUOTED.fullmatch(part) or gold in part]
+            parts = "".join(beside).split(";")
+            is_stated[row] = any(gold in part and not _negates(part, table) for part in parts)
+    return is_stated
+
+
+def rephrased(either: Bools, answers: Chunked, table: Table) -> Bools:
+    """Which of the pairs with alternatives only name one thing in two ways."""
+    is_rephrased = np.zeros(len(either), bool)
+    for row in np.flatnonzero(either).tolist():
+        answer = plain(answers.texts[int(answers.of_row[row])])
+        rest, n_rephrased = _REPHRASED.subn(" ", answer)
+        marks = (table.marks.get(word, 0) for word in words(rest)) if n_rephrased else ()
+        is_rephrased[row] = n_rephrased > 0 and not any(mark & (Mark.EITHER | Mark.CHOICE) for mark in marks)
+    return is_rephrased
+
+
+def _negates(folded: str, table: Table) -> bool:
+    return any(table.marks.get(word, 0) & _NEGATIONS for word in words(folded))
 
 
 def _verbal(answer: Texts, negation: Bools) -> Bools:

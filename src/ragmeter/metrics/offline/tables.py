@@ -89,7 +89,9 @@ class Table:
     untitled: frozenset[str]
     short: dict[str, tuple[str, ...]]  # the words of a short form
     kin: dict[str, int]  # related words, or pairs of words, have the same number
+    titles: frozenset[str]
     plural: frozenset[str]
+    asks_list: frozenset[str]
     which: frozenset[str]
     asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
 
@@ -99,7 +101,7 @@ class Table:
 
     def asks_for_several(self, words: list[str]) -> bool:
         """Whether the question asks for more than one: "what are", "name all", "which countries"."""
-        if not self.plural.isdisjoint(words):
+        if not self.plural.isdisjoint(words) or not self.asks_list.isdisjoint(words[:1]):
             return True
         nouns = (word for question_word, word in pairwise(words) if question_word in self.which)
         return any(
@@ -122,10 +124,20 @@ def plain(text: str) -> str:
 
 
 @cache
+def _read() -> dict[str, Any]:
+    return tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
+
+
+def polarity_words(language: str) -> dict[str, Any]:
+    """The lists of a language as they are written, for `poles.py`."""
+    words: dict[str, Any] = _read().get(language, {})
+    return words
+
+
+@cache
 def tables() -> dict[str, Table]:
     """Every language that has a table."""
-    read = tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
-    by_language = {code: _table(words) for code, words in read.items()}
+    by_language = {code: _table(words) for code, words in _read().items()}
     _mark_foreign(by_language)
     return by_language
 
@@ -179,7 +191,9 @@ def _table(words: dict[str, Any]) -> Table:
             for number, names in enumerate(words.get("kin", "").split(), 1)
             for name in names.split("|")
         },
+        titles=frozenset(words.get("titles", "").split()),
         plural=frozenset(words.get("plural", "").split()),
+        asks_list=frozenset(words.get("asks_list", "").split()),
         which=frozenset(words.get("which", "").split()),
         asks_first=_asks(words),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -235,6 +235,12 @@ class Vocabulary:
         names = zip(words[texts.ids[last - 1]].tolist(), words[texts.ids[last]].tolist(), strict=True)
         kin = np.array([self.table.kin.get(f"{first} {second}", 0) for first, second in names], np.int32)
         texts.kin[last[kin > 0]] = texts.kin[last[kin > 0] - 1] = kin[kin > 0]
+
+    def roots_of(self, words: Iterable[str]) -> Ids:
+        """The numbers of these words' roots, as far as texts have had them."""
+        with self._lock:
+            roots = (self._roots.get(self._stem(word)) for word in words)
+            return np.array([root for root in roots if root is not None], np.int64)
 
     def item(self, number: int) -> Item:
         """The item with this id."""

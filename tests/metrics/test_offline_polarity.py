@@ -1,0 +1,150 @@
+"""Answers that say the opposite of the gold answer are wrong, and those that say the same in other words are right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragmeter import get_metric
+from ragmeter.metrics.offline.evidence import explain_answer
+from ragmeter.metrics.offline.guards import GUARDS, NOT_SURE, capped
+from ragmeter.metrics.offline.polarity import polarities
+from ragmeter.metrics.offline.poles import poles
+from ragmeter.metrics.offline.vocabulary import Floats, chunked
+
+SAME = [
+    ("Are dogs allowed on the beach?", "Dogs are not allowed.", "No, dogs are banned from the beach."),
+    ("Are dogs allowed on the beach?", "Dogs are not allowed.", "Dogs are prohibited."),
+    ("Does the card work abroad?", "No, it only works in Germany.", "It does not work abroad."),
+    ("Does the card work abroad?", "No, it only works in Germany.", "No."),
+    ("Is the museum open on Mondays?", "No", "The museum is closed on Mondays."),
+    ("Is the museum open on Mondays?", "It is closed on Mondays.", "It isn't open on Mondays."),
+    ("Who attended the meeting?", "Nobody attended.", "No one attended the meeting."),
+    ("Is the service available?", "The service is no longer available.", "It has been discontinued."),
+    ("What happened to the service?", "The service is no longer available.", "The service is not available any more."),
+    ("Can you enter without a ticket?", "You cannot enter without a ticket.", "No, a ticket is required."),
+    ("When should the pill be taken?", "before meals", "Take it before meals."),
+    ("Is the new phone heavier than the old one?", "No, it is lighter.", "The new phone weighs less, so no."),
+    ("Did prices rise?", "Prices fell.", "No, they went down."),
+    ("Is it possible to cancel?", "It is not impossible.", "Yes, it is possible."),
+    ("What is the rule on smoking?", "Smoking is prohibited.", "You may not smoke."),
+    ("Is a password needed?", "No password is required.", "A password is optional."),
+    ("Is a password needed?", "No password is required.", "You can log in without a password."),
+    ("How many people must sign?", "at least three", "a minimum of three"),
+    ("Did he ever win an Oscar?", "He never won an Oscar.", "No, never."),
+    ("Is the water safe to drink?", "Yes, it is safe.", "It is not dangerous to drink."),
+    ("Is the file available?", "It is unavailable.", "The file is not available."),
+    ("Who is older, Ann or Ben?", "Ann is older than Ben.", "Ben is younger than Ann."),
+    ("¿Se permiten perros en la playa?", "No se permiten perros.", "Los perros están prohibidos."),
+    ("¿Está abierto el museo los lunes?", "No, cierra los lunes.", "Los lunes no abre."),
+    ("¿Está abierto el museo los lunes?", "Sí", "El museo abre los lunes."),
+    ("¿Quién vino a la reunión?", "No vino nadie.", "Nadie vino."),
+    ("¿Sigue vigente la ley?", "La ley ya no está vigente.", "No, fue derogada."),
+    ("¿Se puede entrar sin entrada?", "No se puede entrar sin entrada.", "No, hace falta una entrada."),
+    ("¿Cuándo se toma la pastilla?", "antes de comer", "Se toma antes de comer."),
+    ("¿Subieron los precios?", "Los precios bajaron.", "No, cayeron."),
+    ("¿Es obligatorio el casco?", "El casco no es obligatorio.", "No, es opcional."),
+    ("¿Es gratis la entrada?", "Sí, es gratis.", "La entrada es gratuita."),
+    ("¿Es imposible cancelar?", "No es imposible.", "Se puede cancelar."),
+]
+
+OPPOSITE = [
+    ("Are dogs allowed on the beach?", "Dogs are not allowed.", "Dogs are allowed."),
+    ("Are dogs allowed on the beach?", "Dogs are not allowed.", "Yes, you can bring your dog."),
+    ("Does the card work abroad?", "No, it only works in Germany.", "Yes, it works abroad."),
+    ("Does the card work abroad?", "No, it only works in Germany.", "No, it only works in France."),
+    ("Is the museum open on Mondays?", "No", "The museum opens on Mondays."),
+    ("Is the museum open on Mondays?", "It is closed on Mondays.", "It is open on Mondays."),
+    ("Who attended the meeting?", "Nobody attended.", "Everybody attended."),
+    ("Who attended the meeting?", "Nobody", "Everyone did"),
+    ("Is the service available?", "The service is no longer available.", "It is still available."),
+    ("What happened to the service?", "The service is no longer available.", "The service is available."),
+    ("Can you enter without a ticket?", "You cannot enter without a ticket.", "You can enter without a ticket."),
+    ("When should the pill be taken?", "before meals", "after meals"),
+    ("Is the new phone heavier than the old one?", "It is lighter.", "It is heavier."),
+    ("Did prices rise?", "Prices fell.", "Prices rose."),
+    ("Is it possible to cancel?", "It is not impossible.", "No, it is impossible."),
+    ("What is the rule on smoking?", "Smoking is prohibited.", "Smoking is permitted."),
+    ("Is a password needed?", "No password is required.", "A password is required."),
+    ("How many people must sign?", "at least three", "at most three"),
+    ("Did he ever win an Oscar?", "He never won an Oscar.", "He won an Oscar."),
+    ("Is the water safe to drink?", "Yes, it is safe.", "No, it is unsafe."),
+    ("Is the file available?", "It is unavailable.", "The file is available."),
+    ("Who is older, Ann or Ben?", "Ann is older than Ben.", "Ben is older than Ann."),
+    ("¿Se permiten perros en la playa?", "No se permiten perros.", "Se permiten perros."),
+    ("¿Se permiten perros en la playa?", "No se permiten perros.", "Sí, se permiten."),
+    ("¿Está abierto el museo los lunes?", "No, cierra los lunes.", "Sí, abre los lunes."),
+    ("¿Quién vino a la reunión?", "No vino nadie.", "Vinieron todos."),
+    ("¿Sigue vigente la ley?", "La ley ya no está vigente.", "La ley sigue vigente."),
+    ("¿Se puede entrar sin entrada?", "No se puede entrar sin entrada.", "Se puede entrar sin entrada."),
+    ("¿Cuándo se toma la pastilla?", "antes de comer", "después de comer"),
+    ("¿Subieron los precios?", "Los precios bajaron.", "Los precios subieron."),
+    ("¿Es obligatorio el casco?", "El casco no es obligatorio.", "El casco es obligatorio."),
+    ("¿Es gratis la entrada?", "Sí, es gratis.", "No, hay que pagar."),
+    ("¿Es imposible cancelar?", "No es imposible.", "Es imposible."),
+]
+
+
+def probabilities(rows: list[tuple[str, str, str]]) -> Floats:
+    questions, golds, answers = zip(*rows, strict=True)
+    return get_metric("offline_correct_probability")(list(questions), list(golds), list(answers))
+
+
+def test_the_same_in_other_words_is_right() -> None:
+    low = [row for row, chance in zip(SAME, probabilities(SAME).tolist(), strict=True) if chance < 0.5]
+    assert low == []
+
+
+def test_the_opposite_is_wrong() -> None:
+    high = [row for row, chance in zip(OPPOSITE, probabilities(OPPOSITE).tolist(), strict=True) if chance >= 0.5]
+    assert high == []
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "answer"),
+    [
+        ("who wrote it", "Old Tom North", "It was written by New York's Tom South."),  # names have no opposite
+        ("what are they called", "Dead Men Tell No Tales", "They are called Dead Men and tales."),
+        ("when did it start", "May 2017", "It could not start in June 2017."),
+        ("who may enter", "only dogs", "Bananas are yellow."),
+        ("Is it safe?", "No", "Bananas are yellow."),
+        ("Is it safe?", "No", ""),
+        ("wer darf hinein", "niemand", "alle"),  # a language without a table of opposites
+    ],
+)
+def test_what_is_not_clear_stays_undecided(question: str, gold: str, answer: str) -> None:
+    language = "de" if question.startswith("wer") else "en"
+    polarity = polarities(chunked([question]), chunked([gold]), chunked([answer]), language)
+    assert not polarity.opposite[0]
+    assert not polarity.same[0]
+
+
+def test_another_number_or_name_is_not_the_same_whatever_its_polarity() -> None:
+    question, gold = "Is it open today?", "No, it opens on 3 May."
+    assert probabilities([(question, gold, "No, it opens on 4 May.")])[0] < 0.5
+    assert probabilities([(question, gold, "No, it is closed.")])[0] >= 0.5
+
+
+def test_a_refusal_agrees_with_nothing() -> None:
+    assert probabilities([("Are dogs allowed?", "Dogs are not allowed.", "I don't know if dogs are allowed.")])[0] < 0.5
+
+
+def test_an_explanation_names_the_polarity() -> None:
+    explanation = explain_answer("Are dogs allowed?", ["Dogs are not allowed."], "Dogs are allowed.")
+    assert GUARDS["opposite"].because in " ".join(piece.says for piece in explanation.evidence)
+    explanation = explain_answer("Are dogs allowed?", ["No"], "Dogs are banned.")
+    assert GUARDS["same polarity"].because in " ".join(piece.says for piece in explanation.evidence)
+
+
+def test_a_floor_lifts_and_a_cap_lowers() -> None:
+    number = float(list(GUARDS).index("same polarity") + 1)
+    floor = GUARDS["same polarity"].floor
+    assert capped(np.array([0.1, 0.9]), np.array([number, number])).tolist() == [floor, NOT_SURE]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_word_is_at_one_end_of_a_concept(language: str) -> None:
+    table = poles(language)
+    assert table is not None
+    assert all(end in (-1, 1) for ends in table.ends.values() for end in ends.values())
+    assert table.negators
