@@ -97,7 +97,7 @@ def test_a_folder_without_onnx(tmp_path: Path, cache: Cache, monkeypatch: pytest
 
 def test_the_hub_without_its_library(monkeypatch: pytest.MonkeyPatch, cache: Cache) -> None:
     monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
-    with pytest.raises(MissingExtraError, match=r"ragmeter\[semantic\]"):
+    with pytest.raises(MissingExtraError, match=r"\[semantic\]"):
         port.choose(E5, None, None, cache)
 
 
@@ -160,5 +160,5 @@ def test_without_a_name_the_model_that_needs_no_network(tmp_path: Path) -> None:
 
 def test_without_a_name_and_without_that_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"no embedding model was named[^$]*embedding_model=[^$]*ragmeter\[static\]"):
+    with pytest.raises(UsageError, match=r"no embedding model was named[^$]*embedding_model=[^$]*\[static\]"):
         evaluate([{"answer": "a", "reference": "a"}], metrics="semantic_similarity")

@@ -38,7 +38,7 @@ def test_no_tokens_is_zero() -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(static, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"ragmeter\[static\]"):
+    with pytest.raises(MissingExtraError, match=r"\[static\]"):
         static.WordLlama("")
 
 

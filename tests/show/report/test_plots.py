@@ -43,6 +43,6 @@ def test_the_same_run_gives_the_same_figures(tmp_path: Path) -> None:
 def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keep(tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"ragmeter\[figures\]"):
+    with pytest.raises(MissingExtraError, match=r"\[figures\]"):
         write_figures(loaded(tmp_path, "small"), tmp_path / "figures")
     assert not (tmp_path / "figures").exists()
