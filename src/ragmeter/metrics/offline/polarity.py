@@ -8,7 +8,7 @@ so that "No." and "Dogs are banned." agree. What can't be decided stays undecide
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -143,7 +143,7 @@ def compare(question: str, gold: Statement, answer: str, poles: Poles) -> int:
     order = words(plain(answer))
     if not is_polar and len(order) > _SHORT + _JOINED:
         return 0
-    if not is_polar and not gold.negates and not gold.lead and not poles.may_share(order, gold.clause_of):
+    if not (is_polar or gold.negates or gold.lead) and not poles.may_share(order, _open_concepts(gold, order, poles)):
         return 0
     negated = poles.negated_forms(order, [*words(plain(question)), *gold.content])
     said = _statement(answer, poles, negated)
@@ -157,6 +157,18 @@ def compare(question: str, gold: Statement, answer: str, poles: Poles) -> int:
     elif gold.lead and said.lead:
         return gold.lead * said.lead
     return _directly(asked, gold, said, poles)
+
+
+def _open_concepts(gold: Statement, order: Sequence[str], poles: Poles) -> Collection[int]:
+    """The gold answer's concepts but those of words that the answer has too: a quick look, before a text is read.
+
+    These are no opposites, see `_same_words`. Words that may be part of a phrase are left to it.
+    """
+    if any(poles.compares(clause.order) for clause in gold.clauses):
+        return gold.clause_of
+    both = {word for clause in gold.clauses for word in clause.order}.intersection(order) - poles.phrase_words
+    same = {concept for word in both for concept in poles.concepts_of(word)}
+    return [concept for concept in gold.clause_of if concept < 0 or concept not in same]
 
 
 def _directly(asked: Statement, gold: Statement, said: Statement, poles: Poles) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
@@ -49,6 +49,11 @@ class Poles:
         return frozenset(phrase.split("_")[0] for phrase in self.phrases)
 
     @cached_property
+    def phrase_words(self) -> frozenset[str]:
+        """All words of phrases."""
+        return frozenset(word for phrase in self.phrases for word in phrase.split("_"))
+
+    @cached_property
     def concepts_of_phrases(self) -> dict[str, frozenset[int]]:
         """For the first word of phrases, the concepts of all of them."""
         concepts: dict[str, set[int]] = {}
@@ -65,9 +70,9 @@ class Poles:
         """Whether one of these words can say anything of yes and no: a quick look, before a text is read."""
         return any(_is_pole(self, word) for word in order)
 
-    def may_share(self, order: Iterable[str], concepts: Mapping[int, object]) -> bool:
+    def may_share(self, order: Iterable[str], concepts: Collection[int]) -> bool:
         """Whether one of these words can belong to one of the concepts: a quick look, before a text is read."""
-        return any(
+        return bool(concepts) and any(
             not self.concepts_of(word).keys().isdisjoint(concepts)
             or not self.concepts_of_phrases.get(word, frozenset()).isdisjoint(concepts)
             for word in order
