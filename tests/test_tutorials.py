@@ -34,18 +34,22 @@ _THEIRS = ("py", "yml", "bash")
 #: What a reader does and the tests have done: setting up, and starting a server.
 _DONE = ("export PATH=", "python examples/rag_app.py")
 
-Follow = Callable[..., None]
+Follow = Callable[..., int]
 
 
 @pytest.fixture
 def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
-    """Does what a page says, in a folder that has the examples; `replaced` are addresses of servers."""
+    """Does what a page says, in a folder that has the examples, and counts the blocks that it runs.
+
+    `replaced` are addresses of servers.
+    """
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
 
-    def run(document: Path, **replaced: str) -> None:
-        shown = ""
+    def run(document: Path, **replaced: str) -> int:
+        shown, n_run = "", 0
         for kind, title, text in _BLOCK.findall(document.read_text(encoding="utf-8")):
+            n_run += kind in ("sh", "python") and not title
             for address, real in replaced.items():
                 text = text.replace(_ADDRESSES[address], real)
             if title:
@@ -58,6 +62,7 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
                 _has(shown, text)
             elif kind not in _THEIRS:
                 pytest.fail(f"{document.name}: a block of {kind} that nobody runs")
+        return n_run
 
     return run
 
@@ -100,12 +105,12 @@ def _has(shown: str, expected: str) -> None:
 
 @pytest.mark.parametrize("name", ["score-a-file", "did-my-change-help", "ci"])
 def test_a_tutorial_of_files(follow: Follow, name: str) -> None:
-    follow(TUTORIALS / f"{name}.md")
+    assert follow(TUTORIALS / f"{name}.md") > 0
 
 
 @pytest.mark.parametrize("name", ["coming-from", "tour"])
 def test_a_page_of_many_commands(follow: Follow, name: str) -> None:
-    follow(ROOT / "docs" / f"{name}.md")
+    assert follow(ROOT / "docs" / f"{name}.md") > 0
 
 
 def test_the_first_screen_of_the_readme(follow: Follow, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ judged, and a worker takes it up while the judge is asked about the next ones.
 from __future__ import annotations
 
 import io
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Condition
@@ -20,7 +19,7 @@ from ragmeter.asked import AskedColumn
 from ragmeter.engine.counted import Counted
 from ragmeter.engine.filling import Asking, Batches, Filled
 from ragmeter.engine.part_work import ASIDE, JudgedColumns, judged_file, put_bytes
-from ragmeter.engine.parts import Plan, rows_of_parts, score_in_parts
+from ragmeter.engine.parts import Plan, count_parts, score_in_parts
 from ragmeter.engine.pools import Pool
 from ragmeter.errors import RagmeterError
 from ragmeter.table import QID, Batch
@@ -38,7 +37,7 @@ def judge_and_score(
     plan: Plan, pool: Pool, asking: Asking, columns: Sequence[AskedColumn], batches: Batches
 ) -> tuple[Counted, Filled]:
     """Ask about all rows, and have each part scored once its rows are judged."""
-    counts = rows_of_parts(pool, pickle.dumps(plan.job), plan.parts)
+    counts = count_parts(plan, pool)
     ready = _Ready()
     with ThreadPoolExecutor(1, thread_name_prefix="ragmeter-parts") as beside:
         scoring = beside.submit(score_in_parts, plan, pool, None, until_ready=ready.wait)

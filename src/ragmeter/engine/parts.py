@@ -229,11 +229,15 @@ def _result(outcome: Any) -> Any:
 
 def _first_rows(pool: Pool, job: bytes, parts: Sequence[Part]) -> list[tuple[int, ...]]:
     """The number of each part's first row: without a qid, rows are numbered through all files."""
-    return [(1 + before,) for before in accumulate(rows_of_parts(pool, job, parts)[:-1], initial=0)]
+    return [(1 + before,) for before in accumulate(_rows_of_parts(pool, job, parts)[:-1], initial=0)]
 
 
-def rows_of_parts(pool: Pool, job: bytes, parts: Sequence[Part]) -> list[int]:
-    """How many rows each part has."""
+def count_parts(plan: Plan, pool: Pool) -> list[int]:
+    """How many rows each part of a plan has."""
+    return _rows_of_parts(pool, pickle.dumps(plan.job), plan.parts)
+
+
+def _rows_of_parts(pool: Pool, job: bytes, parts: Sequence[Part]) -> list[int]:
     counts = [0] * len(parts)
     for place, count in pool.run(count_rows, [(job, part) for part in parts]):
         counts[place] = _result(count)

@@ -146,17 +146,17 @@ def compare(question: str, gold: Statement, answer: str, poles: Poles) -> int:
     if not (is_polar or gold.negates or gold.lead) and not poles.may_share(order, _open_concepts(gold, order, poles)):
         return 0
     negated = poles.negated_forms(order, [*words(plain(question)), *gold.content])
-    said = _statement(answer, poles, negated)
+    answered = _statement(answer, poles, negated)
     asked = _statement(question, poles)
-    if not said.clauses and not said.lead:
+    if not answered.clauses and not answered.lead:
         return 0
     if is_polar and not asked.offers_both_ends:
-        signs = [_sign(side, asked, poles) for side in (gold, said)]
+        signs = [_sign(side, asked, poles) for side in (gold, answered)]
         if all(signs):
             return signs[0] * signs[1]
-    elif gold.lead and said.lead:
-        return gold.lead * said.lead
-    return _directly(asked, gold, said, poles)
+    elif gold.lead and answered.lead:
+        return gold.lead * answered.lead
+    return _directly(asked, gold, answered, poles)
 
 
 def _open_concepts(gold: Statement, order: Sequence[str], poles: Poles) -> Collection[int]:
@@ -171,38 +171,40 @@ def _open_concepts(gold: Statement, order: Sequence[str], poles: Poles) -> Colle
     return [concept for concept in gold.clause_of if concept < 0 or concept not in same]
 
 
-def _directly(asked: Statement, gold: Statement, said: Statement, poles: Poles) -> int:
+def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Poles) -> int:
     """Compare a short answer with the gold answer, whatever the question."""
-    if sum(len(clause.order) for clause in said.clauses) > _SHORT:
+    if sum(len(clause.order) for clause in answered.clauses) > _SHORT:
         return 0
     pole_roots = {poles.root(word) for clause in gold.clauses for word in clause.order if poles.concepts_of(word)}
     rest = [word for word in gold.content - asked.content if word not in pole_roots]
-    n_restated = len(_common(rest, said.content))
-    relation = _by_concepts(said, gold, poles, _same_words(gold, said, poles), frozenset(asked.clause_of))
+    n_restated = len(_common(rest, answered.content))
+    relation = _by_concepts(answered, gold, poles, _same_words(gold, answered, poles), frozenset(asked.clause_of))
     if relation < 0 and rest and not n_restated:
         return 0
-    if not relation and gold.negates and len(_common(gold.content, said.content)) >= _RESTATED * len(gold.content):
-        relation = _by_negation(gold, said, poles)
+    if not relation and gold.negates and len(_common(gold.content, answered.content)) >= _RESTATED * len(gold.content):
+        relation = _by_negation(gold, answered, poles)
     if relation > 0 and not rest and not gold.negates and not any(map(poles.affirms, gold.clause_of)):
         return 0  # two words of one end are no synonyms: "risen" and "more"
-    doubted = relation > 0 and _is_doubted(gold, said, poles)
+    doubted = relation > 0 and _is_doubted(gold, answered, poles)
     return 0 if doubted or (relation > 0 and n_restated < _RESTATED * len(rest)) else relation
 
 
-def _is_doubted(gold: Statement, said: Statement, poles: Poles) -> bool:
+def _is_doubted(gold: Statement, answered: Statement, poles: Poles) -> bool:
     """Whether an answer denies something in other words than a negation: "A would be a mistake"."""
-    own = {word for clause in said.clauses for word in clause.order}.difference(*(each.order for each in gold.clauses))
+    own = {word for clause in answered.clauses for word in clause.order}.difference(
+        *(clause.order for clause in gold.clauses)
+    )
     own -= {
         word for word in own if word in poles.negators or not poles.concepts_of(word).keys().isdisjoint(gold.clause_of)
     }
     return any(poles.table.marks.get(word, 0) & Mark.DENIAL for word in own)
 
 
-def _same_words(gold: Statement, said: Statement, poles: Poles) -> frozenset[int]:
+def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset[int]:
     """The concepts of words that both texts have, unless something is negated or compared: they are no opposites."""
     if gold.negates or any(poles.compares(clause.order) for clause in gold.clauses):
         return frozenset()
-    roots = {poles.root(word) for clause in said.clauses for word in clause.order}
+    roots = {poles.root(word) for clause in answered.clauses for word in clause.order}
     both = [word for clause in gold.clauses for word in clause.order if poles.root(word) in roots]
     return frozenset(concept for word in both for concept in poles.concepts_of(word))
 
@@ -219,13 +221,13 @@ def _sign(side: Statement, asked: Statement, poles: Poles) -> int:
         if sign > 0 and len(_common(asked.content, side.content)) < _TAKEN_UP * len(asked.content):
             return 0
     restricted = poles.restricts(side.clauses[0].order) and not any(
-        poles.restricts(each.order) for each in asked.clauses
+        poles.restricts(clause.order) for clause in asked.clauses
     )
     return 0 if sign > 0 and restricted else sign  # "Only guide dogs are allowed."
 
 
 def _by_concepts(
-    said: Statement,
+    answered: Statement,
     other: Statement,
     poles: Poles,
     without: frozenset[int] = frozenset(),
@@ -235,21 +237,25 @@ def _by_concepts(
 
     Quantities ("nobody") only decide where nothing else does.
     """
-    shared = [
-        (clause, [each for each in clause.concepts if each > 0 and each in other.clause_of and each not in without])
-        for clause in said.clauses
-    ]
+    shared = [(clause, _shared_concepts(clause, other, without)) for clause in answered.clauses]
     decisive = [(clause, both) for clause, both in shared if any(map(poles.affirms, both))]
     for clause, both in decisive or shared:
         if both:
             return min(_relation(clause, other.clause_of[concept], concept, asked, poles) for concept in both)
-    for clause in said.clauses:
+    for clause in answered.clauses:
         for concept in clause.concepts:
             if concept < 0 and concept in other.clause_of:
                 opposite = other.clause_of[concept]
                 if _common(clause.content, opposite.content) or not (clause.content and opposite.content):
                     return clause.concepts[concept] * opposite.concepts[concept]
     return 0
+
+
+def _shared_concepts(clause: Clause, other: Statement, without: frozenset[int]) -> list[int]:
+    """The clause's concepts, quantities left out, that the other text has too."""
+    return [
+        concept for concept in clause.concepts if concept > 0 and concept in other.clause_of and concept not in without
+    ]
 
 
 def _relation(clause: Clause, other: Clause, concept: int, asked: frozenset[int], poles: Poles) -> int:
@@ -261,12 +267,12 @@ def _relation(clause: Clause, other: Clause, concept: int, asked: frozenset[int]
     return relation
 
 
-def _swapped(one: Clause, other: Clause, concept: int, poles: Poles) -> int:
+def _swapped(first: Clause, other: Clause, concept: int, poles: Poles) -> int:
     """-1 where the two sides of a comparison have changed places: "A is older than B" and "B is younger than A"."""
-    if not (poles.compares(one.order) and poles.compares(other.order)):
+    if not (poles.compares(first.order) and poles.compares(other.order)):
         return 1
     sides = []
-    for clause in (one, other):
+    for clause in (first, other):
         at = next(place for place, word in enumerate(clause.order) if concept in poles.concepts_of(word))
         around = clause.order[:at], clause.order[at + 1 :]
         sides.append([{poles.root(word) for word in part} & clause.content for part in around])
@@ -295,7 +301,7 @@ def _common(first: Sequence[str] | frozenset[str], second: frozenset[str]) -> li
 def _adds_nothing(question: str, reference: str, answer: str) -> bool:
     """Whether the answer has no number or name of its own in place of one of the gold answer's."""
     known = plain(f"{question} {reference}")
-    said = plain(answer)
+    answered = plain(answer)
     for pattern in (_NUMBER, _NAME):
         is_number = pattern is _NUMBER
         gold, own = (
@@ -304,7 +310,7 @@ def _adds_nothing(question: str, reference: str, answer: str) -> bool:
             else set(map(plain, _NAME.findall(text)))
             for text in (reference, answer)
         )
-        missing = {word for word in gold if word not in words(said)}
+        missing = {word for word in gold if word not in words(answered)}
         if missing and {word for word in own if word not in words(known)}:
             return False
     return True
