@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ragmeter.cli import options
 from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
 from ragmeter.io.write import dumps, replacing
+from ragmeter.show.progress import show_notice
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
@@ -70,17 +71,17 @@ def _run(project: Project, plans: Sequence[Plan], file: Path, *, json: bool) -> 
     for number, plan in enumerate(plans, 1):
         code = progress.code(plan)
         if code is None:
-            print(f"{plan.run} ({number} of {len(plans)})", file=sys.stderr, flush=True)
+            show_notice(f"{plan.run} ({number} of {len(plans)})")
             with redirect_stdout(io.StringIO()):
                 code = import_module(f"ragmeter.cli.{plan.command}").run(plan.arguments)
             progress.note(plan, code)
         else:
-            print(f"{plan.run} ({number} of {len(plans)}): done before", file=sys.stderr, flush=True)
+            show_notice(f"{plan.run} ({number} of {len(plans)}): done before")
         codes[plan.run] = code
     runs = list(codes)
     comparison = _comparison(project, runs) if len(runs) > 1 else None
     if isinstance(comparison, RagmeterError):
-        print(f"not compared: {comparison.for_command_line()}", file=sys.stderr)
+        show_notice(f"not compared: {comparison.for_command_line()}")
         comparison = None
     _show(project, codes, comparison, json=json)
     if project.report is not None:

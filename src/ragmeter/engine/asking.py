@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +35,7 @@ from ragmeter.io.write import RUNS, check_writable, dumps
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
-from ragmeter.show.progress import Progress, both, progress_bar
+from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, REPEAT, RETRIEVED_SCORES, Batch
 from ragmeter.targets.asking import Answers, Asked, ask
@@ -157,9 +156,9 @@ def ask_and_score(
         ):
             asked = ask(asked_of, questions, limits, answers, both(advance, status.advance), watched_by(status))
         if asked.notice:
-            print(f"{name}: {asked.notice}", file=sys.stderr)
+            show_notice(f"{name}: {asked.notice}")
         for note in source.notes:
-            print(note, file=sys.stderr)
+            show_notice(note)
         _warn_of_retriever(asked, chosen)
         inputs = {"dataset": source_signature(source)}
         needed = {*shown, *(need for metric in chosen for need in (*metric.needs, *metric.needs_of_table))}
