@@ -82,15 +82,16 @@ def _bounded(batches: Iterable[Any], name: str, limit: Limit) -> Iterator[Any]:
 
 def _with_dictionary(file: Any) -> list[str]:
     """The columns with a dictionary of texts: a long one that stands there once may be the value of every row."""
-    groups = map(file.metadata.row_group, range(file.num_row_groups))
-    chunks = (group.column(place) for group in groups for place in range(group.num_columns))
-    paths = {chunk.path_in_schema for chunk in chunks if chunk.has_dictionary_page and _is_text(chunk)}
+    groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
     views = {field.name for field in file.schema_arrow if "view" in str(field.type)}  # which Arrow can't cast to
-    return [path for path in paths if path.partition(".")[0] not in views]
-
-
-def _is_text(chunk: Any) -> bool:
-    return bool(chunk.physical_type == "BYTE_ARRAY")
+    columns = [file.schema.column(place) for place in range(len(file.schema))]
+    return [
+        column.path
+        for place, column in enumerate(columns)
+        if column.physical_type == "BYTE_ARRAY"
+        and column.path.partition(".")[0] not in views
+        and any(group.column(place).has_dictionary_page for group in groups)
+    ]
 
 
 def _unpacked(batches: Iterable[Any], schema: Any, name: str, limit: Limit) -> Iterator[Any]:
