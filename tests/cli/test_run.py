@@ -237,7 +237,11 @@ def test_the_schema_is_printed(ragmeter: Run) -> None:
 @pytest.mark.parametrize(
     ("row", "options", "metrics", "system"),
     [
-        ({"question": "q", "answer": "a"}, [], ["token_f1", "offline_correct"], {"results": "data.jsonl"}),
+        ({"question": "q", "answer": "a", "reference": "b"}, [], ["token_f1", "offline_correct"],
+         {"results": "data.jsonl"}),
+        ({"user_input": "q", "response": "a", "reference": "b", "retrieved_contexts": ["c"]}, [],
+         ["token_f1", "offline_correct", "offline_supported"], {"results": "data.jsonl"}),
+        ({"retrieved": ["d"], "relevant": ["d"]}, [], ["ndcg@10", "recall@5"], {"results": "data.jsonl"}),
         ({"question": "q", "answer": "a", "relevant": ["d"]}, ["--target", "rag:plain"],
          ["token_f1", "offline_correct", "ndcg@10", "recall@5"], {"target": "rag:plain"}),
         ({"question": "q", "gold": "a"}, ["--column", "reference=gold", "--target", "rag:plain"],
@@ -247,8 +251,6 @@ def test_the_schema_is_printed(ragmeter: Run) -> None:
 def test_init_looks_at_the_data(
     ragmeter: Run, folder: Path, row: dict[str, Any], options: list[str], metrics: list[str], system: dict[str, str]
 ) -> None:
-    if "answer" in row and not options:
-        row = {**row, "reference": "b"}
     (folder / "data.jsonl").write_text(json.dumps({"qid": "1", **row}))
     done = ragmeter("init", "data.jsonl", *options)
     assert done.returncode == 0, done.stderr
@@ -259,6 +261,15 @@ def test_init_looks_at_the_data(
     assert "is there already" in ragmeter("init", "data.jsonl", *options).stderr
     done = ragmeter("run")
     assert done.returncode == 0, done.stderr
+
+
+def test_init_takes_an_answer_alone_for_the_gold_one(ragmeter: Run, folder: Path) -> None:
+    (folder / "data.jsonl").write_text('{"qid": "1", "question": "q", "answer": "a", "relevant": ["d"]}')
+    done = ragmeter("init", "data.jsonl")
+    assert "name your system in it" in done.stdout
+    document = tomllib.loads((folder / "ragmeter.toml").read_text())
+    assert document["data"] == {"dataset": "data.jsonl"}
+    assert document["metrics"] == ["token_f1", "offline_correct", "ndcg@10", "recall@5"]
 
 
 def test_init_without_anything_to_score(ragmeter: Run, folder: Path) -> None:
