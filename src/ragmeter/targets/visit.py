@@ -73,7 +73,7 @@ class Visit(SendingPage):
         try:
             async with asyncio.timeout(_PICTURE):
                 for frame in self._frames():
-                    await self._run(frame, "outline")
+                    await self._run(frame, "outline", self.sent_by)
                 await self.page.screenshot(path=str(path), full_page=True, timeout=_PICTURE * 1000)
         except (TimeoutError, GiveUp, TryAgain, self._error):
             return False
