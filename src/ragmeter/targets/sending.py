@@ -12,7 +12,7 @@ from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.table import TIMEOUT
 from ragmeter.targets.growth import Growth
-from ragmeter.targets.page import SELECTOR_NOT_FOUND, OpenPage
+from ragmeter.targets.page import BLOCKED, SELECTOR_NOT_FOUND, OpenPage
 
 #: Seconds for a page to show that it took the question before it is sent again, more each time; how many more while a
 #: request is under way that may have it; and after how many it is not sent again.
@@ -72,6 +72,8 @@ class SendingPage(OpenPage):
                     async with self._aside(frame):
                         box = await self._last_editable(frame.locator(selector))
                         if box is not None:
+                            if selector.startswith("input") and (login := await self._login()):
+                                raise GiveUp(BLOCKED, login)
                             self.box = await self._path(box)
                             return frame, box
             if await watch.is_over(self.how.timeout):
@@ -130,9 +132,17 @@ class SendingPage(OpenPage):
         for frame in self._frames():
             elements += await self._run(frame, "candidates", kind=list) or []
         on_page = ", ".join(str(element)[:200] for element in elements[:8]) if elements else "no box and no button"
+        if login := await self._login():
+            return f"{login}; it has {on_page}"
         if selector is None:
             return f"there is no box to type a question into; the page has {on_page}; name it with {name}"
         return f"{name} {selector!r} matches nothing that can be seen; the page has {on_page}"
+
+    async def _login(self) -> str:
+        """What to do about a page that wants a password before anything else; nothing if it wants none."""
+        if not any(sign.get("login") for sign in await self._signs()):
+            return ""
+        return f"the page asks for a password: log in once yourself, and use {option('storage_state')}"
 
     async def _type(self, box: Any, question: str) -> None:
         """Put the question into the box, whatever kind of box it is."""
