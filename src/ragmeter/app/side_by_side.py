@@ -9,10 +9,11 @@ from typing import Any
 from rapidfuzz.distance import Indel
 
 from ragmeter.app import wording
+from ragmeter.app.changes import CHANGES
 from ragmeter.app.comparison import comparison_part, settings_fields
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.app.layout import field, figure, options, pager, section, table
-from ragmeter.app.queries import CHANGES, Database, Wish
+from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
