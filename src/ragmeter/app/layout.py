@@ -112,7 +112,7 @@ def whisker(summary: Mapping[str, Any]) -> Markup:
     )
 
 
-def field(label: str, control: Markup) -> Markup:
+def field(label: Content, control: Markup) -> Markup:
     """A control with its label."""
     return element("label", element("span", label), " ", control)
 
