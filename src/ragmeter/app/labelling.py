@@ -17,7 +17,7 @@ from ragmeter.analysis.people.sampling import choose_sample
 from ragmeter.app import wording
 from ragmeter.app.agreement import agreement_link
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import command, field, options, section
+from ragmeter.app.layout import command, field, options, section, worded
 from ragmeter.app.queries import Database
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.io.write import RUNS
@@ -123,7 +123,7 @@ def _begin(run: Run, rater: str) -> Markup:
     samples = {name: label for name, label in wording.SAMPLES.items() if strata or name != "stratified"}
     return element(
         "form",
-        element("p", wording.LABEL_INTRO),
+        element("p", worded(wording.LABEL_INTRO)),
         field(wording.RATER, element("input", name="rater", value=rater, maxlength=60, required=True)),
         field(wording.HOW_MANY, element("input", type="number", name="n", value="100", min="1", max="10000")),
         field(wording.SAMPLE, options("by", samples, "random")),
