@@ -224,10 +224,7 @@ def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
     """Tells a run's status what came of each question."""
 
     def heard(question: Question, reply: Answer | Failure) -> None:
-        if isinstance(reply, Failure):
-            status.failed(reply.outcome)
-        else:
-            status.answered(question.text, reply.answer)
+        status.heard(question.text, reply if isinstance(reply, Failure) else reply.answer)
 
     return heard
 
