@@ -157,6 +157,7 @@ def _evaluate_in_parts(
     plan = Plan.of(data, metrics, reading, path, judged_columns(asking, columns))
     try:
         with pool_of(engine) as pool:
+            plan.prepare(pool)
             if columns:
                 return plan, *judge_and_score(plan, pool, asking.of(path), columns, batches)
             return plan, score_in_parts(plan, pool, asking.progress, skip_bad_parts=skip_bad_parts), Filled()

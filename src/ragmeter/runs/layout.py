@@ -32,13 +32,18 @@ _LISTED_RUNS = 20
 Stamp = tuple[int, int, int] | None
 
 
-def stamp_of(path: Path) -> Stamp:
+def stamp_of(path: str | Path) -> Stamp:
     """Changes whenever the file is replaced or written to; None where there is no file."""
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116 - thousands of them, most as plain texts
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def stamps_of(folder: str | Path) -> tuple[Stamp, ...]:
+    """Changes whenever a file of a run does."""
+    return tuple(stamp_of(os.path.join(folder, name)) for name in FILES)  # noqa: PTH118 - of thousands of runs
 
 
 def unreadable(path: Location, reason: object, hint: str = INCOMPLETE) -> InputError:

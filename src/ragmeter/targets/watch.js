@@ -30,6 +30,7 @@ const observer = new MutationObserver((records) => {
   if (!state.mark) return;
   const { touched } = state.mark;
   for (const { target } of records) if (touched.size < MOST_TOUCHED) touched.add(nodeType(target) === 3 ? parentElement(target) : target);
+  noticeWork();
 });
 const watch = (root) => observer.observe(root, { childList: true, characterData: true, subtree: true });
 watch(document);
@@ -41,24 +42,6 @@ const focused = () => {
 };
 
 // -- the mark: what is there when a question is sent ----------------------------------------------------------------
-const STOP = /^\W*(stop|detener|parar|interrumpir|arr[eê]ter|stopp|anhalten|abbrechen|interromper|停止|中止)(\W+\w+){0,2}\W*$/i;
-const STOP_NAME = /(^|[-_\s])stop|[a-z]Stop(?![a-z])/;
-const BUTTONS = "button, [role='button'], input[type='button'], input[type='submit']";
-const caption = (button) => (textContent(button).length > 500 ? "" : squeezed(textContent(button)));
-const isStop = (e) => ["aria-label", "title", "value"].some((name) => STOP.test(attribute(e, name) || "")) || STOP.test(caption(e))
-  || ["data-testid", "id", "class"].some((name) => STOP_NAME.test(attribute(e, name) || ""));
-const working = () => [...all(BUTTONS).filter((e) => !e.disabled && isStop(e)), ...all("[aria-busy='true']")].filter(seen);
-const isOff = (box) => Boolean(box && box.isConnected && (box.disabled || box.readOnly || attribute(box, "aria-disabled") === "true" || attribute(box, "contenteditable") === "false"));
-// Weaker signs that the page is at work, which say something when they go: what moves without end, and is new; buttons that
-// were taken out of use.
-const moving = Document.prototype.getAnimations;
-const signsOfWork = () => {
-  if (!moving) return 0;
-  const endless = (animation) => animation.playState === "running" && animation.effect && animation.effect.getTiming().iterations === Infinity;
-  const targets = apply(moving, document, []).filter(endless).map((animation) => animation.effect.target);
-  return targets.filter((element) => element && !state.mark.there.has(element) && seen(element)).length;
-};
-const waitingButtons = () => state.mark.buttons.filter((button) => button.disabled && button.isConnected).length;
 const count = (selector) => (selector ? all(selector).filter(seen).length : 0);
 
 // A text, or a short stand-in for a long one. What is remembered of a page also goes to the page that follows it.
@@ -84,7 +67,7 @@ const mark = ({ question, answer, ready, sources, messages }) => {
   const memory = {
     question, answer, ready, sources, messages: messages || [], home: state.home,
     answers: answers.length, last: answers.length ? key(squeezed(textContent(answers[answers.length - 1]))) : "",
-    listed: sources ? all(sources).length : 0, working: working().length, shown: count(ready),
+    listed: sources ? all(sources).length : 0, working: working().length, stops: stopButtons().length, shown: count(ready),
   };
   state.mark = {
     ...memory, texts, touched: new Set(), was: new Map(now.map((piece) => [piece.element, piece.text])),
@@ -211,15 +194,13 @@ const look = (messages) => {
     state.lenient = false;
     if (other.text) [elements, unsure] = [other.elements, other.text];
   }
-  const now = count(ready), at = working();
+  const now = count(ready);
   state.located = elements;
   return {
     text, unsure, problem: trouble(text),
     selector: elements.length ? path(elements[0]) : null,
     sources: sources ? shownSources(sources, length) : null,
-    busy: at.length > state.mark.working ? path(at[at.length - 1]) : null,
-    ignored: state.ignored.join(", ").slice(0, 200), signs: signsOfWork(), waiting: waitingButtons(),
-    off: isOff(state.box), timers: [...timers.values()].some(({ soon }) => soon), ready: now > 0, newly: now > shown,
+    ignored: state.ignored.join(", ").slice(0, 200), ready: now > 0, newly: now > shown, ...work(),
   };
 };
 // The answer was read: the same words in the same place may be the next one. What its message consists of is for comparison
