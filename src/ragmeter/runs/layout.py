@@ -13,6 +13,7 @@ import pyarrow as pa
 from ragmeter.errors import InputError, OutputError, RagmeterError, UnknownNameError
 from ragmeter.hints import option
 from ragmeter.io.locations import Location, folders_in
+from ragmeter.io.write import remedy
 from ragmeter.stats.intervals import within
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
@@ -74,7 +75,7 @@ def writing(path: Location) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or error
-        hint = f"choose another folder with {option('output_dir')}, or make room"
+        hint = remedy(error, f"choose another folder with {option('output_dir')}")
         raise OutputError(f"can't write {path}: {reason}", hint=hint) from error
 
 
