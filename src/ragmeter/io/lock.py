@@ -21,6 +21,7 @@ from typing import Any
 
 from ragmeter.errors import BusyError, OutputError
 from ragmeter.hints import option
+from ragmeter.io.write import remedy
 from ragmeter.show.progress import show_notice
 
 #: Seconds to wait for the same process, and after which a person is told what the wait is for.
@@ -105,7 +106,7 @@ def _try(path: Path, *, certain: bool) -> int | None:
         except OSError as error:
             raise OutputError(
                 f"can't write {path}: {error.strerror or error}",
-                hint=f"choose another folder with {option('output_dir')}, or make room",
+                hint=remedy(error, f"choose another folder with {option('output_dir')}"),
             ) from error
         _DESCRIPTORS.add(descriptor)
         is_locked = _lock(descriptor)

@@ -248,7 +248,8 @@ class ColumnJudge:
             return Judgement(REFUSED, None, "", (None,), tuple(replies), reply.declined)
         columns = None if reply.cut_off else self.asked.form.read(replies[-1], values)
         if columns is None:
-            cause = "cut off at max_tokens" if reply.cut_off else f"not a {self.asked.name}"
+            form = f"in the form of {self.asked.name}" if self.asked.structured else f"a {self.asked.name}"
+            cause = "cut off at max_tokens" if reply.cut_off else f"not {form}"
             return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
         value, reason = columns["value"], columns.get("reason", "")
         chance = self.asked.form.probability(reply.logprobs or {})

@@ -11,7 +11,7 @@ from typing import Any
 from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.cascade import SharedTurns
 from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, JudgedTurn, group, judge_all
-from ragmeter.compat.crag.generation import Agent, Generation
+from ragmeter.compat.crag.generation import Agent, Generation, Heard
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
@@ -174,11 +174,16 @@ class CRAGEvaluator:
         return results
 
     def generate_agent_responses(
-        self, progress_callback: ProgressCallback | None = None, *, finish: bool = True
+        self,
+        progress_callback: ProgressCallback | None = None,
+        *,
+        finish: bool = True,
+        heard: Heard = lambda query, reply: None,
     ) -> list[dict[str, Any]]:
         """Let the agent answer every turn. The turns are stored in `all_turn_data`.
 
-        `progress_callback` is called with (conversations done, conversations). With `finish=False` the journal offers
+        `progress_callback` is called with (conversations done, conversations), `heard` with each query and its answer
+        or failure. With `finish=False` the journal offers
         these answers to the next generation until `finish_generation()` is called, once they are saved: a failure in
         between must not cost hours of the agent's work.
         """
@@ -197,7 +202,7 @@ class CRAGEvaluator:
             current = self._begin_round(journal, agent)
 
             async def work(caller: Caller) -> list[dict[str, Any]]:
-                generation = Generation(agent, caller, shorten, current)
+                generation = Generation(agent, caller, shorten, current, heard)
                 answered = await generation.run(
                     dataset_utils.conversations(self.dataset, self.num_conversations, self.load_image),
                     self._batch_size,
