@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from ragmeter import BaseScorer, CRAGEvaluator, LLMJudge, RunFolder, evaluate
@@ -95,6 +96,17 @@ def test_other_files_of_the_folder_stay(tmp_path: Path) -> None:
     add_metrics("r", "exact_match", output_dir=tmp_path)
     assert (tmp_path / "r" / "notes.txt").read_text() == "mine"
     assert (tmp_path / "r" / "more" / "x").read_text() == "x"
+
+
+def test_lists_in_a_column_of_another_name(tmp_path: Path) -> None:
+    rows = [{"qid": "1", "answer": "a", "reference": "a", "contexts": ["x", "y"]}]
+    run = evaluate(rows, metrics="exact_match", run="r", output_dir=tmp_path).folder
+    assert run is not None
+    table = pq.read_table(run.path / "rows.parquet")
+    names = ["notes" if name == "contexts" else name for name in table.column_names]
+    pq.write_table(table.rename_columns(names), run.path / "rows.parquet")
+    extended = add_metrics(RunFolder.at(run.path), "token_f1")
+    assert extended.rows["notes"].to_pylist() == [["x", "y"]]
 
 
 def test_what_a_run_does_not_have(tmp_path: Path) -> None:

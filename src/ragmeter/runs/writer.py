@@ -211,7 +211,12 @@ def abstentions_of(rows: RowsFile) -> dict[str, int]:
 def _array(name: str, column: list[Any], numbers: Collection[str]) -> Any:
     if name in numbers:
         return pa.array(column, pa.float64())
-    return pa.array(column, _LISTS if name in LIST_COLUMNS else pa.large_string())
+    if name in LIST_COLUMNS:
+        return pa.array(column, _LISTS)
+    try:
+        return pa.array(column, pa.large_string())
+    except pa.ArrowTypeError:  # lists in a column whose name somebody has changed
+        return pa.array(column, _LISTS)
 
 
 class NewRun:
