@@ -267,7 +267,12 @@ def test_a_run_in_a_store_in_parts(tmp_path: Path, s3: str) -> None:
     first = content(again)
     once_more = evaluate(f"{s3}/data", metrics="token_f1", run="parts", output_dir=f"{s3}/runs", engine="threads")
     assert first == content(once_more)
-    assert len(folders_in(location(f"{s3}/runs/parts"))) == 1
+    more = add_metrics("parts", "exact_match,edit_distance", output_dir=f"{s3}/runs")
+    at_once = evaluate(f"{s3}/data", metrics="token_f1,exact_match,edit_distance", run="all", output_dir=f"{s3}/runs")
+    assert content(more) == content(at_once)
+    (version,) = folders_in(location(f"{s3}/runs/parts"))
+    assert location(f"{s3}/runs/parts/{version}/parts.jsonl").is_file()
+    assert not location(f"{s3}/runs/parts/{version}/rows").is_dir()
 
 
 def test_metrics_are_added_to_a_run_in_parts(tmp_path: Path) -> None:

@@ -17,6 +17,14 @@ ANSWERS = {
 }
 FAILS, ERROR = "Please fail.", "the index is down"
 
+#: The news of a version, over the page until somebody closes it: it has come after the page, and has the focus.
+_NEWS = """<script>setTimeout(() => {
+  const news = document.createElement("div"); news.innerHTML = '<div role=dialog aria-modal=true tabindex=-1 style="position:fixed;inset:0;background:#fff"><h2>What is new</h2><button aria-label=Close>x</button></div>';
+  const close = () => news.remove(); document.body.append(news); news.firstChild.focus(); CLOSE;
+}, 50);</script>"""
+_NEWS_ESCAPE = _NEWS.replace("CLOSE;", 'addEventListener("keydown", (e) => { if (e.key === "Escape") close(); });')
+_NEWS_BUTTON = _NEWS.replace("CLOSE;", 'news.querySelector("button").onclick = close;')
+
 _TALK = """
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const make = (html, place) => { const t = document.createElement("template"); t.innerHTML = html.trim(); const e = t.content.firstElementChild; place.append(e); return e; };
@@ -107,8 +115,9 @@ const user = (q) => { make(`<p class=q>${q}</p>`, document.querySelector("#k1"))
 const bot = () => { const m = make("<div></div>", document.querySelector("#k1")); return { write: (html) => { m.innerHTML = html; }, end: () => {} }; };
 const fail = (text) => { make(`<p>Error: ${text}</p>`, document.querySelector("#k1")); };
 """
+_DIALOGS = {"open_webui": _NEWS_ESCAPE, "unknown": _NEWS_BUTTON}
 PAGES = {
-    f"like_{name}": f"{page}{_TALK}</script>"
+    f"like_{name}": f"{page}{_TALK}</script>{_DIALOGS.get(name, '')}"
     for name, page in {
         "chainlit": _CHAINLIT, "gradio": _GRADIO, "streamlit": _STREAMLIT, "nicegui": _NICEGUI, "panel": _PANEL,
         "open_webui": _OPEN_WEBUI, "unknown": _UNKNOWN, "log": _LOG,

@@ -91,6 +91,7 @@ def test_what_is_an_answer(text: str, expected: bool) -> None:
         (steady("It is so.", worked=True), Traffic(), 1.0),  # a stop button came and went
         (steady("It is", worked=True), Traffic(), 4.0),
         (steady("It is", idle=True), Traffic(), 0.5),  # a known application
+        (steady("It is", idle=True, signs=1), Traffic(), 4.0),  # which still loads a part of it
         (steady("", unsure="10:32"), over(), 30.0),
         (steady("", unsure="10:32"), Traffic(under_way={object()}), 40.0),
     ],

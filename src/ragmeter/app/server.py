@@ -187,8 +187,9 @@ class App:
     def _begin(self, request: Request) -> Response:
         run, form = self._run(request.path_params["name"]), request.state.form
         rater = str(form.get("rater", ""))[:60]
-        by, strata = str(form.get("by", "")), str(form.get("strata", ""))
-        self._labelling.begin(run, rater, _whole(form, "n"), by, _whole(form, "seed"), strata)
+        strata = form.get("strata")
+        columns = [str(name) for name in strata] if isinstance(strata, list) else []
+        self._labelling.begin(run, rater, _whole(form, "n"), str(form.get("by", "")), _whole(form, "seed"), columns)
         blind = 1 if form.get("blind") else 0
         return JSONResponse({"next": address("run", run.name, "label", rater=rater, blind=blind)})
 

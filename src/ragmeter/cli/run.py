@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ragmeter.cli import options
 from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
 from ragmeter.io.write import dumps, replacing
+from ragmeter.show.progress import show_notice
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
@@ -69,12 +70,12 @@ def _run(project: Project, plans: Sequence[Plan], file: Path, *, json: bool) -> 
     for number, plan in enumerate(plans, 1):
         code = progress.code(plan)
         if code is None:
-            print(f"{plan.run} ({number} of {len(plans)})", file=sys.stderr, flush=True)
+            show_notice(f"{plan.run} ({number} of {len(plans)})")
             with redirect_stdout(io.StringIO()):
                 code = _worst([step.run() for step in plan.steps])
             progress.note(plan, code)
         else:
-            print(f"{plan.run} ({number} of {len(plans)}): done before", file=sys.stderr, flush=True)
+            show_notice(f"{plan.run} ({number} of {len(plans)}): done before")
         codes[plan.run] = code
     runs = list(codes)
     comparison = _comparison(project, runs) if len(runs) > 1 else None
@@ -132,7 +133,7 @@ def _comparison(project: Project, runs: Sequence[str]) -> Comparison | None:
     try:
         return compared(chosen)
     except RagmeterError as error:  # the runs are made all the same
-        print(f"not compared: {error.for_command_line()}", file=sys.stderr)
+        show_notice(f"not compared: {error.for_command_line()}")
         return None
 
 
@@ -151,7 +152,7 @@ def _try(step: Step) -> None:
     try:
         step.run()
     except RagmeterError as error:
-        print(f"{step.command}: {error.for_command_line()}", file=sys.stderr)
+        show_notice(f"{step.command}: {error.for_command_line()}")
 
 
 def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | None, *, json: bool) -> None:

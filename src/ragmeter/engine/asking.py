@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +36,7 @@ from ragmeter.io.write import RUNS, check_writable, dumps
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
-from ragmeter.show.progress import Progress, both, progress_bar
+from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, REPEAT, RETRIEVED_SCORES, Batch
 from ragmeter.targets.asking import Answers, Asked, ask
@@ -185,9 +184,9 @@ def _asked(target: Target, data: _Dataset, path: Path, answers: Answers, limits:
     ):
         asked = ask(target, data.questions, limits, answers, both(advance, status.advance), watched_by(status))
     if asked.notice:
-        print(f"{path.name}: {asked.notice}", file=sys.stderr)
+        show_notice(f"{path.name}: {asked.notice}")
     for note in data.source.notes:
-        print(note, file=sys.stderr)
+        show_notice(note)
     return asked
 
 
@@ -225,10 +224,7 @@ def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
     """Tells a run's status what came of each question."""
 
     def heard(question: Question, reply: Answer | Failure) -> None:
-        if isinstance(reply, Failure):
-            status.failed(reply.outcome)
-        else:
-            status.answered(question.text, reply.answer)
+        status.heard(question.text, reply if isinstance(reply, Failure) else reply.answer)
 
     return heard
 

@@ -55,7 +55,7 @@ from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import PART_BYTES, Part, cut, settle
 from ragmeter.io.quoted import Quotes, scan
 from ragmeter.io.source import Reading, Source
-from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, writing
+from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, PARTS_LOG, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
 from ragmeter.runs.writer import NewRun
@@ -64,8 +64,6 @@ from ragmeter.show.progress import Progress, parts_bar
 from ragmeter.table import QID, outcome_column
 
 _log = logging.getLogger("ragmeter")
-#: The file that says who has done which part.
-LOG = "parts.jsonl"
 #: So many hashes are compared at once.
 _HASHES = 4_000_000
 #: A reference of at most so many bytes is read by every worker; a larger one is partitioned into buckets.
@@ -281,14 +279,14 @@ def keep_parts(plan: Plan, counted: Counted, path: Location, manifest: dict[str,
     log = "".join(json.dumps(_logged(plan, number, done)) + "\n" for number, done in sorted(counted.done.items()))
     folder = plan.job.folder
     if isinstance(path, StorePath):
-        put_bytes(folder / LOG, log.encode())
+        put_bytes(folder / PARTS_LOG, log.encode())
         (folder / ASIDE).remove() if isinstance(folder, StorePath) else None
         return commit(path, folder.name, manifest, summary)
     with NewRun(path) as new, writing(path):
         (new.folder / PARTS).mkdir(mode=0o700)
         for name, _ in counted.files():
             _link(Path(str(folder)) / PARTS / name, new.folder / PARTS / name)
-        (new.folder / LOG).write_text(log, encoding="utf-8")
+        (new.folder / PARTS_LOG).write_text(log, encoding="utf-8")
         run = new.finish(manifest, summary)
     for older in path.parent.glob(f".{path.name}.parts-*"):
         shutil.rmtree(older, ignore_errors=True)

@@ -24,7 +24,7 @@ from ragmeter.hints import option
 from ragmeter.io import beir, delimited, in_memory, jsons, parquet, trec
 from ragmeter.io.batches import ROWS
 from ragmeter.io.datasets import DataFile, files_of, is_glob, single
-from ragmeter.io.limits import Limit
+from ragmeter.io.limits import Limit, read_once
 from ragmeter.io.locations import Location, StorePath, location
 from ragmeter.io.parquet import Choose
 from ragmeter.io.spans import Span, open_span
@@ -191,7 +191,7 @@ def open_file(
     limit = Limit.of(reading.max_field)
     ending = format_of(path)
     can_be_opened_again = not path.is_web if isinstance(path, StorePath) else path.is_file()
-    content = cache(path.read_bytes)  # a pipe can be read only once, and a web server is asked once
+    content = cache(partial(_read_once, path))  # a pipe can be read only once, and a web server is asked once
     opened: Opener = (lambda: path.open("rb")) if can_be_opened_again else lambda: io.BytesIO(content())
     known_path = path if can_be_opened_again else None
     if ending == ".parquet":
@@ -217,6 +217,11 @@ def open_file(
     may_be_empty = span is not None
     batches = partial(_read_text, name, opened, encoding, read, may_be_empty=may_be_empty)
     return Source(name, known_path, batches, notes=notes)
+
+
+def _read_once(path: Location) -> bytes:
+    with path.open("rb") as stream:
+        return read_once(stream, str(path))
 
 
 def _say(notes: list[str], name: str, text: str) -> None:

@@ -20,6 +20,8 @@ MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 #: The folder of the rows of a run that was written in parts.
 PARTS = "rows"
 FILES = (MANIFEST, ROWS, SUMMARY)
+#: The file that says who has done which part.
+PARTS_LOG = "parts.jsonl"
 #: The key of a manifest that names the folder of the run's other files. In a store, putting the manifest into place
 #: makes them the run, all at once.
 FILES_IN = "files_in"

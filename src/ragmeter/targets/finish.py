@@ -209,7 +209,7 @@ class Finish:
             return math.inf
         under_way = bool(traffic.under_way) or look["off"]
         if self._stopped or look["idle"]:
-            return _SETTLED if under_way else _STOPPED
+            return _STILL if look["signs"] else _SETTLED if under_way else _STOPPED
         if under_way:
             return _PENDING
         is_whole = bool(_ENDS.search(self.text))

@@ -7,7 +7,8 @@ const caption = (button) => (textContent(button).length > 500 ? "" : squeezed(te
 const isStop = (e) => ["aria-label", "title", "value"].some((name) => STOP.test(attribute(e, name) || "")) || STOP.test(caption(e))
   || ["data-testid", "id", "class"].some((name) => STOP_NAME.test(attribute(e, name) || ""));
 const stopButtons = () => all(BUTTONS).filter((e) => !e.disabled && isStop(e) && seen(e));
-const RUNNING_APP = "[data-test-script-state='running'], [data-test-script-state='rerunRequested']"; // Streamlit
+// Streamlit, also while it loads what it needs to show a part of the answer.
+const RUNNING_APP = "[data-test-script-state='running'], [data-test-script-state='rerunRequested'], [data-testid='stSkeleton']";
 const working = () => [...stopButtons(), ...all("[aria-busy='true'], " + RUNNING_APP).filter(seen)];
 // A known application says that it is not at work: what is on its page is the whole answer.
 const IDLE_APP = [
