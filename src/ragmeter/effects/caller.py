@@ -7,7 +7,7 @@ import math
 import time
 from array import array
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ragmeter.effects.budget import Budget
@@ -311,7 +311,9 @@ class Caller:
             begun = time.perf_counter()
             reply = await send()
             cost = worst if reply.cost is None else reply.cost
-            return replace(reply, latency_ms=(time.perf_counter() - begun) * 1000, attempts=attempt)
+            latency = (time.perf_counter() - begun) * 1000
+            tokens = reply.prompt_tokens, reply.completion_tokens
+            return Reply(reply.body, *tokens, reply.cost, latency, attempt)
         except TryAgain as problem:
             cost = worst if problem.billed else 0.0
             return problem

@@ -139,13 +139,19 @@ def _array(cells: list[Any]) -> Any:
         return pa.array([None if cell is None else cell if isinstance(cell, str) else dumps(cell) for cell in cells])
 
 
+#: One for all plain values: `json.dumps` would make a new one for each.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def dumps(value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None) -> str:
     """Strict JSON: null for NaN, text not escaped. `default` converts what JSON can't represent."""
+    encoder = _ENCODER
+    if indent is not None or default is not None:
+        encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=indent, default=default)
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
+        text = encoder.encode(value)
     except ValueError:
-        plain = _without_nan(value)
-        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
+        text = encoder.encode(_without_nan(value))
     return text if text.isascii() else whole(text)
 
 
