@@ -244,15 +244,18 @@ def test_claims_of_a_row_with_what_supports_them(tmp_path: Path) -> None:
             "question": "Where is the museum?",
             "answer": "The museum is in Lisbon. It opened in 1950.",
             "contexts": ["The museum is in Lisbon, near the river."],
+            "nuggets": [{"text": "It is small.", "importance": "okay"}, "It is in Lisbon."],
+            "nugget_support": ["no support", "support"],
         }
     ]
-    ragmeter.evaluate(rows, metrics="faithfulness[judge=offline]", run="c", output_dir=tmp_path)
+    ragmeter.evaluate(rows, metrics="faithfulness[judge=offline],nugget_recall", run="c", output_dir=tmp_path)
     with serving(tmp_path) as client:
         page = client.page("/run/c/row/0")
     text = words(page)
     assert re.search(r"The museum is in Lisbon\. ✓ supported 1", text)
     assert "○ not mentioned" in text
     assert '<mark class="unsupported">1950</mark>' in page
+    assert "nuggets by the answer It is small. (okay) · no support It is in Lisbon. ✓ support" in text
 
 
 def test_damaged_tags_are_an_error_of_the_page_and_not_of_the_server(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ _SHARED = {
     "qid": ("qid", "question_id", "query_id", "interaction_id", "id"),
     "question": ("question", "query", "user_input"),
     "session_id": ("session_id",),
+    "reference_claims": ("reference_claims", "gt_answer_claims"),
 }
 _OF_RESULTS = {
     "answer": (
@@ -47,6 +48,11 @@ _OF_RESULTS = {
     "system_name": ("system_name", "system"),
     "latency_ms": ("latency_ms", "total_time_ms"),
     "time_to_first_token_ms": ("time_to_first_token_ms",),
+    "claims": ("claims", "response_claims"),
+    "support_by_reference": ("support_by_reference", "answer2response"),
+    "support_by_passages": ("support_by_passages", "retrieved2response"),
+    "reference_support_by_answer": ("reference_support_by_answer", "response2answer"),
+    "reference_support_by_passages": ("reference_support_by_passages", "retrieved2answer"),
 }
 _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
     "both": _SHARED

@@ -13,12 +13,15 @@ import pyarrow as pa
 from ragmeter.errors import InputError, OutputError, RagmeterError, UnknownNameError
 from ragmeter.hints import option
 from ragmeter.io.locations import Location, folders_in
+from ragmeter.io.write import remedy
 from ragmeter.stats.intervals import within
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 #: The folder of the rows of a run that was written in parts.
 PARTS = "rows"
 FILES = (MANIFEST, ROWS, SUMMARY)
+#: The file that says who has done which part.
+PARTS_LOG = "parts.jsonl"
 #: The key of a manifest that names the folder of the run's other files. In a store, putting the manifest into place
 #: makes them the run, all at once.
 FILES_IN = "files_in"
@@ -72,7 +75,7 @@ def writing(path: Location) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or error
-        hint = f"choose another folder with {option('output_dir')}, or make room"
+        hint = remedy(error, f"choose another folder with {option('output_dir')}")
         raise OutputError(f"can't write {path}: {reason}", hint=hint) from error
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,7 @@ from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
-from ragmeter.show.progress import Advance
+from ragmeter.show.progress import Advance, show_notice
 from ragmeter.targets.identity import fingerprint
 
 #: The journal by default: a crash must not lose replies that were paid for.
@@ -223,7 +222,7 @@ class CRAGEvaluator:
             if current is not None:
                 notice = current.reused(journal, self.effort["from_journal"], len(turns), "the agent")
                 if notice:
-                    print(notice, file=sys.stderr)
+                    show_notice(notice)
             return turns
 
         has_progress = progress_callback is not None or self.show_progress
@@ -332,7 +331,7 @@ class CRAGEvaluator:
 
     def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:
         judge = asks.judge
-        limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget, judge.give_up_after)
+        limits = replace(judge.limits, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
         keys = None
         if self.journal != DEFAULT_JOURNAL:  # that has the replies of many judges
             keys = (asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())

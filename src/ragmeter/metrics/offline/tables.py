@@ -128,12 +128,6 @@ def _read() -> dict[str, Any]:
     return tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
 
 
-def polarity_words(language: str) -> dict[str, Any]:
-    """The lists of a language as they are written, for `poles.py`."""
-    words: dict[str, Any] = _read().get(language, {})
-    return words
-
-
 @cache
 def tables() -> dict[str, Table]:
     """Every language that has a table."""

@@ -160,7 +160,7 @@ class Vocabulary:
         self.language = language
         self.table: Table = table(language)
         self._lock = threading.Lock()
-        self._stem = _stemming(language)
+        self._stem = stemming(language)
         self._chunks: dict[str, int] = {}
         self._counts, self._firsts, self._items = Numbers(), Numbers(), Numbers()  # the last: of all chunks in a row
         self._ids: dict[_Plain, int] = {}
@@ -323,7 +323,8 @@ def vocabulary(language: str) -> Vocabulary:
         return current
 
 
-def _stemming(language: str) -> Callable[[str], str]:
+def stemming(language: str) -> Callable[[str], str]:
+    """The stemmer of a language; words stay as they are where there is none."""
     stem = stemmer(language) if language in known_languages() else None
     if stem is None:
         return lambda word: word
