@@ -179,7 +179,7 @@ class App:
 
     def _agreement(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])
-        content = agreement_page(run, self._labelling.files(run))
+        content = agreement_page(run, self._labelling.files(run), dict(request.query_params))
         return page(f"{wording.AGREEMENT}: {run.name}", *content, here=[_up(run)])
 
     def _begin(self, request: Request) -> Response:
