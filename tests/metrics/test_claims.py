@@ -40,6 +40,12 @@ def test_the_figures_are_ragcheckers(ragchecker: dict[str, Any], tmp_path: Path)
 Y, N = "supported", "not mentioned"
 
 
+def test_columns_of_claims_may_have_any_title(tmp_path: Path) -> None:
+    row = {"answer": "It is red.", "contexts": ["Red."], "facts": ["It is red."], "checks": [[Y]]}
+    mapping = {"claims": "facts", "support_by_passages": "checks"}
+    assert evaluate([row], metrics="faithfulness", columns=mapping, output_dir=tmp_path)["faithfulness"].mean == 1
+
+
 @pytest.mark.parametrize(
     ("name", "columns", "expected"),
     [

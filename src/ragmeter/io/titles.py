@@ -66,6 +66,8 @@ _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
     "reference": _SHARED
     | {"reference": (*_GOLD_ANSWER, "answer"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
 }
+#: The columns that a title may be mapped to.
+MAPPED_COLUMNS = tuple(_ALIASES["both"])
 #: A column with one of these titles has a list in every cell. Under other titles a gold answer may be a text.
 PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answers"})
 
