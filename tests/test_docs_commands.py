@@ -48,7 +48,8 @@ STANDS_FOR = {
     "anthropic:claude-sonnet-4-5": "gpt-4o",
     "https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT": "http://127.0.0.1:8000/v1",
 }
-RUNS = ("before", "main", "baseline", "a", "after", "new", "candidate", "b", "kept", "mine", "nightly", "my-run", "RUN")
+OLDER = ("before", "main", "baseline", "a")
+NEWER = ("after", "new", "candidate", "b", "kept", "mine", "nightly", "my-run", "RUN")
 QIDS = ("QID", *(f"q{number}" for number in range(1, 25)))
 RAG = """
 def pipeline(question):
@@ -112,8 +113,10 @@ def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mypkg" / "rag.py").write_text(RAG, encoding="utf-8")
     write_folder(folder / "FOLDER")
     metrics = "token_f1,ndcg@10,offline_correct,token_recall,faithfulness[judge=offline]"
-    for place, name in enumerate(RUNS):
-        evaluate(before if place < 4 else after, metrics=metrics, run=name, output_dir=folder / "runs")
+    for answered, (first, *others) in ((before, OLDER), (after, NEWER)):
+        evaluate(answered, metrics=metrics, run=first, output_dir=folder / "runs")
+        for name in others:
+            shutil.copytree(folder / "runs" / first, folder / "runs" / name)
     return folder
 
 

@@ -77,6 +77,18 @@ def test_calibrated_from_ten_labels_on(client: Client) -> None:
     assert "The share of answers that people would call correct is" in words(client.page("/run/a/label?rater=Ann"))
 
 
+def test_the_metric_to_calibrate_is_chosen_where_there_are_several(tmp_path: Path) -> None:
+    ragmeter.evaluate(ROWS, metrics="exact_match,offline_correct", run="a", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        begin(client)
+        for place in range(12):
+            record(client, place, "correct" if place % 2 else "wrong")
+        assert "Choose the metric to compare with people." in words(client.page("/run/a/label?rater=Ann"))
+        page = client.page("/run/a/label?rater=Ann&metric=exact_match")
+        assert "The share of answers that people would call correct is" in words(page)
+        assert 'data-next="/run/a/label?rater=Ann&amp;blind=0&amp;metric=exact_match"' in page
+
+
 def test_blind_means_without_the_system(client: Client) -> None:
     assert "Label: a" in words(client.page(begin(client)))
     blind = begin(client, blind="1")

@@ -163,6 +163,23 @@ def test_words_that_differ_are_marked(client: Client) -> None:
     assert "<del>=HYPERLINK(0)</del><ins>zero</ins>" in page
 
 
+def test_rows_side_by_side_can_be_downloaded(client: Client) -> None:
+    query = "run=a&run=b&change=better&metric=token_f1"
+    page = client.page(f"/side-by-side?{query}")
+    (address,) = re.findall(r'href="(/side-by-side/export/jsonl[^"]*)"', page)
+    lines = [json.loads(line) for line in client.page(unescape(address)).splitlines()]
+    assert len(lines) == 40
+    assert list(lines[0])[:5] == ["qid", "question", "reference", "a.answer", "a.token_f1"]
+    assert all(line["b.token_f1"] > line["a.token_f1"] for line in lines)
+    assert client.ask(f"/side-by-side/export/exe?{query}").status == 404
+    assert "attachment" in client.ask("/side-by-side/report?run=a&run=b").headers["content-disposition"]
+
+
+def test_a_page_after_the_last_leads_back(client: Client) -> None:
+    for number in ("999", "-3", "0.5"):
+        assert ("To the first page" in client.page(f"/run/a?page={number}")) is (number == "999")
+
+
 def test_downloads_are_what_the_page_shows(client: Client, tmp_path: Path) -> None:
     query = "column=kind&value=odd&sort=token_f1"
     rows = list(csv.DictReader(io.StringIO(client.page(f"/run/a/export/csv?{query}"))))

@@ -13,6 +13,7 @@ import pytest
 
 import ragmeter
 from ragmeter.analysis.comparing.pairing import pair
+from ragmeter.app.changes import ChangedRows
 from ragmeter.app.orders import Orders
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.search_texts import SearchTexts
@@ -123,7 +124,7 @@ def test_a_run_in_parts(tmp_path: Path) -> None:
     assert selection.places == [5, *range(50, 60)]
     qids = [record["qid"] for record in database.records(run, selection.places, ["qid"])]
     assert qids == [record["qid"] for record in run.records(selection.places, ["qid"])]
-    together = database.side_by_side([run, run], "token_f1", "all", 0.0, 2)
+    together = database.side_by_side([run, run], ChangedRows("token_f1"), 2)
     assert together.of_runs == (list(range(50, 60)), list(range(50, 60)))
 
 
@@ -132,11 +133,11 @@ def test_of_a_repeated_qid_the_nth_rows_are_partners(qids: list[int], tmp_path: 
     """As `compare` pairs them."""
     runs = [_answered(tmp_path / "a", [*range(60), *range(60)], "ab"), _answered(tmp_path / "b", qids, "abc")]
     pairing = pair(*runs)
-    pages = [Database().side_by_side(runs, "token_f1", "all", 0.0, page).of_runs for page in (1, 2, 3)]
+    pages = [Database().side_by_side(runs, ChangedRows("token_f1"), page).of_runs for page in (1, 2, 3)]
     first, second = ([place for places in of_run for place in places] for of_run in zip(*pages, strict=True))
     assert (first, second) == (pairing.a.tolist(), pairing.b.tolist())
     before, after = (run.scores("edit_distance")[rows] for run, rows in zip(runs, (pairing.a, pairing.b), strict=True))
-    worse = Database().side_by_side(runs, "edit_distance", "worse", 0.0, 1)
+    worse = Database().side_by_side(runs, ChangedRows("edit_distance", "worse"), 1)
     assert 0 < worse.total == np.count_nonzero(after > before)
 
 

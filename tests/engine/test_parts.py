@@ -195,7 +195,7 @@ def test_one_file_keeps_all_of_its_columns(
     assert "quoted.csv is one part: a quote stands in a cell that is not quoted" in caplog.text
 
 
-def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run) -> None:
+def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     data = write(tmp_path / "data", rows())
     (data / "2.parquet").write_bytes((data / "2.parquet").read_bytes()[:-50])
     arguments = (
@@ -217,6 +217,17 @@ def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run) -> None:
     assert summary["n_rows"] == 180
     (reason,) = summary["parts_skipped"]
     assert "2.parquet" in reason
+    for name, content in (("0.parquet", b"PAR1 and no more"), ("1.jsonl", b"{")):
+        (data / name).write_bytes(content * 1_000)
+    with monkeypatch.context() as patched:
+        patched.setattr("ragmeter.engine.parts.PART_BYTES", 6_000)
+        rest = evaluate(data, metrics=METRICS, run="rest", output_dir=tmp_path, engine="threads", skip_bad_parts=True)
+    assert rest.summary["n_rows"] == 60
+    assert [Path(reason.partition(":")[0]).name for reason in rest.summary["parts_skipped"]] == [
+        "0.parquet",
+        "1.jsonl, line 1",
+        "2.parquet",
+    ]
 
 
 @pytest.mark.usefixtures("small_parts")

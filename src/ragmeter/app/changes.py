@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,14 +23,23 @@ def have_same_rows(runs: Sequence[Run]) -> bool:
     return not qids.null_count and all(qids.equals(run.column(QID)) for run in runs[1:])
 
 
-def changed(runs: Sequence[Run], partners: Places, metric: str, change: str, threshold: float) -> Places:
-    """Which of the partners changed so by more than a threshold, those that changed most first."""
-    first, last = (runs[at].scores(metric)[partners[at]] for at in (0, -1))
-    if change == _FAILED:
+@dataclass(frozen=True)
+class ChangedRows:
+    """Which rows are wanted: those whose score by a metric changed so, by more than a threshold."""
+
+    metric: str
+    change: str = ALL_ROWS
+    threshold: float = 0.0
+
+
+def changed(runs: Sequence[Run], partners: Places, chosen: ChangedRows) -> Places:
+    """Which of the partners are wanted, those that changed most first."""
+    first, last = (runs[at].scores(chosen.metric)[partners[at]] for at in (0, -1))
+    if chosen.change == _FAILED:
         rows = np.flatnonzero(np.isnan(last) & ~np.isnan(first))
     else:
-        gain = first - last if runs[0].measure(metric).direction == "lower" else last - first
-        size = _SIZES[change](gain)
-        rows = np.flatnonzero(size > threshold)  # no number is more than NaN: rows without a score are not among them
+        gain = first - last if runs[0].measure(chosen.metric).direction == "lower" else last - first
+        size = _SIZES[chosen.change](gain)
+        rows = np.flatnonzero(size > chosen.threshold)  # NaN is not more than anything
         rows = rows[np.argsort(-size[rows], kind="stable")]
     return rows.astype(np.int32)

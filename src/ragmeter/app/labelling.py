@@ -11,15 +11,15 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ragmeter.analysis.people.calibration import calibrate
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet
 from ragmeter.analysis.people.sampling import choose_sample
 from ragmeter.app import wording
 from ragmeter.app.agreement import agreement_link
+from ragmeter.app.calibrating import calibration_part
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import command, field, options, section, worded
+from ragmeter.app.layout import command, field, options, worded
 from ragmeter.app.queries import Database
-from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.runs.run import Run
 
@@ -96,8 +96,8 @@ def label_page(run: Run, labelling: Labelling, database: Database, query: Any) -
     file = None if blind else command(_command(run, sheet, rater))
     if place is None:
         done_note = element("p", wording.ALL_LABELLED, class_="note good")
-        return [status, done_note, agreement_link(run, labelling.files(run)), _calibration(run, sheet), file]
-    return [status, _row(run, database, sheet, place, rater, blind), _calibration(run, sheet), file]
+        return [status, done_note, agreement_link(run, labelling.files(run)), _calibration(run, sheet, query), file]
+    return [status, _row(run, database, sheet, place, query), _calibration(run, sheet, query), file]
 
 
 def _command(run: Run, sheet: Sheet, rater: str) -> str:
@@ -142,8 +142,10 @@ def _columns(names: Sequence[str]) -> Markup:
     return element("fieldset", element("legend", wording.STRATA), [joined(box, " ") for box in boxes], class_="strata")
 
 
-def _row(run: Run, database: Database, sheet: Sheet, place: int, rater: str, blind: bool) -> Markup:
+def _row(run: Run, database: Database, sheet: Sheet, place: int, query: Any) -> Markup:
     row = sheet.rows[place]
+    rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
+    fields = {"rater": rater, "blind": int(blind), "metric": query.get("metric")}
     index = database.places_of(run, [row["qid"]])[row["qid"]]
     (record,) = run.records([index], ["question", "reference", "answer"])
     reference = record.get("reference") or []
@@ -151,11 +153,7 @@ def _row(run: Run, database: Database, sheet: Sheet, place: int, rater: str, bli
         element("button", label, type="button", class_="quiet", data_label=value)
         for value, label in zip(LABELS, (wording.CORRECT, wording.WRONG, wording.SKIP), strict=True)
     ]
-    back = link(
-        wording.UNDO,
-        address("run", run.name, "label", rater=rater, blind=int(blind), place=max(place - 1, 0)),
-        id="back",
-    )
+    back = link(wording.UNDO, address("run", run.name, "label", **fields, place=max(place - 1, 0)), id="back")
     current = element("p", text(f"{wording.LABEL}: {row['label']}"), class_="chip") if row["label"] else None
     return element(
         "div",
@@ -175,22 +173,12 @@ def _row(run: Run, database: Database, sheet: Sheet, place: int, rater: str, bli
         id="label",
         data_place=place,
         data_rater=rater,
-        data_next=address("run", run.name, "label", rater=rater, blind=int(blind)),
+        data_next=address("run", run.name, "label", **fields),
     )
 
 
-def _calibration(run: Run, sheet: Sheet) -> Content:
-    """What the labels so far say of the run's own judge, if it has one."""
+def _calibration(run: Run, sheet: Sheet, query: Any) -> Content:
+    """What the labels so far say of the run's own judge, if there are enough."""
     if sum(row["label"] in (CORRECT, WRONG) for row in sheet.rows) < _ENOUGH:
         return None
-    try:
-        result = calibrate(run, sheet.path)
-    except RagmeterError as error:
-        return section(wording.CALIBRATION, element("p", text(error), class_="soft"), name="calibration")
-    warnings = [element("li", text(warning)) for warning in result.warnings]
-    return section(
-        wording.CALIBRATION,
-        element("p", text(result.sentence), class_="verdict"),
-        element("ul", warnings, class_="soft") if warnings else None,
-        name="calibration",
-    )
+    return calibration_part(run, [sheet.path], "label", dict(query))

@@ -145,6 +145,12 @@ def options(name: str, choices: Mapping[str, str], chosen: str) -> Markup:
     )
 
 
+def downloads(where: Sequence[str | int], fields: Mapping[str, Any], before: Content = None) -> Markup:
+    """Links to files of the rows that are shown, after other links."""
+    files = [joined(link(kind, address(*where, "export", kind, **fields)), " ") for kind in ("csv", "jsonl", "parquet")]
+    return element("p", before, wording.EXPORT, " ", files, class_="soft")
+
+
 def paged(content: Content, selection: Selection, wish: Wish, where: Sequence[str | int], **more: Any) -> Markup:
     """A page of rows between links to those before and after; if there is only one page, they stand above it."""
     pages = pager(selection, wish, where, **more)
@@ -153,8 +159,9 @@ def paged(content: Content, selection: Selection, wish: Wish, where: Sequence[st
 
 def pager(selection: Selection, wish: Wish, where: Sequence[str | int], **more: Any) -> Markup:
     """Which rows these are, and links to those before and after."""
-    if not selection.total:
-        return element("p", wording.NO_ROWS, class_="soft")
+    if not selection.places:
+        start = link(wording.FIRST_PAGE, address(*where, **more, **wish.as_query(page=1))) if selection.total else None
+        return element("p", wording.NO_ROWS, " ", start, class_="soft")
     first = (wish.page - 1) * PAGE + 1
     shown = wording.SHOWN.format(first=first, last=first + len(selection.places) - 1, total=selection.total)
     links = []

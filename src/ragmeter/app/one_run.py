@@ -8,7 +8,7 @@ from typing import Any
 from ragmeter.app import wording
 from ragmeter.app.conversations import conversation_address
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import field, figure, options, paged, section, table
+from ragmeter.app.layout import downloads, field, figure, options, paged, section, table
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
 from ragmeter.io.write import dumps
@@ -45,22 +45,12 @@ def one_run(run: Run, database: Database, wish: Wish, tags: Sequence[str]) -> li
 
 
 def _links(run: Run, wish: Wish) -> Markup:
-    downloads = [
-        joined(link(kind, address("run", run.name, "export", kind, **wish.as_query(page=1))), " ")
-        for kind in ("csv", "jsonl", "parquet")
-    ]
-    return element(
-        "p",
-        f"{run.n_rows:,} rows · ",
+    pages = [
+        f"{run.n_rows:,} rows",
         link(wording.LABEL, address("run", run.name, "label")),
-        " · ",
         link(wording.REPORT, address("run", run.name, "report")),
-        " · ",
-        wording.EXPORT,
-        " ",
-        downloads,
-        class_="soft",
-    )
+    ]
+    return downloads(("run", run.name), wish.as_query(page=1), before=[[part, " · "] for part in pages])
 
 
 def _tags(run: Run, tags: Sequence[str]) -> Markup:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ragmeter.app.changes import ALL_ROWS, changed, have_same_rows
+from ragmeter.app.changes import ALL_ROWS, ChangedRows, changed, have_same_rows
 from ragmeter.app.orders import Orders, Places
 from ragmeter.app.search_texts import SearchTexts
 from ragmeter.effects.cores import available_cores
@@ -61,7 +61,7 @@ class Wish:
             query.get("value", ""),
             query.get("sort", ""),
             query.get("descending", "") == "1",
-            int(_number(query.get("page", "")) or 1),
+            max(int(_number(query.get("page", "")) or 1), 1),
         )
 
     def as_query(self, **changes: Any) -> dict[str, Any]:
@@ -143,16 +143,20 @@ class Database:
         at = int(position[0])
         return int(order[at - 1]) if at else None, int(order[at + 1]) if at + 1 < len(order) else None
 
-    def side_by_side(self, runs: Sequence[Run], metric: str, change: str, threshold: float, page: int) -> Selection:
-        """The rows that all runs have, filtered by how a metric changed since the first run."""
-        partners = self._kept("partners", runs, lambda: self._partners(runs))
-        rows: range | Places = range(partners.shape[1])
-        if change != ALL_ROWS:
-            wanted = (metric, change, threshold)
-            rows = self._kept(wanted, runs, lambda: changed(runs, partners, metric, change, threshold))
+    def side_by_side(self, runs: Sequence[Run], chosen: ChangedRows, page: int) -> Selection:
+        """A page of the rows that all runs have and that changed as wanted."""
         begin = (max(page, 1) - 1) * PAGE
-        shown = partners[:, rows[begin : begin + PAGE]].tolist()
-        return Selection(len(rows), shown[0], tuple(shown))
+        partners = self.partners(runs, chosen)
+        shown = partners[:, begin : begin + PAGE].tolist()
+        return Selection(partners.shape[1], shown[0], tuple(shown))
+
+    def partners(self, runs: Sequence[Run], chosen: ChangedRows) -> Places:
+        """The places of those rows, a line for each run."""
+        partners = self._kept("partners", runs, lambda: self._partners(runs))
+        if chosen.change == ALL_ROWS:
+            return partners
+        rows: Places = self._kept(chosen, runs, lambda: changed(runs, partners, chosen))
+        return partners[:, rows]
 
     def _partners(self, runs: Sequence[Run]) -> Places:
         """The places of the rows that all runs have, a line for each run; of a repeated qid, the nth with the nth."""

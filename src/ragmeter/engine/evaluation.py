@@ -154,7 +154,8 @@ def _evaluate_in_parts(
     """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
     batches = partial(data.batches, metrics, asking.needs(metrics))
     columns = asking.missing(metrics, batches)
-    plan = Plan.of(data, metrics, reading, path, judged_columns(asking, columns))
+    judged = judged_columns(asking, columns)
+    plan = Plan.of(data, metrics, reading, path, judged, skip_bad_parts=skip_bad_parts)
     try:
         with pool_of(engine) as pool:
             plan.prepare(pool)

@@ -14,7 +14,7 @@ import os
 import pickle
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,12 @@ from ragmeter.definition import Metric
 from ragmeter.engine.counted import Counted
 from ragmeter.engine.filling import own_name
 from ragmeter.engine.offline_filling import offline_columns
+from ragmeter.engine.part_sources import files_for_workers, reference_for_workers, without_bad_files
 from ragmeter.engine.part_work import (
     ASIDE,
     Job,
     JudgedColumns,
     PartDone,
-    ReferenceFiles,
     count_rows,
     from_bits,
     hashes_of,
@@ -49,12 +49,12 @@ from ragmeter.errors import InputError, RagmeterError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.columns import Typed
 from ragmeter.io.data import Data
-from ragmeter.io.datasets import DataFile, single
+from ragmeter.io.datasets import DataFile
 from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import PART_BYTES, Part, cut, settle
 from ragmeter.io.quoted import Quotes, scan
-from ragmeter.io.source import Reading, Source
+from ragmeter.io.source import Reading
 from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, PARTS_LOG, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
@@ -88,13 +88,15 @@ class Plan:
         reading: Reading,
         path: Location,
         judged: JudgedColumns | None = None,
+        *,
+        skip_bad_parts: bool = False,
     ) -> Plan:
         """Cut the results, and see that the metrics have the columns that they need."""
-        files = _files(data.results, "results")
+        files = files_for_workers(data.results, "results")
         parts = cut(files, reading, PART_BYTES)
-        columns = data.first_columns(metrics)
+        columns = (without_bad_files(data, reading) if skip_bad_parts else data).first_columns(metrics)
         has_qid = QID in columns
-        reference = None if data.reference is None else _reference(data, metrics)
+        reference = None if data.reference is None else reference_for_workers(data, metrics)
         mapping, is_data_set = data.mapping, bool(data.results.files)
         wanted = data.wanted(metrics)
         gold = () if reference is None else reference.files
@@ -305,31 +307,6 @@ def _logged(plan: Plan, number: int, done: PartDone) -> dict[str, Any]:
     name = plan.parts[number].name if number < len(plan.parts) else "questions without a result"
     about = {"part": number, "of": name, "rows": done.rows}
     return about | ({"was_there": True} if done.was_there else {"worker": done.worker, "seconds": done.seconds})
-
-
-def _files(source: Source, what: str) -> tuple[DataFile, ...]:
-    if source.files:
-        return tuple(replace(file, location=_absolute(file.location)) for file in source.files)
-    if source.path is None:
-        raise UsageError(
-            f"an engine reads files, and the {what} are {source.name}",
-            hint=f"write them to Parquet first, or leave {option('engine')} out",
-        )
-    return (single(_absolute(source.path)),)
-
-
-def _absolute(path: Location) -> Location:
-    """Workers may be in another folder."""
-    return path.absolute() if isinstance(path, Path) else path
-
-
-def _reference(data: Data, metrics: Sequence[Metric]) -> ReferenceFiles:
-    source = data.reference
-    assert source is not None  # noqa: S101 - the caller has looked
-    files = _files(source, "references")
-    assert source.path is not None  # noqa: S101 - else _files has refused it
-    first = next(Typed(source, "reference", data.mapping, data.wanted(metrics)).batches())
-    return ReferenceFiles(source.name, _absolute(source.path), files, bool(source.files), tuple(first.columns))
 
 
 def _number_of_buckets(files: Sequence[DataFile]) -> int:

@@ -40,7 +40,10 @@ def read_steps(path: str) -> tuple[str, ...] | None:
 
 def value_at(value: Any, steps: Sequence[str]) -> Any:
     """The value at a path, a list of them where it leads through every item of a list; None if there is none."""
-    values, is_many = _walk(value, steps)
+    value, steps = _through_objects(value, steps)
+    if not steps or value is None:
+        return value
+    values, is_many = _through_list(value, steps)
     return (values or None) if is_many else next(iter(values), None)
 
 
@@ -51,17 +54,32 @@ def values_at(value: Any, steps: Sequence[str]) -> list[Any]:
 
 def _walk(value: Any, steps: Sequence[str]) -> tuple[list[Any], bool]:
     """All values at a path, and whether it leads through every item of a list."""
-    if value is None or not steps:
-        return ([] if value is None else [value]), False
-    value = decoded(value)
-    step, rest = steps[0], steps[1:]
-    if isinstance(value, Mapping):
-        for size in range(len(steps), 0, -1):  # a key may have dots itself
-            if (key := ".".join(steps[:size])) in value:
-                return _walk(value[key], steps[size:])
+    value, steps = _through_objects(value, steps)
+    if value is None:
         return [], False
+    return _through_list(value, steps) if steps else ([value], False)
+
+
+def _through_objects(value: Any, steps: Sequence[str]) -> tuple[Any, Sequence[str]]:
+    """The value that the first steps lead to through objects, None if they lead nowhere, and the steps from there."""
+    while steps:
+        value = decoded(value)
+        if not isinstance(value, Mapping):
+            break
+        for size in range(len(steps), 0, -1):  # a key may have dots itself
+            key = steps[0] if size == 1 else ".".join(steps[:size])
+            if key in value:
+                value, steps = value[key], steps[size:]
+                break
+        else:
+            return None, ()
+    return value, steps
+
+
+def _through_list(value: Any, steps: Sequence[str]) -> tuple[list[Any], bool]:
     if not isinstance(value, list | tuple):
         return [], False
+    step, rest = steps[0], steps[1:]
     if step.isdecimal():
         return _walk(value[int(step)], rest) if int(step) < len(value) else ([], False)
     inner = (_walk(item, rest if step == _EVERY else steps)[0] for item in value)

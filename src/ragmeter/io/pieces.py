@@ -107,7 +107,7 @@ def _cut_file(file: DataFile, reading: Reading, most: int) -> Iterator[_Piece]:
 
 
 def _spans(file: DataFile, ending: str, reading: Reading, most: int) -> list[Span] | None:
-    """Ranges of a text file; None if it can't be cut."""
+    """Ranges of a text file; None if it can't be cut, be it that it can't be read: that is told when it is scored."""
     encoding = reading.encoding or "utf-8-sig"
     delimiter = delimiter_of(ending, reading)
     is_quoted = delimiter is not None and reading.quotes
@@ -118,8 +118,8 @@ def _spans(file: DataFile, ending: str, reading: Reading, most: int) -> list[Spa
     try:
         with file.location.open("rb") as stream:
             head = stream.read(HEAD)
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror or error}", file=file.name) from None
+    except (InputError, OSError):
+        return None
     header: int | None = 0
     if delimiter is not None:
         is_trec = delimiter == "\t" and trec.kind_of(head[: trec.HEAD], encoding, strict=True)
@@ -153,7 +153,8 @@ def settle(parts: Sequence[Part], quotes: Mapping[int, Quotes | None]) -> list[P
     return [Part(number, *piece) for number, piece in enumerate(pieces)]
 
 
-def _row_groups(file: DataFile, most: int) -> Iterator[tuple[int, ...]]:
+def _row_groups(file: DataFile, most: int) -> Iterator[tuple[int, ...] | None]:
+    """Row groups that make up a part; None for all of a file that can't be read."""
     import pyarrow.parquet as pq
 
     try:
@@ -162,8 +163,9 @@ def _row_groups(file: DataFile, most: int) -> Iterator[tuple[int, ...]]:
                 sum(group.column(column).total_compressed_size for column in range(group.num_columns))
                 for group in map(opened.metadata.row_group, range(opened.num_row_groups))
             ]
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"this is not a readable Parquet file: {error}", file=file.name) from None
+    except (pa.ArrowException, InputError, OSError):
+        yield None
+        return
     groups: list[int] = []
     total = 0
     for group, size in enumerate(sizes):

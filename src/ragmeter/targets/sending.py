@@ -213,12 +213,9 @@ class SendingPage(OpenPage):
 
     async def _click(self, button: Any, what: str, box: Any) -> None:
         try:
-            await button.click(timeout=min(_DIALOG, self.how.timeout) * 1000)
-            return
-        except self._error as problem:
-            if "Timeout" not in str(problem):
-                raise
-        await self._close_dialog(box)  # it may have come after the question was typed
+            await button.click(timeout=min(_DIALOG, self.how.timeout) * 1000, trial=True)  # only whether it could be
+        except self._error:
+            await self._close_dialog(box)  # it may have come after the question was typed
         try:
             await button.click(timeout=self.how.timeout * 1000)
         except self._error as problem:
