@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pytest
 
 from ragmeter import Evaluation, add_metrics, evaluate, metric, score_table
 from ragmeter.engine import part_work
+from ragmeter.engine.pools import DaskPool
 from ragmeter.errors import InputError, UsageError, WorkerError
 from ragmeter.io.locations import folders_in, location
 from tests.conftest import Run, load_rows
@@ -320,6 +322,29 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monke
     data = write(tmp_path / "data", rows(8))
     with pytest.raises(WorkerError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9"):
         evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="tcp://127.0.0.1:9")
+
+
+def test_a_scheduler_that_is_lost_while_a_result_is_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+    from distributed.comm import CommClosedError
+
+    def result() -> None:
+        raise CommClosedError("Stream is closed")
+
+    future = SimpleNamespace(key="part", status="finished", result=result)
+    client = SimpleNamespace(
+        submit=lambda *arguments, **options: future,
+        cancel=lambda *arguments, **options: None,
+        scheduler_info=dict,
+        loop=None,
+    )
+
+    class Completed(list[Any]):
+        futures = ()
+
+    monkeypatch.setattr(distributed, "as_completed", lambda futures, loop: Completed(futures))
+    with pytest.raises(WorkerError, match="the connection to the cluster's scheduler is lost"):
+        list(DaskPool(client).run(len, [("",)]))
 
 
 def test_options_without_effect(ragmeter: Run) -> None:

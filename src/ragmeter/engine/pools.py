@@ -99,6 +99,7 @@ class DaskPool:
     def run(self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Outcome]:
         """As they come. A worker that ends is no error: its parts are given to others."""
         import distributed
+        from distributed.comm import CommClosedError
 
         places: dict[str, int] = {}
         given: list[tuple[Any, ...]] = []
@@ -122,7 +123,7 @@ class DaskPool:
                     waiting.add(future)
                     continue
                 if future.status == "cancelled":
-                    raise WorkerError("the connection to the cluster's scheduler is lost", hint=_AGAIN)
+                    raise _lost()
                 error = future.exception() if future.status == "error" else None
                 if isinstance(error, distributed.KilledWorker):
                     deaths[place] += 1
@@ -135,8 +136,14 @@ class DaskPool:
                 else:
                     yield place, error or future.result()
                 future.release()
+        except CommClosedError as error:  # it was lost while a result was on its way
+            raise _lost() from error
         finally:
             self._client.cancel(list(futures), force=True)
+
+
+def _lost() -> WorkerError:
+    return WorkerError("the connection to the cluster's scheduler is lost", hint=_AGAIN)
 
 
 def _blamed(error: BaseException) -> WorkerError:
