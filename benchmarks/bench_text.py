@@ -26,9 +26,9 @@ class Case:
 
 
 CASES = (
-    Case("short", "evouna", "en", 350_000, 400, 250),
-    Case("long", "ragchecker", "en", 20_000, 60, 120),
-    Case("Spanish", "xquad_es", "es", 200_000, 400, 150),
+    Case("short", "evouna", "en", 350_000, 400, 400),
+    Case("long", "ragchecker", "en", 20_000, 60, 300),
+    Case("Spanish", "xquad_es", "es", 200_000, 400, 450),
 )
 SCALES = (1_000_000, 3_000_000)
 _SCALE_CHECKED = 400

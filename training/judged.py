@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 DATA = Path(__file__).with_name("evouna_nq.jsonl.gz")
-#: What a made-up answer counts beside a person's verdict: little, and least where people's verdicts say enough already.
-_WEIGHTS = {"negated": 0.07, "either": 0.04, "echo": 0.1, "declined": 0.05, "all at once": 0.03, "heap": 0.03}
-_OTHER_WEIGHT = 0.01
+#: What a made-up answer counts beside a person's verdict. Negations, alternatives and refusals are left to the guards:
+#: trees that learnt from made-up ones were worse on systems and questions that they had not seen.
+_WEIGHTS = {"right": 0.02, "echo": 0.1, "all at once": 0.06, "heap": 0.06}
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ def made_up(rows: Sequence[Judged], seed: int = 0) -> list[Judged]:
     found: list[Judged] = []
     for row in by_question.values():
         for kind, answer, right in _about(row, golds, texts, chance):
-            weight = _WEIGHTS.get(kind, _OTHER_WEIGHT)
-            found.append(replace(row, system=f"made up: {kind}", answer=answer, right=right, weight=weight))
+            system, weight = f"made up: {kind}", _WEIGHTS[kind]
+            found.append(replace(row, system=system, answer=answer, right=right, weight=weight))
     return found
 
 
@@ -77,30 +77,6 @@ _FORMS = {
         "{question}? {gold}",
         "I believe it was {gold}.",
     ),
-    "wrong": ("{other}", "The answer is {other}.", "{question}? {other}", "It was {other}, I think."),
-    "negated": (
-        "It is not {gold}.",
-        "not {gold}",
-        "The answer is not {gold}, but {other}.",
-        "{gold} is not the answer.",
-        "It was never {gold}.",
-        "No, it isn't {gold}; it is {other}.",
-        "It can't be {gold}.",
-    ),
-    "either": (
-        "{gold} or {other}",
-        "{other} or {gold}",
-        "The answer is {other} or {gold} or {third}.",
-        "either {gold} or {other}",
-        "It is {gold}, {other} or {third}.",
-        "Possibly {other}, {third}, or {gold}",
-    ),
-    "declined": (
-        "",
-        "I don't know.",
-        "I'm sorry, I can't answer that.",
-        "There is no information about this.",
-    ),
     "echo": ("{question}", "{question}?", "{question}? {question}"),
 }
 
@@ -109,10 +85,8 @@ def _about(
     row: Judged, golds: Sequence[str], texts: Sequence[str], chance: random.Random
 ) -> Iterator[tuple[str, str, bool]]:
     gold = chance.choice(row.golds)
-    other, third = (_unlike(row, golds, chance) for _ in range(2))
-    words = {"gold": gold, "other": other, "third": third, "question": row.question}
     for kind, forms in _FORMS.items():
-        yield kind, chance.choice(forms).format(**words), kind == "right"
+        yield kind, chance.choice(forms).format(gold=gold, question=row.question), kind == "right"
     if chance.random() < 0.5:  # everything that could be right, all at once
         many = [_unlike(row, golds, chance) for _ in range(int(20 * 1.3 ** chance.randrange(12)))] + [gold]
         chance.shuffle(many)

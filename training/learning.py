@@ -23,10 +23,10 @@ Bools = npt.NDArray[np.bool_]
 Ids = npt.NDArray[np.int64]
 
 SETTINGS: dict[str, Any] = {
-    "iterations": 500,
-    "depth": 5,
-    "learning_rate": 0.03,
-    "l2_leaf_reg": 10,
+    "iterations": 400,
+    "depth": 4,
+    "learning_rate": 0.05,
+    "l2_leaf_reg": 15,
     "rsm": 0.4,  # of the features are looked at for each split
     "bootstrap_type": "Bernoulli",
     "subsample": 0.7,

@@ -63,16 +63,22 @@ def _kinds(every: list[Judged]) -> np.ndarray:
 
 
 def _without_each_system(rows: Rows, every: list[Judged]) -> dict[str, np.ndarray]:
-    """For each system the log-odds of its answers' pairs, from trees that saw neither the system nor the questions."""
+    """For each system the calibrated log-odds of its answers' pairs, from trees that saw neither it nor the questions.
+
+    The calibration has not seen the system either: it is made of the same trees' scores of the other systems' answers.
+    """
     system = np.array([each.system for each in every])
     halves = np.array([fold(f"half {each.question}", 2) for each in every])
+    is_real = np.array([each.weight == 1 for each in every])
     found = {}
-    for name in dict.fromkeys(each.system for each in every if each.weight == 1):
+    for name in dict.fromkeys(system[is_real].tolist()):
         scores = np.zeros(len(rows.row))
         for half in (0, 1):
             trees = Trees.read(fit(rows.some((system != name) & (halves != half))))
+            others = rows.some(is_real & (system != name) & (halves == half))
+            slope, intercept = calibration(others.best(trees.scores(others.features)), others.right)
             held = ((system == name) & (halves == half))[rows.row]
-            scores[held] = trees.scores(rows.features[held])
+            scores[held] = slope * trees.scores(rows.features[held]) + intercept
         found[name] = scores[(system == name)[rows.row]]
     return found
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import uvicorn
 
-from ragmeter.app.safety import COOKIE, Keys
+from ragmeter.app.safety import Keys
 from ragmeter.app.server import listen, make_app
 from tests.command import PATIENCE
 
@@ -48,7 +48,10 @@ class Client:
     def ask(self, path: str, *, method: str = "GET", body: Any = None, **headers: str) -> Answer:
         """One request; a header of an empty text is left out."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        sent = {"Cookie": f"{COOKIE}={self.keys.cookie}", **{name.replace("_", "-"): v for name, v in headers.items()}}
+        sent = {
+            "Cookie": f"{self.keys.cookie_name}={self.keys.cookie}",
+            **{name.replace("_", "-"): v for name, v in headers.items()},
+        }
         data = None if body is None else json.dumps(body).encode()
         connection.request(method, path, data, {name: value for name, value in sent.items() if value})
         reply = connection.getresponse()

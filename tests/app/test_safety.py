@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ragmeter
-from ragmeter.app.safety import COOKIE, allowed_hosts
+from ragmeter.app.safety import EVERYWHERE, Keys, allowed_hosts
 from ragmeter.app.server import listen
 from tests.app.serving import Client, serving
 from tests.command import call
@@ -34,7 +34,7 @@ def test_the_token_is_exchanged_for_a_cookie(client: Client) -> None:
     answer = client.ask(f"/run/a?search=x&token={client.keys.token}", Cookie="")
     assert (answer.status, answer.headers["location"]) == (303, "/run/a?search=x")
     cookie = answer.headers["set-cookie"]
-    assert f"{COOKIE}={client.keys.cookie}" in cookie
+    assert f"{client.keys.cookie_name}={client.keys.cookie}" in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert client.keys.token not in cookie
@@ -48,7 +48,7 @@ def test_without_the_cookie_there_is_nothing(client: Client, path: str) -> None:
 
 
 def test_another_cookie_does_not_help(client: Client) -> None:
-    assert client.ask("/", Cookie=f"{COOKIE}={'0' * 64}").status == 403
+    assert client.ask("/", Cookie=f"{client.keys.cookie_name}={'0' * 64}").status == 403
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,22 @@ def test_localhost_is_this_machine(client: Client) -> None:
     assert client.ask("/", Host=f"localhost:{client.port}").status == 200
     assert "box.local:80" in allowed_hosts("box.local", 80)
     assert "[::1]:80" in allowed_hosts("127.0.0.1", 80)
+    assert "192.168.1.7:80" not in allowed_hosts("127.0.0.1", 80)
+
+
+@pytest.mark.parametrize(
+    ("header", "is_ours"),
+    [("192.168.1.7:80", True), ("[fe80::1]:80", True), ("localhost:80", True)]
+    + [
+        (header, False) for header in ("192.168.1.7", "192.168.1.7:81", "evil.example:80", "192.168.1.7.example:80", "")
+    ],
+)
+def test_a_server_on_all_addresses_is_reached_by_numbers_and_no_other_name(header: str, is_ours: bool) -> None:
+    assert (header in allowed_hosts(EVERYWHERE[0], 80)) is is_ours
+
+
+def test_two_servers_on_one_machine_have_cookies_of_their_own() -> None:
+    assert Keys().cookie_name != Keys().cookie_name
 
 
 def test_every_answer_has_the_policy(client: Client) -> None:

@@ -112,7 +112,29 @@ def test_the_language_is_told_from_the_function_words() -> None:
 def test_every_table_has_what_it_needs() -> None:
     for code, each in tables().items():
         assert len(set(each.months.values())) in (0, 12), code
-        assert any(marks & Mark.NEGATION for marks in each.marks.values()), code
+        if any(marks & Mark.FUNCTION for marks in each.marks.values()):  # not from CLDR alone
+            assert any(marks & Mark.NEGATION for marks in each.marks.values()), code
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "second"),
+    [
+        ("pl", "12 maja 2018", "12.05.2018"),
+        ("sv", "3 miljoner", "3.000.000"),
+        ("nl", "5 kilometer", "5 kilometers"),
+        ("fi", "tammikuu 1990", "tammikuuta 1990"),
+    ],
+)
+def test_months_units_and_large_numbers_of_more_languages(language: str, first: str, second: str) -> None:
+    (line,) = features(["?"], [first], [second], language)
+    assert line[NAMES.index("recall_exact")] == 1
+
+
+def test_a_country_and_its_language_are_kin_in_more_languages() -> None:
+    table_of = {code: table(code) for code in ("de", "fr", "pl", "es")}
+    for code, country, tongue in (("de", "frankreich", "franzosisch"), ("fr", "allemagne", "allemand")):
+        assert table_of[code].kin[country] == table_of[code].kin[tongue]
+    assert table_of["es"].kin["francia"] == table_of["es"].kin["francesa"]  # by hand, and left as it is
 
 
 def test_the_kind_of_a_question() -> None:
@@ -453,7 +475,7 @@ def test_contributions_are_what_a_plain_walk_says() -> None:
     for line, moved in zip(lines, found.contributions(lines), strict=True):
         expected = np.zeros(len(NAMES))
         for tree in range(len(found.feature)):
-            leaves = list(range(32))
+            leaves = list(range(1 << found.depth))
             for bit, (column, than) in enumerate(zip(found.feature[tree], found.threshold[tree], strict=True)):
                 before = mean(tree, leaves)
                 leaves = [leaf for leaf in leaves if (leaf >> bit & 1) == (line[column] > than)]

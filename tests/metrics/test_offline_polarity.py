@@ -147,4 +147,4 @@ def test_a_word_is_at_one_end_of_a_concept(language: str) -> None:
     table = poles(language)
     assert table is not None
     assert all(end in (-1, 1) for ends in table.ends.values() for end in ends.values())
-    assert table.negators
+    assert table.words["negators"]

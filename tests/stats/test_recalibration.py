@@ -25,7 +25,7 @@ def overconfident(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def test_platt_against_scikit_learn() -> None:
     """With many labels Platt's smoothing hardly matters, and it is a logistic regression."""
     said, right = overconfident(50_000)
-    found = Platt.fit(said, right)
+    found = Platt.fit(said, right, np.ones(len(said)))
     oracle = LogisticRegression(C=1e9, tol=1e-10).fit(log_odds(said)[:, None], right)
     assert (found.slope, found.shift) == pytest.approx((oracle.coef_[0, 0], oracle.intercept_[0]), abs=2e-3)
     assert found.slope == pytest.approx(0.5, abs=0.03)
@@ -33,7 +33,7 @@ def test_platt_against_scikit_learn() -> None:
 
 def test_isotonic_against_scikit_learn() -> None:
     said, right = overconfident(2_000)
-    found = Isotonic.fit(said, right)(said)
+    found = Isotonic.fit(said, right, np.ones(len(said)))(said)
     oracle = IsotonicRegression(out_of_bounds="clip").fit(said, right).predict(said)
     inside = (oracle > 0) & (oracle < 1)
     assert found[inside] == pytest.approx(oracle[inside], abs=1e-9)
@@ -86,6 +86,21 @@ def test_rows_of_a_question_stay_together() -> None:
     assert (found.n, found.n_groups) == (500, 100)
 
 
+@pytest.mark.parametrize("n", [300, 1_200])
+def test_a_label_of_weight_two_is_two_labels(n: int) -> None:
+    said, right = overconfident(n)
+    weights = np.where(np.arange(n) % 3 == 0, 2.0, 1.0)
+    twice = np.repeat(np.arange(n), weights.astype(int))
+    kind = Platt if n < 1_000 else Isotonic
+    weighed, repeated = kind.fit(said, right, weights), kind.fit(said[twice], right[twice], np.ones(len(twice)))
+    assert weighed(said) == pytest.approx(repeated(said), abs=1e-9)
+    assert np.abs(fit(said, right, weights)(said) - fit(said, right)(said)).max() > 1e-4
+    gain = cross_validated(said, right, np.arange(n), weights=weights)
+    of_twice = cross_validated(said[twice], right[twice], twice)
+    assert gain.log_loss_before == pytest.approx(of_twice.log_loss_before)
+    assert gain.standard_error == pytest.approx(of_twice.standard_error, rel=0.05)
+
+
 @pytest.mark.parametrize("curve", [Platt(0.5, -0.2), Isotonic((0.1, 0.6), (0.2, 0.7))])
 def test_there_and_back(curve: Platt | Isotonic) -> None:
     assert curve_from(json.loads(json.dumps(curve.as_dict()))) == curve
@@ -110,6 +125,6 @@ def test_what_is_no_curve(found: object) -> None:
 
 def test_all_right_and_all_wrong() -> None:
     for right in (np.ones(60), np.zeros(60)):
-        found = Platt.fit(np.linspace(0.1, 0.9, 60), right)
+        found = Platt.fit(np.linspace(0.1, 0.9, 60), right, np.ones(60))
         assert np.isfinite([found.slope, found.shift]).all()
         assert cross_validated(np.linspace(0.1, 0.9, 60), right, np.arange(60)).gain == 0.0

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ragmeter.analysis.people.agreement import PeopleAgreement, people_agreement
-from ragmeter.analysis.people.calibration import calibrate
 from ragmeter.app import wording
+from ragmeter.app.calibrating import calibration_part
 from ragmeter.app.elements import Content, address, element, link, text
 from ragmeter.app.layout import command, section, table
-from ragmeter.errors import RagmeterError
 from ragmeter.io.write import RUNS
 from ragmeter.runs.run import Run
 from ragmeter.show.terminal.calibration import agreement_lines
@@ -26,7 +25,7 @@ def agreement_link(run: Run, files: Sequence[Path]) -> Content:
     return element("p", link(wording.AGREEMENT, address("run", run.name, "agreement")))
 
 
-def agreement_page(run: Run, files: Sequence[Path]) -> list[Content]:
+def agreement_page(run: Run, files: Sequence[Path], query: Mapping[str, str]) -> list[Content]:
     """The page's content."""
     agreement = people_agreement(run, files)
     if agreement is None:
@@ -37,7 +36,7 @@ def agreement_page(run: Run, files: Sequence[Path]) -> list[Content]:
         element("ul", [element("li", text(line)) for line in lines], class_="note"),
         table([wording.RATERS, wording.LABELS], people, caption=wording.RATERS, figures=(1,)),
         section(wording.DISAGREEMENTS, _disagreements(run, agreement), name="disagreements"),
-        section(wording.CALIBRATION, _calibration(run, agreement.files), name="calibration"),
+        calibration_part(run, agreement.files, "agreement", query, _command(run, agreement.files)),
     ]
 
 
@@ -63,12 +62,7 @@ def _disagreements(run: Run, agreement: PeopleAgreement) -> Content:
     ]
 
 
-def _calibration(run: Run, files: Sequence[Path]) -> Content:
-    """What all labels together say of the run's judge, and the command for it."""
+def _command(run: Run, files: Sequence[Path]) -> Content:
+    """The command that calibrates by all labels together."""
     folder = [] if run.path.parent == RUNS else ["--output-dir", str(run.path.parent)]
-    same = command(shlex.join(["ragmeter", "calibrate", run.name, "--labels", *map(str, files), *folder]))
-    try:
-        result = calibrate(run, list(files))
-    except RagmeterError as error:
-        return [element("p", text(error), class_="soft"), same]
-    return [element("p", text(result.sentence), class_="verdict"), same]
+    return command(shlex.join(["ragmeter", "calibrate", run.name, "--labels", *map(str, files), *folder]))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from typing import Any
+from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlencode
 
 from starlette.datastructures import MutableHeaders
@@ -17,8 +18,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-COOKIE = "ragmeter-app"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+#: Hosts that mean every address of this machine.
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - only where the user asks for it
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -35,10 +37,14 @@ _CLOSED = "This app is for the person who started it: open the address that `rag
 
 
 class Keys:
-    """The app's secret, new at every start, and what is derived from it."""
+    """The app's secret, new at every start, and what is derived from it.
+
+    A browser sends a cookie to every port of a host: each server has its own name for it, so that two can be used.
+    """
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(24)
+        self.cookie_name = f"ragmeter-app-{self._derived('name')[:8]}"
         self.cookie = self._derived("cookie")
         self.csrf = self._derived("csrf")
 
@@ -49,7 +55,7 @@ class Keys:
 class Guard:
     """Lets a request through to the pages only if it may pass, and adds the headers that protect them."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, keys: Keys, hosts: Hosts) -> None:
         self._app = app
         self._keys = keys
         self._hosts = hosts
@@ -77,7 +83,7 @@ class Guard:
         token = request.query_params.get("token")
         if token is not None and request.method == "GET":
             return self._first_visit(request, token)
-        if not _same(request.cookies.get(COOKIE, ""), self._keys.cookie):
+        if not _same(request.cookies.get(self._keys.cookie_name, ""), self._keys.cookie):
             return PlainTextResponse(_CLOSED, 403)
         if request.method not in ("GET", "HEAD") and not self._may_write(request):
             return PlainTextResponse("This request did not come from a page of this app.\n", 403)
@@ -89,7 +95,7 @@ class Guard:
             return PlainTextResponse(_CLOSED, 403)
         rest = urlencode([(name, value) for name, value in request.query_params.multi_items() if name != "token"])
         response = RedirectResponse(request.url.path + (f"?{rest}" if rest else ""), 303)
-        response.set_cookie(COOKIE, self._keys.cookie, httponly=True, samesite="strict")
+        response.set_cookie(self._keys.cookie_name, self._keys.cookie, httponly=True, samesite="strict")
         return response
 
     def _may_write(self, request: Request) -> bool:
@@ -103,10 +109,36 @@ def _same(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode(), secret.encode())
 
 
-def allowed_hosts(host: str, port: int) -> frozenset[str]:
-    """The Host headers of this app's own addresses."""
-    names: tuple[Any, ...] = LOOPBACK if host in ("127.0.0.1", "localhost", "::1") else (*LOOPBACK, _bracketed(host))
-    return frozenset(f"{name}:{port}" for name in names)
+@dataclass(frozen=True)
+class Hosts:
+    """The Host headers of this app's own addresses.
+
+    `everywhere`: any address in numbers is among them. A web page of a stranger can't have one that leads here: that
+    takes a name, which is made to lead elsewhere.
+    """
+
+    names: frozenset[str]
+    port: int
+    everywhere: bool = False
+
+    def __contains__(self, header: str) -> bool:
+        return header in self.names or (self.everywhere and self._is_address(header))
+
+    def _is_address(self, header: str) -> bool:
+        host, _, port = header.rpartition(":")
+        if port != str(self.port):
+            return False
+        try:
+            ip_address(host[1:-1] if host.startswith("[") and host.endswith("]") else host)
+        except ValueError:
+            return False
+        return True
+
+
+def allowed_hosts(host: str, port: int) -> Hosts:
+    """The Host headers to which a server that listens there answers."""
+    own = () if host in ("127.0.0.1", "localhost", "::1", *EVERYWHERE) else (_bracketed(host),)
+    return Hosts(frozenset(f"{name}:{port}" for name in (*LOOPBACK, *own)), port, host in EVERYWHERE)
 
 
 def _bracketed(host: str) -> str:

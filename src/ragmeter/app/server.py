@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -20,19 +19,19 @@ from ragmeter.app.agreement import agreement_page
 from ragmeter.app.all_runs import all_runs
 from ragmeter.app.comparison import keep
 from ragmeter.app.conversations import conversation_page
+from ragmeter.app.downloads import exported_rows, exported_side_by_side, report_page
 from ragmeter.app.elements import address, element, link, text
 from ragmeter.app.labelling import Labelling, label_page
 from ragmeter.app.layout import page
 from ragmeter.app.one_row import one_row
 from ragmeter.app.one_run import one_run, slice_table
 from ragmeter.app.queries import Database, Wish
-from ragmeter.app.safety import Guard, Keys, allowed_hosts
+from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
-from ragmeter.io.write import write_rows
-from ragmeter.runs.catalogue import RunEntry, tagged
-from ragmeter.runs.layout import FILES, MANIFEST, Stamp, stamp_of
+from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
+from ragmeter.runs.layout import MANIFEST, Stamp
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
 
@@ -41,9 +40,6 @@ _STATIC = {
     "app.js": Path(__file__).with_name("static") / "app.js",
     "report.css": Path(__file__).parent.parent / "show" / "report" / "static" / "report.css",
 }
-_KINDS = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
-#: Rows that are read at once for a download.
-_AT_ONCE = 5_000
 
 
 class App:
@@ -74,6 +70,8 @@ class App:
             Route("/run/{name}/report", self._page(self._report)),
             Route("/events", self._events),
             Route("/side-by-side", self._page(self._side_by_side)),
+            Route("/side-by-side/export/{kind}", self._page(self._export_side_by_side)),
+            Route("/side-by-side/report", self._page(self._report_side_by_side)),
             Route("/side-by-side/keep", self._page(self._keep), methods=["POST"]),
             Route("/static/{file}", _static),
         ]
@@ -102,13 +100,11 @@ class App:
     def entries(self) -> list[RunEntry]:
         """All runs; those that have not changed since the last look are not read again."""
         with self._reading:
-            names = [path.parent.name for path in self._folder.glob(f"[!.]*/{MANIFEST}")]
-            for name in names:
-                stamps = tuple(stamp_of(self._folder / name / file) for file in FILES)
-                if name not in self._entries or self._entries[name][0] != stamps:
-                    self._entries[name] = stamps, RunEntry.of(self._folder / name)
-            for gone in set(self._entries) - set(names):
-                del self._entries[gone]
+            entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
+            for name, stamps in run_stamps(self._folder).items():
+                known = self._entries.get(name)
+                entries[name] = known if known and known[0] == stamps else (stamps, RunEntry.of(self._folder / name))
+            self._entries = entries
             return tagged((entry for _, entry in self._entries.values()), self._folder)
 
     def read_ahead(self) -> None:
@@ -164,7 +160,7 @@ class App:
         return page(f"{run.name}: {column}", *slice_table(run, column), here=[_up(run)])
 
     def _side_by_side(self, request: Request) -> Response:
-        runs = [self._run(name) for name in request.query_params.getlist("run")]
+        runs = self._runs(request)
         title = " · ".join(run.name for run in runs) or wording.SIDE_BY_SIDE
         return page(title, *side_by_side(runs, self._database, request.query_params), csrf=self._keys.csrf)
 
@@ -183,14 +179,15 @@ class App:
 
     def _agreement(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])
-        content = agreement_page(run, self._labelling.files(run))
+        content = agreement_page(run, self._labelling.files(run), dict(request.query_params))
         return page(f"{wording.AGREEMENT}: {run.name}", *content, here=[_up(run)])
 
     def _begin(self, request: Request) -> Response:
         run, form = self._run(request.path_params["name"]), request.state.form
         rater = str(form.get("rater", ""))[:60]
-        by, strata = str(form.get("by", "")), str(form.get("strata", ""))
-        self._labelling.begin(run, rater, _whole(form, "n"), by, _whole(form, "seed"), strata)
+        strata = form.get("strata")
+        columns = [str(name) for name in strata] if isinstance(strata, list) else []
+        self._labelling.begin(run, rater, _whole(form, "n"), str(form.get("by", "")), _whole(form, "seed"), columns)
         blind = 1 if form.get("blind") else 0
         return JSONResponse({"next": address("run", run.name, "label", rater=rater, blind=blind)})
 
@@ -201,43 +198,24 @@ class App:
         return JSONResponse({"saved": label})
 
     def _export(self, request: Request) -> Response:
-        """The rows that a page shows, all of them, as a file."""
+        """The rows that a run's page shows, all of them, as a file."""
         run = self._run(request.path_params["name"])
-        kind = request.path_params["kind"]
-        if kind not in _KINDS:
-            raise UnknownNameError("format", kind, _KINDS)
-        wish = Wish.read(request.query_params)
-        with tempfile.NamedTemporaryFile(delete=False) as file:
-            path = Path(file.name)
-        rows = self._exported(run, wish)
-        write_rows(path, run.columns, ([row[name] for name in run.columns] for row in rows), kind)
-        return _Download(path, media_type=_KINDS[kind], filename=f"rows.{kind}")
+        return exported_rows(run, self._database, Wish.read(request.query_params), request.path_params["kind"])
 
-    def _exported(self, run: Run, wish: Wish) -> Any:
-        places = self._database.all_rows(run, wish)
-        for begin in range(0, len(places), _AT_ONCE):
-            yield from run.records(places[begin : begin + _AT_ONCE], run.columns)
+    def _export_side_by_side(self, request: Request) -> Response:
+        """The rows that several runs' page shows, all of them, as a file."""
+        runs = self._runs(request)
+        return exported_side_by_side(runs, self._database, request.query_params, request.path_params["kind"])
+
+    def _report_side_by_side(self, request: Request) -> Response:
+        return report_page(self._runs(request))
+
+    def _runs(self, request: Request) -> list[Run]:
+        return [self._run(name) for name in request.query_params.getlist("run")]
 
     def _report(self, request: Request) -> Response:
         """The page that can be sent to others."""
-        from ragmeter.show.report import MAX_ROWS
-        from ragmeter.show.report.page import render
-
-        run = self._run(request.path_params["name"])
-        rendered = render([run], max_rows=MAX_ROWS)
-        return Response(
-            rendered.html, media_type="text/html", headers={"Content-Disposition": "attachment; filename=report.html"}
-        )
-
-
-class _Download(FileResponse):
-    """A file that is deleted when it has been sent."""
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            Path(self.path).unlink(missing_ok=True)
+        return report_page([self._run(request.path_params["name"])])
 
 
 async def _json(request: Request) -> dict[str, Any]:
@@ -307,7 +285,7 @@ def serve(output_dir: Path, host: str, port: int, labels: Path, opened: Callable
     with listen(host, port) as listener:
         bound = listener.getsockname()[1]
         app = make_app(output_dir, host, bound, labels, keys)
-        shown = f"[{host}]" if ":" in host else host
+        shown = "127.0.0.1" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
         )

@@ -9,10 +9,11 @@ from typing import Any
 from rapidfuzz.distance import Indel
 
 from ragmeter.app import wording
+from ragmeter.app.changes import ALL_ROWS, CHANGES, ChangedRows
 from ragmeter.app.comparison import comparison_part, settings_fields
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import field, figure, options, pager, section, table
-from ragmeter.app.queries import CHANGES, Database, Wish
+from ragmeter.app.layout import downloads, field, figure, options, paged, section, table
+from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
@@ -26,27 +27,40 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 def side_by_side(runs: Sequence[Run], database: Database, query: Any) -> list[Content]:
     """The page's content."""
-    if not FEWEST <= len(runs) <= MOST:
-        raise UsageError(f"choose {FEWEST} to {MOST} runs, not {len(runs)}")
-    shared = [name for name in runs[0].row_metrics if all(name in run.row_metrics for run in runs)]
-    if not shared:
-        raise UsageError("these runs have no metric in common")
-    metric = query.get("metric", "") if query.get("metric", "") in shared else shared[0]
-    change = query.get("change", "all")
-    if change not in CHANGES:
-        raise UsageError(f"{change[:40]!r} is not one of {', '.join(CHANGES)}")
-    wish = Wish.read(query)
-    names = [run.name for run in runs]
+    chosen = chosen_rows(runs, query)
+    settings = settings_fields(query)
     return [
         section(wording.FIGURES, _figures(runs), name="figures"),
         section(wording.COMPARISON, comparison_part(runs, query), name="comparison"),
         section(
             wording.ROWS,
-            _filter(names, shared, metric, change, wish, settings_fields(query)),
-            _rows(runs, database, metric, change, wish, settings_fields(query)),
+            _filter(runs, chosen, settings),
+            _downloads(runs, chosen),
+            _rows(runs, database, chosen, Wish.read(query).page, settings),
             name="rows",
         ),
     ]
+
+
+def chosen_rows(runs: Sequence[Run], query: Any) -> ChangedRows:
+    """Which rows an address asks for; what makes no sense there is an error that says so."""
+    if not FEWEST <= len(runs) <= MOST:
+        raise UsageError(f"choose {FEWEST} to {MOST} runs, not {len(runs)}")
+    for run in runs:
+        if "qid" not in run.columns:
+            raise UsageError(f"{run.name} has no qids, so its rows have no partners in the other runs")
+    metrics = _shared_metrics(runs)
+    if not metrics:
+        raise UsageError("these runs have no metric in common")
+    change = query.get("change", ALL_ROWS)
+    if change not in CHANGES:
+        raise UsageError(f"{change[:40]!r} is not one of {', '.join(CHANGES)}")
+    metric = query.get("metric", "") if query.get("metric", "") in metrics else metrics[0]
+    return ChangedRows(metric, change, Wish.read(query).low or 0.0)
+
+
+def _shared_metrics(runs: Sequence[Run]) -> list[str]:
+    return [name for name in runs[0].row_metrics if all(name in run.row_metrics for run in runs)]
 
 
 def _figures(runs: Sequence[Run]) -> Markup:
@@ -60,17 +74,15 @@ def _figures(runs: Sequence[Run]) -> Markup:
     return table(titles, rows, caption=wording.FIGURES)
 
 
-def _filter(
-    names: Sequence[str], shared: Sequence[str], metric: str, change: str, wish: Wish, settings: Mapping[str, str]
-) -> Markup:
-    hidden = [element("input", type="hidden", name="run", value=name) for name in names]
+def _filter(runs: Sequence[Run], chosen: ChangedRows, settings: Mapping[str, str]) -> Markup:
+    hidden = [element("input", type="hidden", name="run", value=run.name) for run in runs]
     hidden += [element("input", type="hidden", name=name, value=value) for name, value in settings.items()]
-    low = "" if wish.low is None else f"{wish.low:g}"
+    low = f"{chosen.threshold:g}" if chosen.threshold else ""
     return element(
         "form",
         hidden,
-        field(wording.METRIC, options("metric", {name: name for name in shared}, metric)),
-        field(wording.CHANGE, options("change", wording.CHANGES, change)),
+        field(wording.METRIC, options("metric", {name: name for name in _shared_metrics(runs)}, chosen.metric)),
+        field(wording.CHANGE, options("change", wording.CHANGES, chosen.change)),
         field(wording.BY_MORE_THAN, element("input", type="number", step="any", min="0", name="low", value=low)),
         element("button", wording.FILTER, class_="quiet"),
         action="/side-by-side#rows-title",
@@ -79,38 +91,48 @@ def _filter(
     )
 
 
+def _fields(runs: Sequence[Run], chosen: ChangedRows) -> dict[str, Any]:
+    """The rows that are shown, for an address."""
+    low = chosen.threshold or None
+    return {"run": [run.name for run in runs], "metric": chosen.metric, "change": chosen.change, "low": low}
+
+
+def _downloads(runs: Sequence[Run], chosen: ChangedRows) -> Markup:
+    fields = _fields(runs, chosen)
+    report = link(wording.REPORT, address("side-by-side", "report", run=fields["run"]))
+    return downloads(("side-by-side",), fields, before=[report, " · "])
+
+
 def _rows(
-    runs: Sequence[Run], database: Database, metric: str, change: str, wish: Wish, settings: Mapping[str, str]
-) -> list[Content]:
-    for run in runs:
-        if "qid" not in run.columns:
-            raise UsageError(f"{run.name} has no qids, so its rows have no partners in the other runs")
-    selection = database.side_by_side(runs, metric, change, wish.low or 0.0, wish.page)
-    own = ["answer", metric, outcome_column(metric)]
+    runs: Sequence[Run], database: Database, chosen: ChangedRows, page: int, settings: Mapping[str, str]
+) -> Markup:
+    selection = database.side_by_side(runs, chosen, page)
+    own = ["answer", chosen.metric, outcome_column(chosen.metric)]
     records = [
         database.records(run, places, own if number else ["qid", "question", "reference", *own])
         for number, (run, places) in enumerate(zip(runs, selection.of_runs, strict=True))
     ]
-    more = {"run": [run.name for run in runs], "metric": metric, "change": change, **settings}
-    plain = Wish(low=wish.low, page=wish.page)
-    cards = [_card(runs, of_row, metric) for of_row in zip(*records, strict=True)]
-    return [pager(selection, plain, ("side-by-side",), **more), cards]
+    cards = [
+        _card(runs, places, of_row, chosen.metric)
+        for places, of_row in zip(zip(*selection.of_runs, strict=True), zip(*records, strict=True), strict=True)
+    ]
+    return paged(cards, selection, Wish(page=page), ("side-by-side",), **_fields(runs, chosen), **settings)
 
 
-def _card(runs: Sequence[Run], records: Sequence[dict[str, Any]], metric: str) -> Markup:
+def _card(runs: Sequence[Run], places: Sequence[int], records: Sequence[dict[str, Any]], metric: str) -> Markup:
     """One question, with the answers of all runs; words that differ from the first run's answer are marked."""
     first = records[0]
     base = first.get("answer") or ""
     answers = []
-    for place, (run, record) in enumerate(zip(runs, records, strict=True)):
+    for number, (run, place, record) in enumerate(zip(runs, places, records, strict=True)):
         answer = record.get("answer")
-        shown = (
-            element("span", wording.NO_ANSWER, class_="lacking") if answer is None else _marked(base, answer, place > 0)
-        )
+        lacking = element("span", wording.NO_ANSWER, class_="lacking")
+        shown = lacking if answer is None else _marked(base, answer, number > 0)
+        row = link(text(run.name), address("run", run.name, "row", place))
         answers.append(
             element(
                 "div",
-                element("h4", element("span", class_=f"swatch run-{place}"), text(run.name)),
+                element("h4", element("span", class_=f"swatch run-{number}"), row),
                 element("p", metric, " ", score(record.get(metric), record.get(outcome_column(metric))), class_="soft"),
                 element("p", shown),
                 class_="answer",

@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from ragmeter.app import wording
 from ragmeter.app.elements import Markup, element
 from ragmeter.io.write import dumps
-from ragmeter.runs.layout import MANIFEST, stamp_of
+from ragmeter.runs.catalogue import run_stamps
 from ragmeter.runs.status import under_way
 from ragmeter.show import numbers
 
@@ -50,8 +50,7 @@ def described(state: Mapping[str, Any]) -> dict[str, Any]:
 
 def _mark(folder: Path) -> str:
     """Changes when a run is added, replaced or removed: a run is complete some time after its questions are asked."""
-    stamps = sorted((path.parent.name, stamp_of(path)) for path in folder.glob(f"[!.]*/{MANIFEST}"))
-    return hashlib.sha256(repr(stamps).encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(repr(run_stamps(folder)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def events(folder: Path, request: Request) -> StreamingResponse:

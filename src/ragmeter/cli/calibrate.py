@@ -32,6 +32,8 @@ def run(argv: Sequence[str]) -> int:
 
     folder = find_run(chosen.run, chosen.output_dir)
     delimiter = read_delimiter(chosen)
+    if chosen.language is not None and not chosen.offline_judge:
+        raise UsageError("--language has no effect without --offline-judge", hint="leave it out")
     if chosen.offline_judge:
         return _recalibrate(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
     result = calibrate(
@@ -63,7 +65,7 @@ def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> i
     for name in ("metric", "threshold"):
         if getattr(chosen, name) is not None:
             raise UsageError(f"--{name} has no effect with --offline-judge", hint="leave it out")
-    result = recalibrate(folder, chosen.labels, reading=reading)
+    result = recalibrate(folder, chosen.labels, language=chosen.language, reading=reading)
     output = chosen.output or on_disk(folder.place, "keeping a calibration") / "offline-judge.json"
     if result.helps:
         result.write(output)
@@ -94,6 +96,7 @@ def _parser() -> Parser:
         action="store_true",
         help="adapt the offline judge to these labels instead, if that helps, and write --output for calibration=",
     )
+    add("--language", metavar="CODE", help="of the offline judge; default: as the run's own offline metrics have it")
     add("--delimiter", metavar="CHARACTER", help="between the labels' columns; TAB for a tab")
     add("--encoding", help="the labels' encoding, if it is not UTF-8")
     output = parser.add_argument_group("output")

@@ -145,7 +145,10 @@ class Endpoint:
         return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}", query=together))
 
 
+#: One for all: `json.dumps` would make a new one for each.
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
 def digest(value: Any) -> str:
     """A hash of a JSON document, the same on every machine."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_CANONICAL.encode(value).encode()).hexdigest()

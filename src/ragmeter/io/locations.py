@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
 from ragmeter.errors import InputError, OutputError, UsageError
+from ragmeter.io.limits import read_once
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _STORES = ("s3", "gs")
@@ -240,7 +241,7 @@ def _fetched(address: str) -> bytes:
 
     try:
         with urllib.request.urlopen(address, timeout=_PATIENCE) as reply:  # noqa: S310 - http or https, see location()
-            content = bytes(reply.read())
+            content = read_once(reply, address)
             stated = reply.headers.get("Content-Length")
         if stated is not None and len(content) != int(stated):
             raise OSError(f"the server sent {len(content):,} of {int(stated):,} bytes")

@@ -42,8 +42,14 @@ class Gain:
         return self.gain > self.standard_error
 
 
-def cross_validated(chances: Scores, right: Scores, groups: Codes, seed: int = 0) -> Gain:
-    """Five-fold cross-validation by question: all rows of a question are in the same fold."""
+def cross_validated(
+    chances: Scores, right: Scores, groups: Codes, seed: int = 0, weights: Scores | None = None
+) -> Gain:
+    """Five-fold cross-validation by cluster: all rows of a question or a conversation are in the same fold.
+
+    `weights` say how many rows each label stands for.
+    """
+    shares = np.ones(len(right)) if weights is None else weights / weights.mean()
     _, places = np.unique(groups, return_inverse=True)
     n_groups = int(places.max()) + 1
     fold = np.random.default_rng(seed).permutation(n_groups)[places] % _FOLDS
@@ -51,33 +57,36 @@ def cross_validated(chances: Scores, right: Scores, groups: Codes, seed: int = 0
     for number in range(min(_FOLDS, n_groups)):
         is_test = fold == number
         if 0 < right[~is_test].sum() < (~is_test).sum():
-            after[is_test] = fit(chances[~is_test], right[~is_test])(chances[is_test])
+            after[is_test] = fit(chances[~is_test], right[~is_test], shares[~is_test])(chances[is_test])
     before_loss, after_loss = _losses(chances, right), _losses(after, right)
-    gains = np.bincount(places, before_loss - after_loss) / np.bincount(places)
-    spread = float(gains.std(ddof=1)) if n_groups > 1 else 0.0
+    gain = float(np.average(before_loss - after_loss, weights=shares))
+    # A ratio of two sums over clusters: its spread is that of the linearised sums.
+    totals = np.bincount(places, shares * (before_loss - after_loss - gain)) * n_groups / shares.sum()
+    spread = float(totals.std(ddof=1)) if n_groups > 1 else 0.0
     return Gain(
         n=len(right),
         n_groups=n_groups,
-        log_loss_before=float(before_loss.mean()),
-        log_loss_after=float(after_loss.mean()),
-        calibration_error_before=calibration_error(chances, right),
-        calibration_error_after=calibration_error(after, right),
-        agreement_before=float(np.mean((chances >= 0.5) == (right > 0.5))),
-        agreement_after=float(np.mean((after >= 0.5) == (right > 0.5))),
-        gain=float((before_loss - after_loss).mean()),
+        log_loss_before=float(np.average(before_loss, weights=shares)),
+        log_loss_after=float(np.average(after_loss, weights=shares)),
+        calibration_error_before=calibration_error(chances, right, weights=shares),
+        calibration_error_after=calibration_error(after, right, weights=shares),
+        agreement_before=float(np.average((chances >= 0.5) == (right > 0.5), weights=shares)),
+        agreement_after=float(np.average((after >= 0.5) == (right > 0.5), weights=shares)),
+        gain=gain,
         standard_error=spread / n_groups**0.5,
-        interval=mean_interval(float(gains.mean()), spread, n_groups),
+        interval=mean_interval(gain, spread, n_groups),
     )
 
 
-def calibration_error(chances: Scores, right: Scores, bins: int = 10) -> float:
-    """Expected calibration error: the mean distance between probability and frequency, over bins of equal size."""
+def calibration_error(chances: Scores, right: Scores, bins: int = 10, weights: Scores | None = None) -> float:
+    """Expected calibration error: the mean distance between probability and frequency, over bins of as many labels."""
     if not len(chances):
         return 0.0
+    shares = np.ones(len(right)) if weights is None else weights
     order = np.argsort(chances, kind="stable")
     rows_of_bins: Sequence[Any] = [rows for rows in np.array_split(order, bins) if len(rows)]
-    total = sum(abs(chances[rows].mean() - right[rows].mean()) * len(rows) for rows in rows_of_bins)
-    return float(total / len(chances))
+    total = sum(abs(shares[rows] @ (chances[rows] - right[rows])) for rows in rows_of_bins)
+    return float(total / shares.sum())
 
 
 def _losses(chances: Scores, right: Scores) -> Scores:

@@ -11,7 +11,8 @@ import pytest
 from ppi_py import ppi_mean_ci
 
 from ragmeter import Calibration, calibrate, choose_sample, evaluate
-from ragmeter.analysis.people.labels import answer_hash
+from ragmeter.analysis.people.label_matching import match
+from ragmeter.analysis.people.labels import Label, answer_hash
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.runs.run import RunFolder
 from tests.analysis.people.helpers import make_run, truth
@@ -265,6 +266,9 @@ def test_zeros_that_a_spreadsheet_dropped(tmp_path: Path) -> None:
     run = evaluate(rows, metrics="exact_match", run="demo", output_dir=tmp_path / "runs").folder
     with pytest.raises(InputError, match="the run has '007': a spreadsheet has dropped the zeros"):
         calibrate(run, [{"qid": "7", "label": 1}])  # type: ignore[arg-type]
+    keys: list[Any] = [None, "007"]  # as in a damaged table
+    with pytest.raises(InputError, match="the run has '007'"):
+        match([Label("7", "correct")], keys, [])
 
 
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf")])

@@ -52,10 +52,29 @@ def test_people_who_judge_otherwise_are_learnt_from(run: RunFolder, tmp_path: Pa
     assert bent(*given)[0] < plain(*given)[0]
 
 
-def test_labels_that_were_not_drawn_at_random_are_warned_of(run: RunFolder) -> None:
-    assert recalibrate(run, labels(100)).warnings == ()
-    weighted = [{**row, "weight": 1 + place % 2} for place, row in enumerate(labels(100))]
-    assert "not drawn at random" in recalibrate(run, weighted).warnings[0]
+def test_labels_count_for_as_many_rows_as_they_stand_for(run: RunFolder) -> None:
+    plain = recalibrate(run, labels(200, strict=True))
+    weighted = [{**row, "weight": 1 + 4 * row["label"]} for row in labels(200, strict=True)]
+    assert recalibrate(run, weighted).curve(np.array([0.9]))[0] > plain.curve(np.array([0.9]))[0] + 0.1
+    strata = [
+        {**row, "stratum": f"label {row['label']}", "stratum_rows": 200 if row["label"] else 150} for row in labels(100)
+    ]
+    assert recalibrate(run, strata).gain.log_loss_before != recalibrate(run, labels(100)).gain.log_loss_before
+
+
+def test_answers_of_a_conversation_are_never_on_both_sides(tmp_path: Path) -> None:
+    table = [
+        {**{name: row[name] for name in ("qid", "question", "reference", "answer")}, "session_id": f"s{place // 4}"}
+        for place, row in enumerate(rows()[:120])
+    ]
+    turns = evaluate(table, metrics="offline_correct[language=es]", run="turns", output_dir=tmp_path)
+    assert turns.folder is not None
+    found = recalibrate(turns.folder, labels(120, strict=True))
+    assert found.gain.n_groups <= 30
+    assert found.metric == "offline_correct_probability[language=es]"  # as the run's own metric
+    assert found.verdicts_with("a.json") == "offline_correct[language=es,calibration=a.json]"
+    english = recalibrate(turns.folder, labels(120, strict=True), language="en")
+    assert english.gain.log_loss_before != found.gain.log_loss_before
 
 
 def test_what_would_make_it_worse_is_refused(run: RunFolder, tmp_path: Path) -> None:

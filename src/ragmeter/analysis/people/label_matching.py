@@ -69,7 +69,7 @@ def match(labels: Sequence[Label], keys: Sequence[str], answers: Cells) -> Match
     for label in labels:
         place = rows.get(label.key)
         if place is None:
-            raise _unknown(label, keys)
+            raise _unknown(label, [key for key in keys if key is not None])  # a damaged table may lack some
         by_row.setdefault(place, [])
         if label.label is None or label.answer_hash in (None, answer_hash(answers[place])):
             by_row[place].append(label)

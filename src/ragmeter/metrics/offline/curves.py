@@ -34,23 +34,23 @@ class Platt:
     shift: float
 
     @classmethod
-    def fit(cls, chances: Scores, right: Scores) -> Self:
+    def fit(cls, chances: Scores, right: Scores, weights: Scores) -> Self:
         """Maximum likelihood by Newton's method, with step halving."""
         odds = log_odds(chances)
-        number = right.sum()
-        high, low = (number + 1) / (number + 2), 1 / (len(right) - number + 2)
+        number = weights @ right
+        high, low = (number + 1) / (number + 2), 1 / (weights.sum() - number + 2)
         targets = np.where(right > 0.5, high, low)
         inputs = np.column_stack([odds, np.ones(len(odds))])
 
         def loss(parameters: Scores) -> float:
             sums = inputs @ parameters
-            return float((np.logaddexp(0, sums) - targets * sums).sum())
+            return float(weights @ (np.logaddexp(0, sums) - targets * sums))
 
         parameters = np.array([1.0, 0.0])
         for _ in range(100):
             predicted = 1 / (1 + np.exp(-(inputs @ parameters)))
-            hessian = (inputs * (predicted * (1 - predicted))[:, None]).T @ inputs + 1e-9 * np.eye(2)
-            step = np.linalg.solve(hessian, inputs.T @ (predicted - targets))
+            hessian = (inputs * (weights * predicted * (1 - predicted))[:, None]).T @ inputs + 1e-9 * np.eye(2)
+            step = np.linalg.solve(hessian, inputs.T @ (weights * (predicted - targets)))
             while np.abs(step).max() > 1e-12 and loss(parameters - step) > loss(parameters):
                 step = step / 2
             parameters = parameters - step
@@ -75,16 +75,16 @@ class Isotonic:
     values: tuple[float, ...]
 
     @classmethod
-    def fit(cls, chances: Scores, right: Scores) -> Self:
+    def fit(cls, chances: Scores, right: Scores, weights: Scores) -> Self:
         """Pool adjacent violators; steps of 0 or 1 are smoothed."""
         order = np.argsort(chances, kind="stable")
         blocks: list[list[float]] = []  # begin, sum, count
-        for begin, value in zip(chances[order].tolist(), right[order].tolist(), strict=True):
+        for begin, value, weight in np.column_stack([chances, right, weights])[order].tolist():
             if blocks and blocks[-1][0] == begin:
-                blocks[-1][1] += value
-                blocks[-1][2] += 1
+                blocks[-1][1] += weight * value
+                blocks[-1][2] += weight
             else:
-                blocks.append([begin, value, 1])
+                blocks.append([begin, weight * value, weight])
             while len(blocks) > 1 and blocks[-2][1] * blocks[-1][2] >= blocks[-1][1] * blocks[-2][2]:
                 _, total, count = blocks.pop()
                 blocks[-1][1] += total
@@ -148,9 +148,11 @@ def _read(path: str, changed: int) -> Curve:
     return curve_from(record.get("curve") if isinstance(record, dict) else None, path)
 
 
-def fit(chances: Scores, right: Scores) -> Curve:
-    """Fit a curve: isotonic for many labels, Platt's for few."""
-    return Isotonic.fit(chances, right) if len(right) >= _MANY else Platt.fit(chances, right)
+def fit(chances: Scores, right: Scores, weights: Scores | None = None) -> Curve:
+    """Fit a curve: isotonic for many labels, Platt's for few. Weights say how many rows each label stands for."""
+    shares = np.ones(len(right)) if weights is None else weights / weights.mean()
+    kind: type[Isotonic] | type[Platt] = Isotonic if len(right) >= _MANY else Platt
+    return kind.fit(chances, right, shares)
 
 
 def log_odds(chances: Scores) -> Scores:

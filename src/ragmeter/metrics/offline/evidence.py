@@ -109,7 +109,8 @@ def _explanation(probability: float, reference: str, pair: _Pair, weights: Seque
         limit = f"capped at {guard.cap:g}" if lowered < 0 else f"at least {guard.floor:g}"
         pieces.append(Evidence(CAP, f"the chance is {limit} because {guard.because}", lowered))
     pieces.sort(key=lambda piece: -abs(piece.weight))
-    return Explanation(probability, probability >= RIGHT, reference, pair.language, trees().prior, tuple(pieces))
+    language = pair.compared.language
+    return Explanation(probability, probability >= RIGHT, reference, language, trees().prior, tuple(pieces))
 
 
 def _log_odds(chance: float) -> float:
@@ -120,19 +121,17 @@ class _Pair:
     """One pair of a match, with its features by name."""
 
     def __init__(self, compared: Compared, place: int, line: Floats) -> None:
-        self.match, self.language, self.line = compared.pairs, compared.language, line
-        self._words = compared.words
+        self.compared, self.match, self.line, self.place = compared, compared.pairs, line, place
         self.features = dict(zip(NAMES, line.tolist(), strict=False))
-        self._place = place
 
     def of(self, side: Texts) -> slice:
         """The items of this pair's text on a side."""
-        return slice(int(side.starts[self._place]), int(side.starts[self._place + 1]))
+        return slice(int(side.starts[self.place]), int(side.starts[self.place + 1]))
 
     def words(self, side: Texts, chosen: Bools) -> str:
         """The chosen words of this pair's text, without repetitions."""
         span = self.of(side)
-        return _listed(self._words[side.ids[span][chosen[span]]].tolist())
+        return _listed(self.compared.words[side.ids[span][chosen[span]]].tolist())
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -167,12 +166,12 @@ def _gold_words(pair: _Pair) -> str:
 def _spelling(pair: _Pair) -> str:
     match = pair.match
     near = match.content & ~match.exact & (match.credit > 0)
-    inside = pair.features["squashed"] or pair.features["inside"]
+    inside = match.squashed[pair.place] or match.inside[pair.place]
     return (
         _parts(
             ("found in another spelling or form", pair.words(match.gold, near)),
             ("run together or apart", pair.words(match.gold, match.content) if inside else ""),
-            ("abbreviated", pair.words(match.gold, match.content) if pair.features["acronym"] else ""),
+            ("abbreviated", pair.words(match.gold, match.content) if match.acronym[pair.place] else ""),
         )
         or "no word is spelled otherwise"
     )
@@ -195,20 +194,15 @@ def _numbers(pair: _Pair) -> str:
 
 def _negation(pair: _Pair) -> str:
     match = pair.match
-    words = pair.words(match.answer, match.answer.has(Mark.NEGATION) & ~match.answer_gold & ~match.answer_asked)
-    if pair.features["polarity"]:
-        return "both say the same of yes and no" if pair.features["polarity"] > 0 else "one says yes, the other no"
-    if pair.features["negated"]:
-        return f"beside the gold words: {words}"
-    return f"elsewhere in the answer: {words}" if words else "nothing is negated"
+    own = match.answer.has(Mark.NEGATION) & ~match.answer_gold & ~match.answer_asked
+    return _parts(("in the answer", pair.words(match.answer, own))) or "nothing is negated"
 
 
 def _alternatives(pair: _Pair) -> str:
     match = pair.match
-    beside = "beside the gold words" if pair.features["either_near"] else "joins other words"
     return (
         _parts(
-            (beside, pair.words(match.answer, match.answer.has(Mark.EITHER) & ~match.answer_asked)),
+            ("joined by", pair.words(match.answer, match.answer.has(Mark.EITHER) & ~match.answer_asked)),
             ("hedged by", pair.words(match.answer, match.answer.has(Mark.HEDGE) & ~match.answer_gold)),
         )
         or "the answer gives one candidate"
@@ -237,17 +231,19 @@ def _position(pair: _Pair) -> str:
 
 
 def _question(pair: _Pair) -> str:
-    kind = next((kind for kind in QUESTIONS[:-1] if pair.features[f"asks_{kind}"]), QUESTIONS[-1])
+    kind = QUESTIONS[int(pair.compared.kinds[pair.place])]
     asked = pair.words(pair.match.gold, pair.match.content & pair.match.gold_asked)
     asks = "how many" if kind == "count" else kind
-    text = f"asks: {asks}; the answer takes up {pair.features['question_told']:.0%} of its words"
+    taken_up = float(pair.compared.case.question_share[pair.place])
+    text = f"asks: {asks}; the answer takes up {taken_up:.0%} of its words"
     return text + (f"; gold words that it has itself: {asked}" if asked else "")
 
 
 def _list(pair: _Pair) -> str:
-    if pair.features["parts"] < 2:
+    number = int(pair.compared.parts.number[pair.place])
+    if number < 2:
         return "the gold answer has one part"
-    return f"{pair.features['parts']:.0f} parts, of the least found {pair.features['parts_found']:.0%}"
+    return f"{number} parts, of the least found {pair.features['parts_found']:.0%}"
 
 
 _SAYS: dict[str, Callable[[_Pair], str]] = {

@@ -28,6 +28,8 @@ class Feature(NamedTuple):
     evidence: str
 
 
+#: The kinds of questions that the trees know.
+ASKS = ("who", "when")
 FEATURES = (
     Feature("recall_new", +1, "gold words"),
     Feature("recall", +1, "gold words"),
@@ -39,27 +41,16 @@ FEATURES = (
     Feature("first_found", +1, "gold words"),
     Feature("last_found", +1, "gold words"),
     Feature("parts_found", +1, "list"),
-    Feature("parts", 0, "list"),
     Feature("in_order", +1, "gold words"),
     Feature("precision", +1, "gold words"),
     Feature("precision_all", +1, "gold words"),
     Feature("exact", +1, "gold words"),
-    Feature("respelled", 0, "spelling"),
-    Feature("squashed", +1, "spelling"),
     Feature("inside", +1, "spelling"),
-    Feature("acronym", +1, "spelling"),
-    Feature("kin", 0, "spelling"),
     Feature("extra_words", -1, "other candidates"),
-    Feature("extra_names", -1, "other candidates"),
-    Feature("extra_numbers", -1, "other candidates"),
     Feature("early_names", -1, "other candidates"),
     Feature("answer_words", 0, "length"),
     Feature("first_sentence", +1, "position"),
     Feature("position", -1, "position"),
-    Feature("spread", -1, "position"),
-    Feature("question_told", 0, "question"),
-    Feature("echo", -1, "question"),
-    Feature("repeats", -1, "question"),
     Feature("told_there", 0, "question"),
     Feature("gold_asked", 0, "question"),
     Feature("numbers_found", +1, "numbers"),
@@ -67,26 +58,18 @@ FEATURES = (
     Feature("numbers_contradicted", -1, "numbers"),
     Feature("number_off", -1, "numbers"),
     Feature("year", +1, "numbers"),
-    Feature("month", +1, "numbers"),
     Feature("same_kind", -1, "numbers"),
     Feature("roughly", 0, "numbers"),
-    Feature("gold_numbers", 0, "numbers"),
     Feature("gold_is_number", 0, "numbers"),
-    Feature("negated", -1, "negation"),
     Feature("negations", -1, "negation"),
-    Feature("polarity", +1, "negation"),
     Feature("refusal", -1, "refusal"),
-    Feature("either_near", -1, "alternatives"),
-    Feature("eithers", -1, "alternatives"),
     Feature("hedges", -1, "alternatives"),
-    Feature("gold_words", 0, "gold answer"),
     Feature("gold_names", 0, "gold answer"),
-    *(Feature(f"asks_{kind}", 0, "question") for kind in QUESTIONS[:-1]),
+    *(Feature(f"asks_{kind}", 0, "question") for kind in ASKS),
 )
 NAMES = tuple(feature.name for feature in FEATURES)
 
-_REACH = 4  # words between a negation and what it negates
-_GAP = 3  # places between gold words that still belong together
+_YEAR, _MONTH, _OTHER = 1, 2, 3  # kinds of numbers
 _FAR = 200.0  # the position of a gold word that does not occur
 
 
@@ -113,9 +96,9 @@ def by_name(compared: Compared) -> dict[str, Floats]:
         **_of_words(pairs, compared.parts),
         **_of_position(pairs),
         **_of_numbers(pairs),
-        **_of_logic(pairs),
+        **_of_doubts(pairs),
         "refusal": compared.refusal.astype(np.float64),
-        **{f"asks_{kind}": (compared.kinds == place).astype(np.float64) for place, kind in enumerate(QUESTIONS[:-1])},
+        **{f"asks_{kind}": (compared.kinds == QUESTIONS.index(kind)).astype(np.float64) for kind in ASKS},
     }
 
 
@@ -138,14 +121,11 @@ def _of_words(pairs: Match, parts: Parts) -> dict[str, Floats]:
     begins[1:] = answer.has(Mark.SENTENCE)[:-1]
     begins[answer.starts[:-1][np.diff(answer.starts) > 0]] = True
     names = extra & answer.has(Mark.CAPITAL) & ~begins
-    numbers = extra & answer.has(Mark.NUMBER) & ~answer.has(Mark.WEAK)
     # The first and the last content word of a gold answer: they matter most in a name.
     places = np.flatnonzero(content)
     first, last = np.zeros(gold.count), np.zeros(gold.count)
     last[gold.text[places]] = credit[places]
     first[gold.text[places[::-1]]] = credit[places[::-1]]
-    asked = ~pairs.question.has(Mark.FUNCTION)
-    question_told = share(pairs.question.per_text(pairs.question_answered & asked), pairs.question.per_text(asked))
     gold_in_answer = pairs.answer_gold & spoken
     recall_all = share(gold.per_text(credit), np.diff(gold.starts))
     exact = (gold.per_text(content & (credit < 1)) == 0) & (answer.per_text(spoken & ~pairs.answer_gold) == 0)
@@ -160,29 +140,15 @@ def _of_words(pairs: Match, parts: Parts) -> dict[str, Floats]:
         "first_found": first,
         "last_found": last,
         "parts_found": parts.least,
-        "parts": np.minimum(parts.number, 6),
         "in_order": _in_order(pairs),
         "precision": share(answer.per_text(gold_in_answer & free), answer.per_text(free)),
         "precision_all": share(answer.per_text(gold_in_answer), answer.per_text(spoken)),
         "exact": (exact & (np.diff(answer.starts) > 0) & (np.diff(gold.starts) > 0)).astype(np.float64),
-        "respelled": share(gold.per_text(content & (credit > 0) & (credit < 1)), gold.per_text(content)),
-        "squashed": pairs.squashed.astype(np.float64),
         "inside": pairs.inside.astype(np.float64),
-        "acronym": pairs.acronym.astype(np.float64),
-        "kin": share(gold.per_text(content & pairs.kin), gold.per_text(content)),
         "extra_words": np.log1p(answer.per_text(extra)),
-        "extra_names": np.log1p(answer.per_text(names)),
         "early_names": np.log1p(answer.per_text(names & (_sentence(answer) == 0))),
-        "extra_numbers": np.log1p(answer.per_text(numbers)),
         "answer_words": np.minimum(np.log1p(np.diff(answer.starts)), np.log1p(60)),
-        "question_told": question_told,
-        "repeats": np.where(answer.per_text(free) == 0, question_told, 0.0),
-        "echo": share(
-            answer.per_text(spoken & pairs.answer_asked & ~pairs.answer_gold),
-            answer.per_text(spoken),
-        ),
         "gold_asked": share(gold.per_text(content & pairs.gold_asked), gold.per_text(content)),
-        "gold_words": np.minimum(np.log1p(gold.per_text(content)), np.log1p(12)),
         "gold_names": share(gold.per_text(gold.has(Mark.CAPITAL) & content), gold.per_text(content)),
     }
 
@@ -219,11 +185,8 @@ def _of_position(pairs: Match) -> dict[str, Floats]:
     pair = gold.text[is_found]
     place = (places - answer.starts[pair]).astype(np.float64)
     first = np.full(gold.count, np.inf)
-    last = np.full(gold.count, -np.inf)
     np.minimum.at(first, pair, place)
-    np.maximum.at(last, pair, place)
-    n_found = np.bincount(pair, minlength=gold.count)
-    none = n_found == 0
+    none = np.bincount(pair, minlength=gold.count) == 0
     sentence = _sentence(answer)
     in_first = sentence[places] == 0
     # The share of the question's words in the sentence with the first gold word.
@@ -231,12 +194,10 @@ def _of_position(pairs: Match) -> dict[str, Floats]:
     np.maximum.at(first_sentence, pair, np.where(place == first[pair], sentence[places], -1))
     asked = pairs.answer_asked & pairs.answer_content & (sentence == first_sentence[answer.text])
     content = ~pairs.question.has(Mark.FUNCTION)
-    spread = np.where(none, 0, last - first + 1 - n_found)
     return {
         "first_sentence": share(np.bincount(pair, in_first, gold.count), gold.per_text(new)),
         "told_there": np.minimum(share(answer.per_text(asked), pairs.question.per_text(content)), 1.0),
         "position": np.log1p(np.where(none, _FAR, np.minimum(first, _FAR))),
-        "spread": np.log1p(np.clip(spread, 0, _FAR)),
     }
 
 
@@ -251,34 +212,33 @@ def _of_numbers(pairs: Match) -> dict[str, Floats]:
     is_found = pairs.credit == 1
     against = np.zeros(gold.count)
     same_kind = np.zeros(gold.count)
-    state = {}
-    for code in (1, 2, 3):
+    year = np.zeros(gold.count)
+    for code in (_YEAR, _MONTH, _OTHER):
         is_kind = kind == code
         n_others = answer.per_text(other_kind == code)
         n_gold, n_found = gold.per_text(is_kind), gold.per_text(is_kind & is_found)
         against += np.where((n_gold > n_found) & (n_others > 0), n_gold - n_found, 0)
         same_kind += np.where(n_gold > 0, n_others, 0)
-        state[code] = np.where(n_gold == 0, 0, np.where(n_found == n_gold, 1, np.where(n_others > 0, -1, -0.5)))
+        if code == _YEAR:
+            year = np.where(n_gold == 0, 0, np.where(n_found == n_gold, 1, np.where(n_others > 0, -1, -0.5)))
     numbers, hits = gold.per_text(kind > 0), gold.per_text((kind > 0) & is_found)
     return {
         "numbers_found": np.where(numbers > 0, share(hits, numbers), 0.5),
         "numbers_missing": np.minimum(numbers - hits, 4),
         "numbers_contradicted": np.minimum(against, 4),
         "number_off": _off(pairs, number & ~is_found),
-        "year": state[1],
-        "month": state[2],
+        "year": year,
         "same_kind": np.log1p(same_kind),
         "roughly": np.minimum(gold.per_text(pairs.rough), 1),
-        "gold_numbers": np.minimum(numbers, 4),
         "gold_is_number": share(numbers, gold.per_text(pairs.content)),
     }
 
 
 def _kind(value: Floats, month: Bools) -> Floats:
-    """0 is not a number, 1 a year, 2 a month, 3 any other number."""
+    """What kind of number each item is, 0 if none."""
     with np.errstate(invalid="ignore"):
         year = (value >= 1000) & (value <= 2100) & (value == np.floor(value))
-    return np.where(month, 2, np.where(year, 1, np.where(np.isnan(value), 0, 3)))
+    return np.where(month, _MONTH, np.where(year, _YEAR, np.where(np.isnan(value), 0, _OTHER)))
 
 
 def _off(pairs: Match, missing: Bools) -> Floats:
@@ -300,59 +260,12 @@ def _off(pairs: Match, missing: Bools) -> Floats:
     return off
 
 
-def _of_logic(pairs: Match) -> dict[str, Floats]:
+def _of_doubts(pairs: Match) -> dict[str, Floats]:
+    """How many negations and hedges the answer has that are not the gold answer's; none count if that one negates."""
     gold, answer = pairs.gold, pairs.answer
-    gold_negates = gold.per_text(gold.has(Mark.NEGATION)) > 0
-    is_gold = pairs.answer_gold & pairs.answer_content
-    is_gold &= ~pairs.answer_asked | (answer.per_text(is_gold & ~pairs.answer_asked) == 0)[answer.text]
-    negation = answer.has(Mark.NEGATION) & ~pairs.answer_gold
-    either = answer.has(Mark.EITHER) & ~pairs.answer_gold
-    stop = answer.has(Mark.SENTENCE)
-    turn = stop.copy()
-    turn[:-1] |= answer.has(Mark.TURN)[1:]  # "not Lyon but Paris"
-    negated = _share_beside(answer, is_gold, _near(answer, negation, turn | answer.has(Mark.CLAUSE)), stop)
-    asked = pairs.answer_asked
+    own = ~pairs.answer_gold
+    n_negations = answer.per_text(answer.has(Mark.NEGATION) & own & ~pairs.answer_asked)
     return {
-        "negated": np.where(gold_negates, 0, negated),
-        "negations": np.where(gold_negates, 0, np.minimum(answer.per_text(negation & ~asked), 4)),
-        "polarity": _polarity(gold, answer),
-        "either_near": _share_beside(answer, is_gold, _near(answer, either & ~asked, turn), stop),
-        "eithers": np.minimum(answer.per_text(either & ~asked), 4),
-        "hedges": np.minimum(answer.per_text(answer.has(Mark.HEDGE) & ~pairs.answer_gold), 4),
+        "negations": np.where(gold.per_text(gold.has(Mark.NEGATION)) > 0, 0, np.minimum(n_negations, 4)),
+        "hedges": np.minimum(answer.per_text(answer.has(Mark.HEDGE) & own), 4),
     }
-
-
-def _share_beside(side: Texts, is_hit: Bools, near: Bools, stops: Bools) -> Floats:
-    """The share of hits in a run of hits of which one is `near`: a negation applies to the whole run."""
-    places = np.flatnonzero(is_hit)
-    block = counted(stops) - stops
-    text = side.text[places]
-    apart = (np.diff(places) > _GAP) | (np.diff(text) > 0) | (np.diff(block[places]) > 0)
-    run = np.concatenate([[0], np.cumsum(apart)]) if len(places) else places
-    of_run = np.bincount(run, near[places]) > 0 if len(places) else np.zeros(0, bool)
-    return share(np.bincount(text, of_run[run], side.count), np.bincount(text, minlength=side.count))
-
-
-def _near(side: Texts, flags: Bools, stops: Bools) -> Bools:
-    """Which items have a flagged one within reach before or after them, with no stop between."""
-    near = np.zeros(len(flags), bool)
-    block = counted(stops) - stops
-    for step in range(1, min(_REACH, len(flags) - 1) + 1):
-        same_block = (side.text[step:] == side.text[:-step]) & (block[step:] == block[:-step])
-        near[step:] |= flags[:-step] & same_block
-        near[:-step] |= flags[step:] & same_block
-    return near
-
-
-def _polarity(gold: Texts, answer: Texts) -> Floats:
-    """1 where both say yes or both say no, -1 where they differ, 0 where the gold answer says neither."""
-    polarities = []
-    for side in (gold, answer):
-        first = side.starts[:-1]
-        has_items = np.diff(side.starts) > 0
-        marks = np.zeros(side.count, np.int64)
-        marks[has_items] = side.marks[first[has_items]]
-        yes, no = marks & Mark.YES != 0, marks & Mark.NO != 0
-        polarities.append(np.where(no, -1, np.where(yes, 1, 0)))
-    gold_decides = (polarities[0] != 0) & (np.diff(gold.starts) == 1)
-    return np.where(gold_decides, np.where(polarities[1] == 0, 0, polarities[0] * polarities[1]), 0).astype(np.float64)

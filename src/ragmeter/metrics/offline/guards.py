@@ -38,6 +38,7 @@ from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
 
 NO_CAP = 1.0
 NOT_SURE = 0.8
+WRONG = 0.2
 _LONGEST = 700  # words
 _BRIEF = 20  # words beside the gold ones
 _HEAP = 25  # other words, where the answer does not take up the question
@@ -95,7 +96,7 @@ class Case:
         answered = pairs.question.per_text(pairs.question_answered & asked) - pairs.gold.per_text(asked_gold)
         return share(np.maximum(answered, 0), pairs.question.per_text(asked))
 
-    @property
+    @cached_property
     def bare(self) -> Bools:
         """Where hardly anything is said of what was asked."""
         return np.asarray(self.question_share < SAYS_NOTHING)
@@ -113,8 +114,21 @@ class Case:
     @cached_property
     def bare_alternatives(self) -> Bools:
         """Where a brief answer has the gold words only among alternatives, and they are not two names of one thing."""
-        either = self.alternatives[0] & self.bare & self.brief
+        pairs, mentions = self.pairs, self.mentions
+        answer = pairs.answer
+        has_other = answer.per_text(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked) > 0
+        asks = has_other & (answer.per_text(answer.has(Mark.ASKS)) > 0)  # "Who was it? Ann or Ben."
+        beside_question = asks & mentions.all_are(mentions.question_share < SAYS_NOTHING)
+        either = self.alternatives[0] & (self.bare | beside_question) & self.brief
         return either & ~rephrased(either, self.answers, self.table)
+
+    @property
+    def only_question(self) -> Bools:
+        """Where the answer is the question, once or several times: its words, no others, as many or a multiple."""
+        pairs = self.pairs
+        n_others = pairs.answer.per_text(~pairs.answer_asked) + pairs.question.per_text(~pairs.question_answered)
+        lengths = np.diff(pairs.answer.starts), np.maximum(np.diff(pairs.question.starts), 1)
+        return np.asarray((n_others == 0) & (lengths[0] > 0) & (lengths[0] % lengths[1] == 0))
 
     @property
     def echo(self) -> Bools:
@@ -157,8 +171,9 @@ class Guard(NamedTuple):
     floor: float = 0.0
 
 
-def _other_numbers(_: Case, features: Features) -> Bools:
-    none_there = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0) & (features["roughly"] <= 0)
+def _other_numbers(case: Case, features: Features) -> Bools:
+    none_there = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0)
+    none_there &= case.pairs.gold.per_text(case.pairs.rough) == 0
     return np.asarray(none_there & (features["numbers_contradicted"] > 0))
 
 
@@ -193,24 +208,27 @@ GUARDS = {
         lambda case, features: case.same_polarity & (features["recall_all"] < 1), 0.65,
     ),
     "bare refusal": Guard(
-        "the answer declines to answer, and says nothing of what was asked", 0.4,
+        "the answer declines to answer, and says nothing of what was asked", WRONG,
         lambda case, _: case.refusal & case.bare,
+    ),
+    "only the question": Guard(
+        "the answer says the question back, and nothing else", WRONG, lambda case, _: case.only_question
     ),
     "another name": Guard(
         "another name stands in the place of one of the gold answer's", 0.45,
         lambda case, _: another_name(case.pairs, case.titles),
     ),
-    "negated": Guard("the gold words stand only beside a negation", 0.45, lambda case, _: case.negated),
+    "negated": Guard("the gold words stand only beside a negation", WRONG, lambda case, _: case.negated),
     "bare alternatives": Guard(
-        "the gold words stand only among alternatives" + _BARE, 0.45,
+        "the gold words stand only among alternatives" + _BARE, WRONG,
         lambda case, _: case.bare_alternatives,
     ),
     "bare negation": Guard(
-        "the gold words stand only where something is negated" + _BARE, 0.45,
+        "the gold words stand only where something is negated" + _BARE, WRONG,
         lambda case, _: case.negations[1] & case.bare,
     ),
     "bare and not said": Guard(
-        "the gold words are only asked about, or a 'but' follows them" + _BARE, 0.45,
+        "the gold words are only asked about, or a 'but' follows them" + _BARE, WRONG,
         lambda case, _: case.not_said & case.bare & case.brief,
     ),
     "bare heap": Guard(

@@ -1,22 +1,22 @@
 """Whether a gold answer and an answer say yes or no to the same thing: "Dogs are not allowed" and "Dogs are allowed".
 
 A text is read as clauses. Each has a sign, by its negations, and concepts with a sign each: "allowed" and "banned" are
-the two ends of one concept, in `words.toml`. Two texts are compared by the concepts that they share, or else by the
-negations of the clauses that have words in common. Answers to a yes / no question are compared with the question too,
-so that "No." and "Dogs are banned." agree. What can't be decided stays undecided.
+the two ends of one concept, in `poles.toml`. Answers to a yes / no question are compared with the question, so that
+"No." and "Dogs are banned." agree; other answers with the gold answer. What can't be decided stays undecided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 import regex
 
-from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.poles import Poles, poles
 from ragmeter.metrics.offline.tables import Mark, plain
@@ -25,14 +25,17 @@ from ragmeter.metrics.offline.vocabulary import Bools, Chunked
 _STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
 _LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")
 _FREE = regex.compile(r"(\w+)-free\b")
-_NUMBER = regex.compile(r"\d")
 _NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
+#: Spanish questions that ask for more than yes or no; it has no word that begins the others.
+_ASKS_MORE = regex.compile(
+    r"\b(?:qué|quién(?:es)?|cuándo|dónde|cuánt[oa]s?|cómo|cuál(?:es)?)\b|^\W*(?:(?:a|de|en|por|con|para|desde|hasta)\s+)?"
+    r"(?:que|quien(?:es)?|cuando|donde|cuant[oa]s?|como|cual(?:es)?|adonde)\b",
+    regex.IGNORECASE,
+)
 _FEWEST = 3  # words of a clause between commas; a shorter part belongs to the clause before it
-_FEW = 2  # content words: a shorter negation is an answer to the whole question, "it comes without one"
 _TAKEN_UP = 0.5  # of the question's content words: an answer with these and without a negation says yes
 _VERBATIM = 4  # words
 _SHORT = 60  # words of an answer that is compared with the gold answer alone
-_JOINED = 15  # words more, as some are joined to phrases
 _MOST = 1500  # characters of a text that are read
 _SAME_BEGINNING = 5  # letters of two words that count as forms of one word
 _RESTATED = 0.5  # of the gold answer's other content words, so that the same polarity means the same answer
@@ -47,22 +50,18 @@ class Polarity(NamedTuple):
 
 @dataclass(frozen=True)
 class Clause:
-    """The content words of a clause, its sign by negations, and the sign of each concept in it."""
+    """The words of a clause, its content words, its sign by negations, and the sign of each concept in it."""
 
+    order: tuple[str, ...]
     content: frozenset[str]
     sign: int
-    negates: bool
     concepts: Mapping[int, int]
-    is_choice: bool  # it has both ends of a concept
-    order: tuple[str, ...]  # all words
+    has_both_ends: bool
 
     def overall(self, poles: Poles) -> int:
         """The sign, with concepts of which one end says yes and the other no."""
-        sign = self.sign
-        for concept, end in self.concepts.items():
-            if poles.affirms(concept):
-                sign = sign * end * self.sign  # a concept's end has the sign of the clause in it already
-        return sign
+        ends = [end * self.sign for concept, end in self.concepts.items() if poles.affirms(concept)]
+        return self.sign * min(ends, default=1)
 
 
 @dataclass(frozen=True)
@@ -73,56 +72,67 @@ class Statement:
     clauses: tuple[Clause, ...]
 
     @cached_property
-    def clause_of(self) -> dict[int, Clause]:
-        """The first clause with each concept."""
-        first: dict[int, Clause] = {}
-        for clause in self.clauses:
-            for concept in clause.concepts:
-                first.setdefault(concept, clause)
-        return first
-
-    @property
-    def offers_both_ends(self) -> bool:
-        """Whether a question names both ends of a concept: "before or after meals", "true or false"."""
-        return any(clause.is_choice for clause in self.clauses)
-
-    @cached_property
     def content(self) -> frozenset[str]:
         """The content words of all clauses."""
         return frozenset().union(*(clause.content for clause in self.clauses))
 
-    @property
-    def negates(self) -> bool:
-        """Whether a clause has a negation."""
-        return any(clause.negates for clause in self.clauses)
+    @cached_property
+    def concepts(self) -> frozenset[int]:
+        """The concepts of all clauses."""
+        return frozenset().union(*(clause.concepts for clause in self.clauses))
 
-    @property
-    def has_polarity(self) -> bool:
-        """Whether there is anything to compare."""
-        return bool(self.lead or self.negates or self.clause_of)
+    @cached_property
+    def negates(self) -> bool:
+        """Whether a clause is negated."""
+        return any(clause.sign < 0 for clause in self.clauses)
+
+    def compares(self, poles: Poles) -> bool:
+        """Whether two things are compared, whose order matters."""
+        return any(not poles.words["comparisons"].isdisjoint(clause.order) for clause in self.clauses)
 
 
 def polarities(questions: Chunked, references: Chunked, answers: Chunked, language: str) -> Polarity:
     """Compare each answer with its gold answer; only gold answers with a polarity take time."""
-    n_rows = len(answers.of_row)
-    polarity = Polarity(np.zeros(n_rows, bool), np.zeros(n_rows, bool))
+    polarity = Polarity(np.zeros(len(answers.of_row), bool), np.zeros(len(answers.of_row), bool))
     known = poles(language)
     if known is None:
         return polarity
-    nothing = Statement(0, ())
-    golds = [
-        _statement(text[:_MOST], known) if known.may_have_polarity(words(plain(text[:_MOST]))) else nothing
-        for text in references.texts
-    ]
-    candidate = np.array([gold.has_polarity for gold in golds], bool)[references.of_row]
-    for row in np.flatnonzero(candidate).tolist():
+    glances = [_glance(text, known) for text in references.texts]
+    is_candidate = np.array([glance.decides or bool(glance.reach) for glance in glances], bool)
+    for row in np.flatnonzero(is_candidate[references.of_row]).tolist():
         question, reference, answer = (
-            side.texts[_number(side.of_row, row)][:_MOST] for side in (questions, references, answers)
+            side.texts[side.of_row[row]][:_MOST] for side in (questions, references, answers)
         )
-        relation = compare(question, golds[_number(references.of_row, row)], answer, known)
+        if not _may_decide(question, glances[references.of_row[row]], answer, known):
+            continue
+        relation = compare(question, reference, answer, known)
         polarity.opposite[row] = relation < 0 and not _has_verbatim(answer, reference)
-        polarity.same[row] = relation > 0 and _adds_nothing(question, reference, answer)
+        polarity.same[row] = relation > 0 and not _differs(question, reference, answer)
     return polarity
+
+
+class _Glance(NamedTuple):
+    """A quick look at a gold answer, before any text is read."""
+
+    words: frozenset[str]
+    decides: bool  # it has a negation, a yes or a no
+    reach: set[int]  # the concepts that it may have
+
+
+def _glance(text: str, poles: Poles) -> _Glance:
+    order = words(plain(text[:_MOST]))
+    decides = any(poles.concepts[word].decides for word in order)
+    return _Glance(frozenset(order), decides, poles.reach(order))
+
+
+def _may_decide(question: str, gold: _Glance, answer: str, poles: Poles) -> bool:
+    """Whether it is worth reading the texts: words that both have are no opposites, unless two things are compared."""
+    if gold.decides or _is_polar(question, poles):
+        return True
+    if answer.count(" ") > _SHORT:
+        return False
+    shared = frozenset() if gold.words & poles.words["comparisons"] else gold.words
+    return not poles.reach(words(plain(answer)), shared).isdisjoint(gold.reach)
 
 
 def _has_verbatim(answer: str, reference: str) -> bool:
@@ -131,193 +141,153 @@ def _has_verbatim(answer: str, reference: str) -> bool:
     return len(gold) >= _VERBATIM and f" {' '.join(gold)} " in f" {' '.join(words(plain(answer)))} "
 
 
-def _number(of_row: Ids, row: int) -> int:
-    return int(of_row[row])
+def _differs(question: str, reference: str, answer: str) -> bool:
+    """Whether the answer has a number or a name of its own in place of one of the gold answer's."""
+    known, answered = (set(words(plain(text))) for text in (f"{question} {reference}", answer))
+    numbers = [{word for word in words(plain(text)) if word[0].isdigit()} for text in (reference, answer)]
+    names = [set(map(plain, _NAME.findall(text))) for text in (reference, answer)]
+    return any(gold - answered and own - known for gold, own in (numbers, names))
 
 
-def compare(question: str, gold: Statement, answer: str, poles: Poles) -> int:
+def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     """1 if the answer says the same as the gold answer, -1 if it says the opposite, 0 if that is not clear."""
-    is_polar = poles.is_polar(question)
-    if not is_polar and answer.count(" ") > 2 * _SHORT:
+    is_polar = _is_polar(question, poles)
+    if not is_polar and answer.count(" ") > _SHORT:
         return 0
-    order = words(plain(answer))
-    if not is_polar and len(order) > _SHORT + _JOINED:
-        return 0
-    if not (is_polar or gold.negates or gold.lead) and not poles.may_share(order, _open_concepts(gold, order, poles)):
-        return 0
-    negated = poles.negated_forms(order, [*words(plain(question)), *gold.content])
-    answered = _statement(answer, poles, negated)
-    asked = _statement(question, poles)
-    if not answered.clauses and not answered.lead:
-        return 0
-    if is_polar and not asked.offers_both_ends:
-        signs = [_sign(side, asked, poles) for side in (gold, answered)]
-        if all(signs):
-            return signs[0] * signs[1]
+    gold, asked = read(reference, poles), read(question, poles)
+    answered = _read(answer, poles, gold.content | asked.content)
+    if is_polar and not any(clause.has_both_ends for clause in asked.clauses):
+        signs = _answer_to(asked, gold, poles) * _answer_to(asked, answered, poles)
+        if signs:
+            return abs(signs) if _restricts(gold, poles) and _restricts(answered, poles) else signs
     elif gold.lead and answered.lead:
         return gold.lead * answered.lead
     return _directly(asked, gold, answered, poles)
 
 
-def _open_concepts(gold: Statement, order: Sequence[str], poles: Poles) -> Collection[int]:
-    """The gold answer's concepts but those of words that the answer has too: a quick look, before a text is read.
+def _is_polar(question: str, poles: Poles) -> bool:
+    """Whether a question asks for a yes or a no."""
+    if not poles.words["polar"]:
+        return _ASKS_MORE.search(question) is None
+    beginnings = [part.split()[:1] for part in question.casefold().replace("’", "'").split(",")]
+    return any(begin and begin[0].strip("\"'¿") in poles.words["polar"] for begin in beginnings)
 
-    These are no opposites, see `_same_words`. Words that may be part of a phrase are left to it.
-    """
-    if any(poles.compares(clause.order) for clause in gold.clauses):
-        return gold.clause_of
-    both = {word for clause in gold.clauses for word in clause.order}.intersection(order) - poles.phrase_words
-    same = {concept for word in both for concept in poles.concepts_of(word)}
-    return [concept for concept in gold.clause_of if concept < 0 or concept not in same]
+
+def _answer_to(asked: Statement, statement: Statement, poles: Poles) -> int:
+    """Whether a text says yes (1) or no (-1) to a question."""
+    if statement.lead or not statement.clauses:
+        return statement.lead
+    first = statement.clauses[0]
+    sign = _relation(statement, asked, poles)
+    # "They are not.", "You may bring them along.", "Pets are welcome."
+    is_reply = first.order[0] in poles.words["subjects"] or any(map(poles.affirms, statement.concepts))
+    if not sign and (is_reply or statement.negates or not statement.content):
+        sign = min(clause.overall(poles) for clause in statement.clauses)
+    elif sign > 0 and not is_reply and not asked.concepts & statement.concepts:
+        sign = int(len(_common(asked.content, statement.content)) >= _TAKEN_UP * len(asked.content))
+    return -1 if sign > 0 and _restricts(statement, poles) and not _restricts(asked, poles) else sign
+
+
+def _restricts(statement: Statement, poles: Poles) -> bool:
+    """Whether a text is about a part: "Only guide dogs are allowed."."""
+    return not poles.words["only"].isdisjoint(word for clause in statement.clauses for word in clause.order)
+
+
+def _relation(statement: Statement, other: Statement, poles: Poles, without: frozenset[int] = frozenset()) -> int:
+    """The relation of the first clause that has a concept in common with the other text, or else of the most alike."""
+    by_words = (0, 0)
+    for clause in statement.clauses:
+        by_concepts = (0, 0, 0)
+        for mate in other.clauses:
+            shared = clause.concepts.keys() & mate.concepts.keys() - without - {-1}
+            n_words = len(_common(clause.content, mate.content))
+            if shared and (len(shared), n_words) > by_concepts[:2]:
+                by_concepts = len(shared), n_words, _by_concepts(clause, mate, shared, poles)
+            if n_words > by_words[0]:
+                by_words = n_words, clause.overall(poles) * mate.overall(poles)
+        if by_concepts[0]:
+            return by_concepts[2]
+    return by_words[1]
+
+
+def _by_concepts(clause: Clause, other: Clause, shared: Iterable[int], poles: Poles) -> int:
+    """1 where two clauses agree on the concepts that they share, else -1; "support was dropped" turns one around."""
+    turned = prod(
+        end * clause.sign for concept, end in clause.concepts.items() if poles.turns(concept) and concept not in shared
+    )
+    agree = min(clause.concepts[concept] * other.concepts[concept] for concept in shared)
+    return agree * turned * _swapped(clause, other, poles)
+
+
+def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
+    """-1 where the two sides of a comparison have changed places: "A is older than B" and "B is younger than A"."""
+    sides = []
+    for clause in (first, other):
+        at = next((place for place, word in enumerate(clause.order) if word in poles.words["comparisons"]), None)
+        if at is None:
+            return 1
+        halves = clause.order[:at], clause.order[at:]
+        sides += [
+            {word for word in half if poles.is_content(word) and not poles.concepts[word].ends} for half in halves
+        ]
+    crossed = sides[0] & sides[3] and sides[1] & sides[2]
+    return -1 if crossed and not sides[0] & sides[2] and not sides[1] & sides[3] else 1
 
 
 def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Poles) -> int:
     """Compare a short answer with the gold answer, whatever the question."""
-    if sum(len(clause.order) for clause in answered.clauses) > _SHORT:
-        return 0
-    pole_roots = {poles.root(word) for clause in gold.clauses for word in clause.order if poles.concepts_of(word)}
-    rest = [word for word in gold.content - asked.content if word not in pole_roots]
+    order = [word for clause in gold.clauses for word in clause.order]
+    own = [word for clause in answered.clauses for word in clause.order]
+    poles_of_gold = {poles.roots[word] for word in order if poles.concepts[word].ends}
+    rest = gold.content - asked.content - poles_of_gold
     n_restated = len(_common(rest, answered.content))
-    relation = _by_concepts(answered, gold, poles, _same_words(gold, answered, poles), frozenset(asked.clause_of))
+    without: frozenset[int] = frozenset()
+    if not gold.negates and not gold.compares(poles):  # words that both texts have are no opposites
+        roots = {poles.roots[word] for word in own}
+        without = frozenset(c for word in order if poles.roots[word] in roots for c in poles.concepts[word].ends)
+    if gold.concepts & answered.concepts - without - {-1}:
+        relation = _relation(answered, gold, poles, without)
+    elif gold.negates and len(_common(gold.content, answered.content)) >= _RESTATED * len(gold.content):
+        relation = _relation(answered, gold, poles, gold.concepts)
+    else:
+        relation = _by_quantity(answered, gold)
     if relation < 0 and rest and not n_restated:
         return 0
-    if not relation and gold.negates and len(_common(gold.content, answered.content)) >= _RESTATED * len(gold.content):
-        relation = _by_negation(gold, answered, poles)
-    if relation > 0 and not rest and not gold.negates and not any(map(poles.affirms, gold.clause_of)):
-        return 0  # two words of one end are no synonyms: "risen" and "more"
-    doubted = relation > 0 and _is_doubted(gold, answered, poles)
-    return 0 if doubted or (relation > 0 and n_restated < _RESTATED * len(rest)) else relation
-
-
-def _is_doubted(gold: Statement, answered: Statement, poles: Poles) -> bool:
-    """Whether an answer denies something in other words than a negation: "A would be a mistake"."""
-    own = {word for clause in answered.clauses for word in clause.order}.difference(
-        *(clause.order for clause in gold.clauses)
-    )
-    own -= {
-        word for word in own if word in poles.negators or not poles.concepts_of(word).keys().isdisjoint(gold.clause_of)
-    }
-    return any(poles.table.marks.get(word, 0) & Mark.DENIAL for word in own)
-
-
-def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset[int]:
-    """The concepts of words that both texts have, unless something is negated or compared: they are no opposites."""
-    if gold.negates or any(poles.compares(clause.order) for clause in gold.clauses):
-        return frozenset()
-    roots = {poles.root(word) for clause in answered.clauses for word in clause.order}
-    both = [word for clause in gold.clauses for word in clause.order if poles.root(word) in roots]
-    return frozenset(concept for word in both for concept in poles.concepts_of(word))
-
-
-def _sign(side: Statement, asked: Statement, poles: Poles) -> int:
-    """Whether a text says yes (1) or no (-1) to a question."""
-    if side.lead:
-        return side.lead
-    sign = _by_concepts(side, asked, poles)
-    if not sign and side.clauses and (not side.content or (side.negates and len(side.content) < _FEW)):
-        sign = side.clauses[0].overall(poles)  # "They are not."
-    if not sign:
-        sign = _by_negation(side, asked, poles)
-        if sign > 0 and len(_common(asked.content, side.content)) < _TAKEN_UP * len(asked.content):
-            return 0
-    restricted = poles.restricts(side.clauses[0].order) and not any(
-        poles.restricts(clause.order) for clause in asked.clauses
-    )
-    return 0 if sign > 0 and restricted else sign  # "Only guide dogs are allowed."
-
-
-def _by_concepts(
-    answered: Statement,
-    other: Statement,
-    poles: Poles,
-    without: frozenset[int] = frozenset(),
-    asked: frozenset[int] = frozenset(),
-) -> int:
-    """Compare the concepts that both have, in the first clause that has any; those that say yes or no come first.
-
-    Quantities ("nobody") only decide where nothing else does.
-    """
-    shared = [(clause, _shared_concepts(clause, other, without)) for clause in answered.clauses]
-    decisive = [(clause, both) for clause, both in shared if any(map(poles.affirms, both))]
-    for clause, both in decisive or shared:
-        if both:
-            return min(_relation(clause, other.clause_of[concept], concept, asked, poles) for concept in both)
-    for clause in answered.clauses:
-        for concept in clause.concepts:
-            if concept < 0 and concept in other.clause_of:
-                opposite = other.clause_of[concept]
-                if _common(clause.content, opposite.content) or not (clause.content and opposite.content):
-                    return clause.concepts[concept] * opposite.concepts[concept]
-    return 0
-
-
-def _shared_concepts(clause: Clause, other: Statement, without: frozenset[int]) -> list[int]:
-    """The clause's concepts, quantities left out, that the other text has too."""
-    return [
-        concept for concept in clause.concepts if concept > 0 and concept in other.clause_of and concept not in without
-    ]
-
-
-def _relation(clause: Clause, other: Clause, concept: int, asked: frozenset[int], poles: Poles) -> int:
-    """1 where two clauses agree on a concept; what turns the first one around counts too: "support was dropped"."""
-    relation = clause.concepts[concept] * other.concepts[concept] * _swapped(clause, other, concept, poles)
-    for extra, end in clause.concepts.items():
-        if poles.turns(extra) and extra not in other.concepts and extra not in asked:
-            relation *= end * clause.sign
+    if relation > 0:
+        is_about = bool(rest) or bool(_common(gold.content - poles_of_gold, answered.content))
+        is_synonym = is_about or gold.negates or any(map(poles.affirms, gold.concepts))  # "risen" and "more" are none
+        denies = any(
+            poles.table.marks.get(word, 0) & Mark.DENIAL and word not in poles.words["negators"]
+            for word in set(own) - set(order)
+            if not poles.concepts[word].ends.keys() & gold.concepts
+        )  # "A would be a mistake"
+        return int(is_synonym and not denies and n_restated >= _RESTATED * len(rest))
     return relation
 
 
-def _swapped(first: Clause, other: Clause, concept: int, poles: Poles) -> int:
-    """-1 where the two sides of a comparison have changed places: "A is older than B" and "B is younger than A"."""
-    if not (poles.compares(first.order) and poles.compares(other.order)):
-        return 1
-    sides = []
-    for clause in (first, other):
-        at = next(place for place, word in enumerate(clause.order) if concept in poles.concepts_of(word))
-        around = clause.order[:at], clause.order[at + 1 :]
-        sides.append([{poles.root(word) for word in part} & clause.content for part in around])
-    (before, after), (other_before, other_after) = sides
-    crossed = before & other_after and after & other_before
-    return -1 if crossed and not before & other_before and not after & other_after else 1
+def _by_quantity(statement: Statement, other: Statement) -> int:
+    """Compare "everybody" and "nobody", which only decide where nothing else does."""
+    for clause in statement.clauses:
+        for mate in other.clauses:
+            both = clause.concepts.get(-1, 0) * mate.concepts.get(-1, 0)
+            if both and (_common(clause.content, mate.content) or not (clause.content and mate.content)):
+                return both
+    return 0
 
 
-def _by_negation(first: Statement, second: Statement, poles: Poles) -> int:
-    """Compare the signs of the two clauses that have most words in common."""
-    best, sign = 0, 0
-    for clause in first.clauses:
-        for other in second.clauses:
-            n_shared = len(_common(clause.content, other.content))
-            if n_shared > best:
-                best, sign = n_shared, clause.overall(poles) * other.overall(poles)
-    return sign
-
-
-def _common(first: Sequence[str] | frozenset[str], second: frozenset[str]) -> list[str]:
+def _common(first: Iterable[str], second: frozenset[str]) -> list[str]:
     """The words of `first` that `second` has, in any form."""
     beginnings = {word[:_SAME_BEGINNING] for word in second if len(word) >= _SAME_BEGINNING}
     return [word for word in first if word in second or word[:_SAME_BEGINNING] in beginnings]
 
 
-def _adds_nothing(question: str, reference: str, answer: str) -> bool:
-    """Whether the answer has no number or name of its own in place of one of the gold answer's."""
-    known = plain(f"{question} {reference}")
-    answered = plain(answer)
-    for pattern in (_NUMBER, _NAME):
-        is_number = pattern is _NUMBER
-        gold, own = (
-            {word for word in words(plain(text)) if _NUMBER.search(word)}
-            if is_number
-            else set(map(plain, _NAME.findall(text)))
-            for text in (reference, answer)
-        )
-        missing = {word for word in gold if word not in words(answered)}
-        if missing and {word for word in own if word not in words(known)}:
-            return False
-    return True
+@lru_cache(maxsize=4_096)
+def read(text: str, poles: Poles) -> Statement:
+    """A gold answer or a question as a statement."""
+    return _read(text, poles, frozenset())
 
 
-@lru_cache(maxsize=16_384)
-def _statement(text: str, poles: Poles, negated: frozenset[str] = frozenset()) -> Statement:
+def _read(text: str, poles: Poles, known: frozenset[str]) -> Statement:
     names = frozenset(words(plain(" ".join(_NAME.findall(text)))))
     folded = _FREE.sub(r"without \1", plain(text)).strip(" \"'¿¡*")
     lead, rest = _lead(folded, text, poles)
@@ -326,13 +296,20 @@ def _statement(text: str, poles: Poles, negated: frozenset[str] = frozenset()) -
     for stop in [*_STOP.finditer(rest), None]:
         piece = words(rest[begin : stop.start()] if stop else rest[begin:])
         begin = stop.end() if stop else begin
-        comma = stop is None or stop[0] == ","
-        if parts and parts[-1] and (len(piece) < _FEWEST or len(parts[-1]) < _FEWEST) and comma:
+        is_comma = stop is None or stop[0] == ","
+        if parts and (len(piece) < _FEWEST or len(parts[-1]) < _FEWEST) and is_comma:
             parts[-1] += piece
         elif piece:
             parts.append(piece)
-    clauses = [clause for part in parts for clause in poles.split(poles.joined(part, negated))]
-    return Statement(lead, tuple(_clause(clause, names, poles) for clause in clauses))
+    clauses: list[list[str]] = []
+    for part in parts:
+        clauses.append([])
+        for word in poles.joined(part, known):
+            if word in poles.words["joins"] or word in poles.words["ahead"]:
+                clauses.append([])
+            if word not in poles.words["joins"]:
+                clauses[-1].append(word)
+    return Statement(lead, tuple(_clause(clause, names, poles) for clause in clauses if clause))
 
 
 def _lead(folded: str, text: str, poles: Poles) -> tuple[int, str]:
@@ -340,33 +317,34 @@ def _lead(folded: str, text: str, poles: Poles) -> tuple[int, str]:
     hedge, comma, after = folded.partition(", ")
     if comma and " " not in hedge and hedge not in poles.leads:
         folded = after
-    for phrase, sign in poles.leads.get((words(folded[:40]) or [""])[0], ()):
+    begin = words(folded[:40])
+    for length in range(min(4, len(begin)), 0, -1):
+        phrase = " ".join(begin[:length])
+        sign = poles.leads.get(phrase, 0)
         rest = folded[len(phrase) :]
-        if folded.startswith(phrase) and not rest[:1].isalnum():
-            following = words(rest[:40])[:1]
-            accented = phrase == "si" and "í" in text[:4].lower()
-            if _LEAD_ENDS.match(rest) or accented or (rest[:1] == " " and following and following[0] in poles.subjects):
-                return sign, folded if poles.concepts_of(phrase) else rest  # "False" is a concept too
+        if sign and folded.startswith(phrase):
+            is_accented = phrase == "si" and "í" in text[:4].lower()
+            is_followed = begin[length : length + 1] != [] and begin[length] in poles.words["subjects"]
+            if _LEAD_ENDS.match(rest) or is_accented or is_followed:
+                return sign, folded if poles.concepts[phrase].ends else rest  # "False" is a concept too
     return 0, folded
 
 
-def _clause(order: Sequence[str], names: frozenset[str], poles: Poles) -> Clause:
+def _clause(order: list[str], names: frozenset[str], poles: Poles) -> Clause:
     """A clause of these words. Names are no concepts and no negations: New York, No Country for Old Men."""
-    n_negations = poles.negations(word for word in order if word not in names)
-    sign = -1 if n_negations % 2 else 1
+    own = [word for word in order if word not in names]
+    sign = poles.sign(own)
     concepts: dict[int, int] = {}
     ends: set[tuple[int, int]] = set()
-    for place, word in enumerate(order):
-        if word in names or (
-            word in poles.table.months and order[place + 1 : place + 2][:1] and order[place + 1].isdecimal()
-        ):
-            continue  # a name, or May 2017
-        ends |= set(poles.concepts_of(word).items())
-        for concept, end in poles.concepts_of(word).items():
+    for word, following in pairwise([*own, ""]):
+        if word in poles.table.months and following.isdecimal():
+            continue  # May 2017
+        ends |= set(poles.concepts[word].ends.items())
+        for concept, end in poles.concepts[word].ends.items():
             if concept > 0:
                 concepts[concept] = sign * min(end, concepts.get(concept, sign) * sign)
             elif concept not in concepts:  # "not everybody", but "nobody" is no negation of itself
                 concepts[concept] = end * (-1 if "not" in order else 1)
-    content = frozenset(poles.root(word) for word in order if poles.is_content(word))
-    is_choice = any((concept, -end) in ends for concept, end in ends if concept > 0)
-    return Clause(content, sign, n_negations > 0, concepts, is_choice, tuple(order))
+    content = frozenset(poles.roots[word] for word in order if poles.is_content(word))
+    has_both_ends = any((concept, -end) in ends for concept, end in ends if concept > 0)
+    return Clause(tuple(order), content, sign, concepts, has_both_ends)

@@ -1,82 +1,52 @@
-"""The words of a language that turn a statement around: negations, yes and no, and words with an opposite."""
+"""The words of a language that turn a statement around, from `poles.toml`: negations, yes and no, and opposites."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import chain, pairwise
+from typing import Any
 
-import regex
+from ragmeter.metrics.offline.tables import Mark, Table, plain, table
+from ragmeter.metrics.offline.vocabulary import stemming
 
-from ragmeter.metrics.normalize import known_languages, stemmer
-from ragmeter.metrics.offline.tables import Mark, Table, polarity_words, table
-
-_ASKS_MORE = regex.compile(
-    r"\b(?:qué|quién|quiénes|cuándo|dónde|cuánt[oa]s?|cómo|cuál|cuáles)\b"
-    r"|^\W*(?:(?:a|de|en|por|con|para|desde|hasta)\s+)?"
-    r"(?:que|quien|quienes|cuando|donde|cuant[oa]s?|como|cual|cuales|adonde)\b",
-    regex.IGNORECASE,
-)
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "des")
 _LONGEST_PHRASE = 4  # words
 _SHORTEST_STEM = 3  # letters
 _SHORTEST_BASE = 4  # letters after a prefix
+_CONTRACTED = {"can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not")}
 
 
 @dataclass(frozen=True, eq=False)
 class Poles:
-    """One language's words. Concepts have numbers: above 0, or below 0 if they are quantities ("nobody")."""
+    """One language's words. Concepts have numbers: above 0, or -1 for quantities ("nobody")."""
 
-    language: str
     table: Table
+    words: Mapping[str, frozenset[str]]  # the lists of `poles.toml` that are not concepts
     ends: Mapping[str, Mapping[int, int]]  # by word or stem: its concepts, and at which end of each it is
     n_turning: int  # the first concepts: one end turns the rest of the clause around, as in "support was dropped"
     n_affirming: int  # these and some more: one end says yes, the other no
-    phrases: frozenset[str]
-    negators: frozenset[str]
-    concord: frozenset[str]
-    innocuous: frozenset[str]
-    leads: Mapping[str, tuple[tuple[str, int], ...]]  # by the first word, longer phrases first
-    auxiliaries: frozenset[str]
-    subjects: frozenset[str]
-    joins: frozenset[str]
-    comparisons: frozenset[str]
-    only: frozenset[str]
+    phrases: Mapping[tuple[str, ...], str]  # by the stems of their words
+    leads: Mapping[str, int]  # what says yes or no at the beginning of an answer
+    roots: _Roots
+    concepts: _Concepts = field(init=False)
 
-    @cached_property
-    def begin_phrases(self) -> frozenset[str]:
-        """The first words of phrases."""
-        return frozenset(phrase.split("_")[0] for phrase in self.phrases)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "concepts", _Concepts(self))
 
-    @cached_property
-    def phrase_words(self) -> frozenset[str]:
-        """All words of phrases."""
-        return frozenset(word for phrase in self.phrases for word in phrase.split("_"))
-
-    @cached_property
-    def concepts_of_phrases(self) -> dict[str, frozenset[int]]:
-        """For the first word of phrases, the concepts of all of them."""
-        concepts: dict[str, set[int]] = {}
-        for phrase in self.phrases:
-            concepts.setdefault(phrase.split("_")[0], set()).update(self.concepts_of(phrase))
-        return {word: frozenset(numbers) for word, numbers in concepts.items()}
-
-    @property
-    def prefix_means(self) -> str:
-        """The negation that a prefix stands for."""
-        return "no" if self.language == "es" else "not"
-
-    def may_have_polarity(self, order: Iterable[str]) -> bool:
-        """Whether one of these words can say anything of yes and no: a quick look, before a text is read."""
-        return any(_is_pole(self, word) for word in order)
-
-    def may_share(self, order: Iterable[str], concepts: Collection[int]) -> bool:
-        """Whether one of these words can belong to one of the concepts: a quick look, before a text is read."""
-        return bool(concepts) and any(
-            not self.concepts_of(word).keys().isdisjoint(concepts)
-            or not self.concepts_of_phrases.get(word, frozenset()).isdisjoint(concepts)
-            for word in order
-        )
+    def reach(self, order: Sequence[str], without: frozenset[str] = frozenset()) -> set[int]:
+        """The concepts that these words may have, alone or in a phrase; some words count in a phrase only."""
+        concepts: set[int] = set()
+        for word, following in pairwise([*order, ""]):
+            entry = self.concepts[word]
+            if entry.ends and word not in without:
+                concepts.update(entry.ends)
+            if entry.phrases:
+                concepts.update(entry.phrases.get(self.roots[following], ()))
+        return concepts
 
     def affirms(self, concept: int) -> bool:
         """Whether one end of the concept says yes, and the other no."""
@@ -86,158 +56,122 @@ class Poles:
         """Whether one end of the concept turns what it is said of around."""
         return 0 < concept <= self.n_turning
 
-    def root(self, word: str) -> str:
-        """The word's stem."""
-        return _stem(self.language, word)
-
-    def concepts_of(self, word: str) -> Mapping[int, int]:
-        """The concepts of a word, by itself or by its stem, and its end of each."""
-        return _concepts(self, word)
-
-    def negated_forms(self, order: Sequence[str], others: Sequence[str]) -> frozenset[str]:
-        """The words with a prefix such as "un-" whose other part is a word here or in the other texts."""
-        prefixed = [word for word in order if _base(word)]
-        known = {self.root(word) for word in (*order, *others)} if prefixed else set()
-        return frozenset(word for word in prefixed if self.root(_base(word)) in known)
-
     def is_content(self, word: str) -> bool:
         """Whether the word says something of its own."""
-        marks = self.table.marks.get(word, 0)
-        if self.table.numbers.get(word, (0, 0))[1] & Mark.WEAK:  # "without one"
-            return False
-        return not marks & (Mark.FUNCTION | Mark.NEGATION | Mark.YES | Mark.NO) and word not in self.negators
+        marks = self.table.marks.get(word, 0) & (Mark.FUNCTION | Mark.NEGATION | Mark.YES | Mark.NO)
+        weak = self.table.numbers.get(word, (0, 0))[1] & Mark.WEAK  # "without one"
+        return not marks and not weak and word not in self.words["negators"]
 
-    def joined(self, order: Sequence[str], negated: frozenset[str]) -> list[str]:
-        """The words, with phrases such as "no longer" as one word, "don't" as "do not", and negated forms apart."""
+    def joined(self, order: Sequence[str], known: frozenset[str]) -> list[str]:
+        """The words, with phrases as one word, "don't" as "do not", "unattended" apart where "attended" is known."""
         spread: list[str] = []
         for word in order:
-            if word in negated:
-                spread.append(self.prefix_means)
-                word = _base(word)
-            if word.endswith("n't"):
-                spread += ["can" if word == "can't" else "will" if word == "won't" else word[:-3], "not"]
-            elif word == "cannot":
-                spread += ["can", "not"]
+            base = _base(word)
+            if base and not self.concepts[word].ends and self.roots[base] in known:
+                spread += ["not", base]
+            elif word.endswith("n't") or word in _CONTRACTED:
+                spread += _CONTRACTED.get(word, (word[:-3], "not"))
+            elif word in self.words["particles"] and len(spread) > 1 and spread[-1] in self.words["subjects"]:
+                spread.insert(-1, word)  # "turned it down"
             else:
                 spread.append(word)
+        stems = [self.roots[word] for word in spread]
         joined, place = [], 0
         while place < len(spread):
-            for length in range(min(_LONGEST_PHRASE, len(spread) - place), 0, -1):
-                phrase = "_".join(spread[place : place + length])
-                if length == 1 or phrase in self.phrases:
-                    joined.append(phrase)
-                    place += length
-                    break
+            length = _LONGEST_PHRASE if self.concepts[spread[place]].phrases else 1
+            while length > 1 and tuple(stems[place : place + length]) not in self.phrases:
+                length -= 1
+            joined.append(self.phrases[tuple(stems[place : place + length])] if length > 1 else spread[place])
+            place += length
         return joined
 
-    def restricts(self, order: Iterable[str]) -> bool:
-        """Whether a clause is about a part only: "only guide dogs"."""
-        return not self.only.isdisjoint(order)
-
-    def compares(self, order: Iterable[str]) -> bool:
-        """Whether a clause compares two things, whose order matters."""
-        return not self.comparisons.isdisjoint(order)
-
-    def split(self, order: Sequence[str]) -> list[list[str]]:
-        """The words between those that join clauses, where what follows is a clause of its own."""
-        clauses: list[list[str]] = [[]]
-        for word in order:
-            if word in self.joins:
-                clauses.append([])
-            else:
-                clauses[-1].append(word)
-        return [clause for clause in clauses if clause]
-
-    def negations(self, order: Iterable[str]) -> int:
-        """How many times a clause is negated. In Spanish, "no vino nadie" is negated once."""
-        negators = [word for word in order if word in self.negators]
-        if "neither" in negators or len(negators) > 1:
+    def sign(self, order: Sequence[str]) -> int:
+        """-1 if the words are negated, else 1. In Spanish, "no vino nadie" is negated once."""
+        negators = [word for word in order if word in self.words["negators"]]
+        if len(negators) > 1:
             negators = [word for word in negators if word != "nor"]
-        agreeing = [word for word in negators if word in self.concord]
-        others = [word for word in negators if word not in self.concord]
-        return len(others) + (1 if agreeing and not others else 0)
-
-    def is_polar(self, question: str) -> bool:
-        """Whether a question asks for a yes or a no."""
-        if not self.auxiliaries:
-            return _ASKS_MORE.search(question) is None
-        beginnings = [part.split()[:1] for part in question.casefold().replace("’", "'").split(",")]
-        return any(begin and begin[0].strip("\"'¿") in self.auxiliaries for begin in beginnings)
+        agreeing = [word for word in negators if word in self.words["concord"]]
+        n_others = len(negators) - len(agreeing)
+        return -1 if (n_others + bool(agreeing and not n_others)) % 2 else 1
 
 
-@lru_cache(maxsize=200_000)
+@dataclass(frozen=True)
+class Word:
+    """What a word says of yes and no."""
+
+    ends: Mapping[int, int]
+    phrases: Mapping[str, set[int]]  # by the second word's stem: the concepts of phrases that begin so
+    decides: bool  # a negation, a yes or a no
+
+
+class _Roots(dict[str, str]):
+    """The stem of each word that was asked for."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._stem = stemming(language)
+
+    def __missing__(self, word: str) -> str:
+        return self.setdefault(word, word if "_" in word else self._stem(word))
+
+
+class _Concepts(dict[str, Word]):
+    """What each word says that was asked for, by itself, by its stem, or by what follows a prefix such as "un-"."""
+
+    def __init__(self, poles: Poles) -> None:
+        super().__init__()
+        self._poles = poles
+        self._phrases: dict[str, dict[str, set[int]]] = {}
+        for (first, second, *_), phrase in poles.phrases.items():
+            self._phrases.setdefault(first, {}).setdefault(second, set()).update(poles.ends.get(phrase, ()))
+
+    def __missing__(self, word: str) -> Word:
+        poles = self._poles
+        ends = poles.ends.get(word) or poles.ends.get(poles.roots[word])
+        if ends is None and (base := _base(word)):
+            ends = {concept: -end for concept, end in self[base].ends.items() if concept > 0}
+        decides = word in poles.words["negators"] or word in poles.leads or word.endswith("n't")
+        return self.setdefault(word, Word(ends or {}, self._phrases.get(poles.roots[word], {}), decides))
+
+
 def _base(word: str) -> str:
     """The word without a prefix such as "un-"; nothing if it has none."""
-    prefix = next((prefix for prefix in _PREFIXES if word.startswith(prefix)), "")
+    prefix = next(filter(word.startswith, _PREFIXES), "") if word.startswith(_PREFIXES) else ""
     return word[len(prefix) :] if prefix and len(word) - len(prefix) >= _SHORTEST_BASE else ""
 
 
-@lru_cache(maxsize=200_000)
-def _concepts(poles: Poles, word: str) -> Mapping[int, int]:
-    ends = poles.ends.get(word) or poles.ends.get(poles.root(word))
-    if ends is None and (base := _base(word)):
-        ends = {concept: -end for concept, end in _concepts(poles, base).items() if concept > 0}
-    return ends or {}
-
-
-@lru_cache(maxsize=200_000)
-def _is_pole(poles: Poles, word: str) -> bool:
-    begins = word in poles.negators or word in poles.leads or word in poles.begin_phrases or word.endswith("n't")
-    return begins or bool(poles.concepts_of(word))
-
-
 @cache
-def _stemming(language: str) -> Callable[[str], str]:
-    stem = stemmer(language) if language in known_languages() else None
-    return str if stem is None else lambda word: str(stem.stemWord(word))
-
-
-@lru_cache(maxsize=200_000)
-def _stem(language: str, word: str) -> str:
-    return word if "_" in word else _stemming(language)(word)
-
-
-def _forms(language: str, word: str, with_stem: bool) -> set[str]:
-    """The word and its stem. A word that ends in "!" stands for itself alone: "cancelled" is a state, "cancel" not."""
-    stem = _stem(language, word)
-    return {word.rstrip("!")} | ({stem} if with_stem and len(stem) >= _SHORTEST_STEM and "!" not in word else set())
+def _read() -> dict[str, Any]:
+    text = files("ragmeter.metrics.offline").joinpath("poles.toml").read_text(encoding="utf-8")
+    return tomllib.loads(plain(text))
 
 
 @cache
 def poles(language: str) -> Poles | None:
-    """The words of a language, if `words.toml` has them."""
-    read = polarity_words(language)
-    if "affirms" not in read:
+    """The words of a language, if `poles.toml` has them."""
+    lists = _read().get(language)
+    if lists is None:
         return None
-    turns, affirms, opposites = (read[key].split() for key in ("turns", "affirms", "opposites"))
+    roots = _Roots(language)
+    kinds = [lists[name].strip().splitlines() for name in ("turns", "affirms", "opposites")]
     ends: dict[str, dict[int, int]] = {}
-    entries = [*enumerate([*turns, *affirms, *opposites], 1), (-1, read["quantity"])]
-    for concept, entry in entries:
-        for side, end in zip(entry.split("/"), (1, -1), strict=True):
-            for word in side.split("|"):
-                for form in _forms(language, word, concept > 0):
+    for concept, line in [*enumerate(chain(*kinds), 1), (-1, lists["quantity"])]:
+        for side, end in zip(line.split("/"), (1, -1), strict=True):
+            for word in side.split():
+                # "cancelled!" is a state, and stands for itself: "cancel" is none
+                stem = roots[word] if concept > 0 and not word.endswith("!") else ""
+                for form in {word.rstrip("!"), stem if len(stem) >= _SHORTEST_STEM else word.rstrip("!")}:
                     ends.setdefault(form, {}).setdefault(concept, end)
-    negators, innocuous = read["negators"].split(), read["innocuous"].split()
-    leads = [
-        (word.replace("_", " "), sign) for key, sign in (("affirmed", 1), ("denied", -1)) for word in read[key].split()
-    ]
+    words = {name: frozenset(lists.get(name, "").split()) for name in lists.keys() | {"concord"}}
+    phrases = {word for word in ends.keys() | words["negators"] | words["innocuous"] | words["joins"] if "_" in word}
     return Poles(
-        language=language,
         table=table(language),
+        words=words,
         ends=ends,
-        n_turning=len(turns),
-        n_affirming=len(turns) + len(affirms),
-        phrases=frozenset(word for word in (*ends, *negators, *innocuous, *read["joins"].split()) if "_" in word),
-        negators=frozenset(negators),
-        concord=frozenset(read.get("concord", "").split()),
-        innocuous=frozenset(innocuous),
-        leads={
-            first: tuple(lead for lead in sorted(leads, key=lambda lead: -len(lead[0])) if lead[0].split()[0] == first)
-            for first in {phrase.split()[0] for phrase, _ in leads}
-        },
-        auxiliaries=frozenset(read["polar"].split()),
-        subjects=frozenset(read["subjects"].split()),
-        joins=frozenset(read["joins"].split()),
-        comparisons=frozenset(read["comparisons"].split()),
-        only=frozenset(read["only"].split()),
+        n_turning=len(kinds[0]),
+        n_affirming=len(kinds[0]) + len(kinds[1]),
+        phrases={tuple(roots[part] for part in phrase.split("_")): phrase for phrase in sorted(phrases)},
+        leads={word.replace("_", " "): 1 for word in words["affirmed"]}
+        | {word.replace("_", " "): -1 for word in words["denied"]},
+        roots=roots,
     )

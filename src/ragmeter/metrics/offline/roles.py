@@ -6,7 +6,6 @@ other. `1-3` is not `3-1`. "Croatia, who beat France" does not say that France w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -17,16 +16,12 @@ from ragmeter.metrics.offline.tables import plain, tables
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked
 
 _MOST = 4000  # characters of an answer that are read
+_MOST_OF_DATE = 80  # characters of a gold answer in which a date is looked for
+_LONGEST_YEAR, _LONGEST_SCORE = 20, 20  # characters of a gold answer that is a year or a score
 _YEAR = regex.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 _ONLY_YEAR = regex.compile(r"\D{0,12}([12]\d{3})\W{0,3}")
 _SCORE = regex.compile(r"\W*(\d{1,2})\s*(?:[-–—−:]|to)\s*(\d{1,2})\W*")
 _SCORES = regex.compile(r"(?<![\d.,:/–-])(\d{1,2})\s*(?:[-–—−:]|to)\s*(\d{1,2})(?![\d.,:/–-]\d)")
-_ASKS_FOR_WINNER = regex.compile(
-    r"\b(?:won|wins|win|winner|champions?|champion|gano|ganan|ganador|ganadora|campeon|campeona|campeones)\b"
-)
-_ASKS_FOR_LOSER = regex.compile(
-    r"\b(?:beat|beats|defeat|defeated|against|lose|lost|runner|opponent|vencio|derroto|contra|perdio|rival|subcampeon)\b"
-)
 _BEATS = regex.compile(
     r"(?:\b(?:beat|beats|beating|defeated|defeats|defeating|overcame|thrashed|edged|victory over|win over|won against"
     r"|vencio a|derroto a|gano a|batio a|venciendo a|derrotando a)(?: (?:the|a|an|el|la|los|las|al))?\s+)$"
@@ -37,25 +32,19 @@ _BEFORE = 40  # characters before a name in which a verb like "beat" stands
 def contradicted_by_another(questions: Chunked, references: Chunked, answers: Chunked) -> Bools:
     """Pairs with a year alone for gold, where another gold answer has the year's date, and the answer another date."""
     is_contradicted = np.zeros(len(answers.of_row), bool)
-    years = [_ONLY_YEAR.fullmatch(text[:40]) for text in references.texts]
-    months = [_dated(text[:80]) for text in references.texts]
-    is_year = np.array([year is not None and not month for year, month in zip(years, months, strict=True)], bool)
-    has_month = np.array([bool(month) for month in months], bool)
-    pairs = np.flatnonzero(is_year[references.of_row])
-    dated = np.flatnonzero(has_month[references.of_row])
-    if not len(pairs) or not len(dated):
-        return is_contradicted
+    years = [_ONLY_YEAR.fullmatch(text) if len(text) < _LONGEST_YEAR else None for text in references.texts]
+    is_year = np.array([year is not None and not _dated(year[0]) for year in years], bool)[references.of_row]
     row_numbers = _rows(questions, answers)
     golds: dict[int, list[int]] = {}
-    for pair in dated.tolist():
+    for pair in np.flatnonzero(~is_year & np.isin(row_numbers, row_numbers[is_year])).tolist():
         golds.setdefault(int(row_numbers[pair]), []).append(int(references.of_row[pair]))
-    for pair in pairs.tolist():
-        year = years[int(references.of_row[pair])]
-        others = golds.get(int(row_numbers[pair]), ())
-        known = {month for gold in others for of_year, month in months[gold] if year and of_year == year[1]}
-        if known and year:
-            said = {month for of_year, month in _dated(answers.texts[int(answers.of_row[pair])]) if of_year == year[1]}
-            is_contradicted[pair] = bool(said) and known.isdisjoint(said)
+    for pair in np.flatnonzero(is_year).tolist():
+        others, year = golds.get(int(row_numbers[pair])), years[references.of_row[pair]]
+        if others and year:
+            dates = [_dated(references.texts[gold][:_MOST_OF_DATE]) for gold in others]
+            known = {month for of_gold in dates for of_year, month in of_gold if of_year == year[1]}
+            own = {month for of_year, month in _dated(answers.texts[answers.of_row[pair]]) if of_year == year[1]}
+            is_contradicted[pair] = bool(known and own) and known.isdisjoint(own)
     return is_contradicted
 
 
@@ -90,26 +79,20 @@ def _months() -> dict[str, int]:
     return {name: month for table in tables().values() for name, month in table.months.items() if len(name) > 2}
 
 
-def swapped_roles(questions: Chunked, references: Chunked, answers: Chunked) -> Bools:
+def swapped_roles(asks_for_winner: Bools, references: Chunked, answers: Chunked) -> Bools:
     """Pairs with a score the other way round, and those where a winner is asked for and the gold one is beaten."""
     is_swapped = np.zeros(len(answers.of_row), bool)
-    scores = [_SCORE.fullmatch(text) if len(text) < 20 else None for text in references.texts]
+    scores = [_SCORE.fullmatch(text) if len(text) < _LONGEST_SCORE else None for text in references.texts]
     has_score = np.array([score is not None for score in scores], bool)[references.of_row]
     for row in np.flatnonzero(has_score).tolist():
-        score = scores[int(references.of_row[row])]
-        said = set(_SCORES.findall(answers.texts[int(answers.of_row[row])][:_MOST]))
+        score = scores[references.of_row[row]]
+        own = set(_SCORES.findall(answers.texts[answers.of_row[row]][:_MOST]))
         if score is not None and score[1] != score[2]:
-            is_swapped[row] = (score[2], score[1]) in said and (score[1], score[2]) not in said
-    for_winner = _asks_for_winner(questions.texts)
-    for row in np.flatnonzero(for_winner[questions.of_row]).tolist():
-        gold, answer = (plain(side.texts[int(side.of_row[row])][:_MOST]).strip(" .") for side in (references, answers))
+            is_swapped[row] = (score[2], score[1]) in own and (score[1], score[2]) not in own
+    for row in np.flatnonzero(asks_for_winner).tolist():
+        gold, answer = (plain(side.texts[side.of_row[row]][:_MOST]).strip(" .") for side in (references, answers))
         is_swapped[row] |= bool(gold) and _is_beaten(gold.removeprefix("the "), answer)
     return is_swapped
-
-
-def _asks_for_winner(questions: Iterable[str]) -> Bools:
-    folded = [plain(text) for text in questions]
-    return np.array([bool(_ASKS_FOR_WINNER.search(text)) and not _ASKS_FOR_LOSER.search(text) for text in folded], bool)
 
 
 def _is_beaten(gold: str, answer: str) -> bool:

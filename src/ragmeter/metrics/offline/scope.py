@@ -45,7 +45,8 @@ def alternatives(mentions: Mentions, asked: Asked, answers: Chunked, references:
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
     near = mentions.near(either, _REACH, before=_up_to_turns(mentions, either), after=sentences)
     # "X, Y or Z": a candidate with a comma after it, and an "or" before the last one.
-    listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, _TO_THE_LAST, after=sentences)
+    to_the_last = np.where(mentions.question_share < SAYS_NOTHING, NEVER, _TO_THE_LAST)
+    listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, to_the_last, after=sentences)
     hedge = answer.has(Mark.HEDGE | Mark.DOUBT) & ~pairs.answer_gold
     hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
     bare = mentions.bare

@@ -1,4 +1,4 @@
-"""The words of each language from `words.toml`, as look-up tables."""
+"""The words of each language from `words.toml` and `cldr.toml`, as look-up tables."""
 
 from __future__ import annotations
 
@@ -93,6 +93,8 @@ class Table:
     plural: frozenset[str]
     asks_list: frozenset[str]
     which: frozenset[str]
+    winner: frozenset[str]
+    loser: frozenset[str]
     asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
 
     def knows(self, word: str) -> bool:
@@ -108,6 +110,10 @@ class Table:
             word[-1] == "s" and len(word) > 3 and word[-2] not in "sui" and not self.marks.get(word, 0) & Mark.FUNCTION
             for word in nouns
         )
+
+    def asks_for_winner(self, words: list[str]) -> bool:
+        """Whether the question asks who won, and not whom somebody beat."""
+        return not self.winner.isdisjoint(words) and self.loser.isdisjoint(words)
 
     def kind_of_question(self, words: list[str]) -> str:
         """The kind of the question, by its first question word; longer phrases are tried first."""
@@ -125,13 +131,18 @@ def plain(text: str) -> str:
 
 @cache
 def _read() -> dict[str, Any]:
-    return tomllib.loads(plain(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
-
-
-def polarity_words(language: str) -> dict[str, Any]:
-    """The lists of a language as they are written, for `poles.py`."""
-    words: dict[str, Any] = _read().get(language, {})
-    return words
+    """The lists of `words.toml`, and beside them those of `cldr.toml`; a language's own words come first."""
+    by_hand, from_cldr = (
+        tomllib.loads(plain(Path(__file__).with_name(name).read_text(encoding="utf-8")))
+        for name in ("words.toml", "cldr.toml")
+    )
+    for language, lists in from_cldr.items():
+        words = by_hand.setdefault(language, {})
+        words["months"] = lists.get("months", "")
+        words["scales"] = lists.get("scales", {}) | words.get("scales", {})
+        words["units"] = f"{lists.get('units', '')} {words.get('units', '')}"
+        words.setdefault("kin", lists.get("kin", ""))
+    return by_hand
 
 
 @cache
@@ -177,7 +188,8 @@ def _table(words: dict[str, Any]) -> Table:
         numbers=_numbers(words),
         months={
             name: number for number, names in enumerate(words.get("months", "").split(), 1) for name in names.split("|")
-        },
+        }
+        | words.get("more_months", {}),
         ambiguous=frozenset(words.get("ambiguous", "").split()),
         units={name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")},
         capitals=frozenset(words.get("capitals", "").split()),
@@ -195,6 +207,8 @@ def _table(words: dict[str, Any]) -> Table:
         plural=frozenset(words.get("plural", "").split()),
         asks_list=frozenset(words.get("asks_list", "").split()),
         which=frozenset(words.get("which", "").split()),
+        winner=frozenset(words.get("winner", "").split()),
+        loser=frozenset(words.get("loser", "").split()),
         asks_first=_asks(words),
     )
 

@@ -160,7 +160,7 @@ class Vocabulary:
         self.language = language
         self.table: Table = table(language)
         self._lock = threading.Lock()
-        self._stem = _stemming(language)
+        self._stem = stemming(language)
         self._chunks: dict[str, int] = {}
         self._counts, self._firsts, self._items = Numbers(), Numbers(), Numbers()  # the last: of all chunks in a row
         self._ids: dict[_Plain, int] = {}
@@ -323,7 +323,8 @@ def vocabulary(language: str) -> Vocabulary:
         return current
 
 
-def _stemming(language: str) -> Callable[[str], str]:
+def stemming(language: str) -> Callable[[str], str]:
+    """The stemmer of a language; words stay as they are where there is none."""
     stem = stemmer(language) if language in known_languages() else None
     if stem is None:
         return lambda word: word
@@ -332,7 +333,7 @@ def _stemming(language: str) -> Callable[[str], str]:
 
 def languages_of(*sides: Chunked) -> list[str]:
     """Each row's language, detected by function words; the first side that has any decides."""
-    codes = list(tables())
+    codes = list(_by_function_words())
     language_of_row = np.full(len(sides[0].of_row), -1)
     hits_of = np.array([[False] * len(codes), *_function_words().values()], np.float64)
     number = _numbers_of_function_words()
@@ -352,9 +353,15 @@ def languages_of(*sides: Chunked) -> list[str]:
 
 
 @cache
+def _by_function_words() -> dict[str, Table]:
+    """The languages that can be told: those with function words."""
+    return {code: own for code, own in tables().items() if any(marks & Mark.FUNCTION for marks in own.marks.values())}
+
+
+@cache
 def _function_words() -> dict[str, list[bool]]:
     """Each function word, with a flag for each language that has it."""
-    by_language = tables()
+    by_language = _by_function_words()
     words = dict.fromkeys(
         word for entry in by_language.values() for word, marks in entry.marks.items() if marks & Mark.FUNCTION
     )

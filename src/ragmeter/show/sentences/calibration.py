@@ -17,10 +17,6 @@ UNKNOWN_DESIGN = (
     "the labels have no column `weight` or `stratum_rows`: they are taken for a simple random sample, and if they were "
     "chosen otherwise, every number here is off"
 )
-NOT_RANDOM = (
-    "the labels were not drawn at random: what they say of rows that were drawn more often counts for all rows with "
-    "the same probability; `ragmeter label RUN --by random` draws others"
-)
 CHANGED_ANSWERS = "{n:,} labels belong to answers that have changed since, and count for nothing"
 MANY_SKIPPED = "{n:,} rows were skipped: if they are harder than the others, the estimate is off"
 TIED = "{n:,} rows are left out because people are split evenly on them"

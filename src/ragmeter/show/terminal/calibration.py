@@ -93,7 +93,8 @@ def show_recalibration(result: Recalibration, output: Path) -> None:
     """The effect of recalibrating the offline judge on held-out rows, and how to use the result."""
     gain, out = result.gain, console()
     out.sentence(
-        f"labels: {gain.n:,} on {gain.n_groups:,} questions; on questions that had no part in it, by cross-validation:"
+        f"labels: {gain.n:,} on {gain.n_groups:,} questions (or conversations); by cross-validation, on those that had "
+        "no part in it:"
     )
     for title, before, after in (
         ("log loss", gain.log_loss_before, gain.log_loss_after),
@@ -102,12 +103,11 @@ def show_recalibration(result: Recalibration, output: Path) -> None:
     ):
         out.print(f"  {title}: {number(before)} as it is, {number(after)} adapted")
     out.print(f"  gain in log loss: {number(gain.gain)} ({interval(gain.interval)})")
-    for warning in result.warnings:
-        out.sentence(f"beware: {warning}", "red")
     if not result.helps:
         why = "adapting makes it worse" if gain.gain <= 0 else "the gain may be luck, and adapting by luck does harm"
         out.sentence(f"{why}, so nothing was written; more labels may help", "red")
         return
     out.sentence(f"written: {output}")
-    out.sentence(f"use it: --metrics 'offline_correct[calibration=\"{output}\"]'")
+    metric = result.verdicts_with(output)
+    out.sentence(f"use it: --metrics '{metric}'")
     out.sentence(f"or: ragmeter crag evaluate --judge cascade --offline-calibration {output}")

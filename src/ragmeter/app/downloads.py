@@ -1,0 +1,78 @@
+"""What a page shows as a file: all of its rows, or the report page."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import FileResponse, Response
+
+from ragmeter.app.queries import Database, Wish
+from ragmeter.app.side_by_side import chosen_rows
+from ragmeter.errors import UnknownNameError
+from ragmeter.io.write import write_rows
+from ragmeter.runs.run import Run
+from ragmeter.table import outcome_column
+
+_KINDS = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
+#: Rows that are read at once.
+_AT_ONCE = 5_000
+
+
+class _Download(FileResponse):
+    """A file that is deleted when it has been sent."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            Path(self.path).unlink(missing_ok=True)
+
+
+def exported_rows(run: Run, database: Database, wish: Wish, kind: str) -> Response:
+    """All columns of the rows that are wanted of a run."""
+    places = database.all_rows(run, wish)
+    parts = (places[begin : begin + _AT_ONCE] for begin in range(0, len(places), _AT_ONCE))
+    records = (record for part in parts for record in run.records(part, run.columns))
+    return _download(run.columns, ([record[name] for name in run.columns] for record in records), kind)
+
+
+def exported_side_by_side(runs: Sequence[Run], database: Database, query: Any, kind: str) -> Response:
+    """The questions that are chosen, with each run's answer and score."""
+    rows = chosen_rows(runs, query)
+    partners = database.partners(runs, rows)
+    shared = [name for name in ("qid", "question", "reference") if name in runs[0].columns]
+    own = ["answer", rows.metric, outcome_column(rows.metric)]
+
+    def lines() -> Iterator[list[Any]]:
+        for begin in range(0, partners.shape[1], _AT_ONCE):
+            places = partners[:, begin : begin + _AT_ONCE].tolist()
+            records = [run.records(of_run, [*shared, *own]) for run, of_run in zip(runs, places, strict=True)]
+            for of_row in zip(*records, strict=True):
+                yield [of_row[0][name] for name in shared] + [record.get(name) for record in of_row for name in own]
+
+    return _download([*shared, *(f"{run.name}.{name}" for run in runs for name in own)], lines(), kind)
+
+
+def report_page(runs: Sequence[Run]) -> Response:
+    """The page that can be sent to others."""
+    from ragmeter.show.report import MAX_ROWS
+    from ragmeter.show.report.page import render
+
+    headers = {"Content-Disposition": "attachment; filename=report.html"}
+    return Response(render(list(runs), max_rows=MAX_ROWS).html, media_type="text/html", headers=headers)
+
+
+def _download(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str) -> Response:
+    if kind not in _KINDS:
+        raise UnknownNameError("format", kind, _KINDS)
+    with tempfile.NamedTemporaryFile(delete=False) as file:
+        path = Path(file.name)
+    try:
+        write_rows(path, columns, rows, kind)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return _Download(path, media_type=_KINDS[kind], filename=f"rows.{kind}")
