@@ -11,20 +11,30 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from statistics import median
 
+import numpy as np
 import psutil
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from common import BenchmarkError, cores, progress, ragmeter_command, table
 from pyarrow import fs
-from samples import Sample
+from samples import Row, Sample
 
 _METRICS = "token_f1,exact_match,edit_distance"
 _FILES = 32
 _BUCKET = "ragmeter-bench"
+_THREADS, _PROCESSES = "threads, without an engine", "processes, without an engine"
+_ENGINES = {
+    _THREADS: (),
+    _PROCESSES: ("--executor", "processes"),
+    **{f"--engine {engine}": ("--engine", engine) for engine in ("threads", "local:1", "local:2", "local:3")},
+}
 #: Rows of one file in the store: the number of files grows with the rows, as a team's do.
 _ROWS_IN_STORE = 100_000
 _SERVER = """
@@ -49,37 +59,35 @@ class Watched:
 
 def cluster(folder: Path, *, quick: bool) -> None:
     """Both parts of the section."""
-    _engines(folder, 100_000 if quick else 1_000_000)
+    _engines(folder, *((100_000, 1) if quick else (1_000_000, 3)))
     _store(folder, (100_000, 300_000) if quick else (3_000_000, 30_000_000))
 
 
-def _engines(folder: Path, count: int) -> None:
+def _engines(folder: Path, count: int, rounds: int) -> None:
     """The same rows by threads, by processes and by workers."""
     progress(f"cluster, {count:,} rows in {_FILES} files")
     data = folder / "cluster"
     data.mkdir()
     for number in range(_FILES):
         pq.write_table(_rows(number * count // _FILES, (number + 1) * count // _FILES), data / f"{number:03}.parquet")
-    lines = []
+    taken: dict[str, list[Watched]] = {name: [] for name in _ENGINES}
     summaries = set()
-    base = 0.0
-    for name, options in (
-        ("threads, without an engine", ()),
-        ("processes, without an engine", ("--executor", "processes")),
-        ("--engine threads", ("--engine", "threads")),
-        ("--engine local:1", ("--engine", "local:1")),
-        ("--engine local:2", ("--engine", "local:2")),
-        ("--engine local:3", ("--engine", "local:3")),
-    ):
-        watched = _evaluate(str(data), str(folder / "runs"), "engines", options, dict(os.environ))
-        base = base or watched.seconds
-        shown = (f"{watched.seconds:.1f}", f"{watched.seconds / base:.2f}", f"{watched.cpu_seconds:.1f}")
-        lines.append((name, *shown, _mb(watched.driver), _mb(watched.worker)))
-        summaries.add((folder / "runs" / "engines" / "summary.json").read_text())
+    for _ in range(rounds):  # one after the other, so that what else the machine does meets all of them
+        for name, options in _ENGINES.items():
+            taken[name].append(_evaluate(str(data), str(folder / "runs"), "engines", options, dict(os.environ)))
+            summaries.add((folder / "runs" / "engines" / "summary.json").read_text())
     if len(summaries) > 1:
         raise BenchmarkError("engines give different summaries")
-    header = ("", "seconds", "of threads", "CPU seconds", "command MB", "worker MB")
-    table(f"{count:,} rows, {_METRICS}, {cores()} cores; all summaries are the same bytes", header, lines)
+    cpu = {name: median(watched.cpu_seconds for watched in taken[name]) for name in _ENGINES}
+    lines = []
+    for name, times in taken.items():
+        seconds = median(watched.seconds for watched in times)
+        ratios = [f"{cpu[name] / cpu[other]:.2f}" for other in (_THREADS, _PROCESSES)]
+        memory = [_mb(max(watched.driver for watched in times)), _mb(max(watched.worker for watched in times))]
+        lines.append((name, f"{seconds:.1f}", f"{cpu[name]:.1f}", *ratios, *memory))
+    header = ("", "seconds", "CPU seconds", "CPU of threads'", "of processes'", "command MB", "worker MB")
+    title = f"{count:,} rows, {_METRICS}, {cores()} cores, medians of {rounds}; all summaries are the same bytes"
+    table(title, header, lines)
 
 
 def _store(folder: Path, sizes: Sequence[int]) -> None:
@@ -101,11 +109,21 @@ def _store(folder: Path, sizes: Sequence[int]) -> None:
     table(f"from S3 to S3, {_METRICS}, 2 workers; bytes are those of a row, compressed", header, lines)
 
 
+@lru_cache
+def _sample() -> tuple[pa.Table, int]:
+    """The sample's rows, which are repeated for as long as one wants, and how many there are."""
+    rows = Sample.load("evouna", "en").rows
+    return pa.table({name: [getattr(row, name) for row in rows] for name in Row.__dataclass_fields__}), len(rows)
+
+
 def _rows(begin: int, end: int) -> pa.Table:
-    sample = Sample.load("evouna", "en")
-    rows = [sample.row(number) for number in range(begin, end)]
-    columns = {name: [getattr(row, name) for row in rows] for name in ("question", "reference", "answer")}
-    return pa.table({"qid": [str(number) for number in range(begin, end)], **columns})
+    """So many rows, each with its number as one more word of the answer."""
+    numbers = pa.array(np.arange(begin, end))
+    qids = numbers.cast(pa.string())
+    sample, count = _sample()
+    rows = sample.take(pa.array(np.arange(begin, end) % count)).combine_chunks()
+    answers = pc.binary_join_element_wise(rows["answer"], pa.chunked_array([qids]), " ")
+    return rows.set_column(rows.schema.get_field_index("answer"), "answer", answers).add_column(0, "qid", qids)
 
 
 def _evaluate(results: str, runs: str, name: str, options: Sequence[str], environment: dict[str, str]) -> Watched:
@@ -117,21 +135,18 @@ def _evaluate(results: str, runs: str, name: str, options: Sequence[str], enviro
     )
     watched = psutil.Process(process.pid)
     driver = worker = 0
-    cpu: dict[int, float] = {}
-    while process.poll() is None:
-        try:
-            for one in (watched, *watched.children(recursive=True)):
-                used = one.memory_info().rss
-                cpu[one.pid] = sum(one.cpu_times()[:2])
-                driver, worker = (max(driver, used), worker) if one.pid == process.pid else (driver, max(worker, used))
-        except psutil.Error:  # it has just ended
-            pass
-        time.sleep(0.05)
+    while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+        with suppress(psutil.Error):  # it has just ended
+            driver = max(driver, watched.memory_info().rss)
+            worker = max([worker, *(child.memory_info().rss for child in watched.children(recursive=True))])
+        time.sleep(0.1)
     seconds = time.perf_counter() - begin
+    process.returncode = os.waitstatus_to_exitcode(ended[1])
     if process.returncode != 0:
         assert process.stderr is not None
         raise BenchmarkError(f"ragmeter evaluate failed: {process.stderr.read().decode()}")
-    return Watched(seconds, sum(cpu.values()), driver, worker)
+    usage = ended[2]  # of the command and the workers that it has started
+    return Watched(seconds, usage.ru_utime + usage.ru_stime, driver, worker)
 
 
 @contextmanager

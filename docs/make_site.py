@@ -88,9 +88,11 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Links as they are in the project, made those of the site."""
+    """Links as they are in the project, made those of the site. The home page needs no navigation at its side."""
     sources = {site_path(source): source for source in (HOME, *PAGES)}
     uri = page.file.src_uri
+    if sources.get(uri) == HOME:
+        page.meta["hide"] = ["navigation"]  # it is alone in its section
     return site_links(markdown, sources.get(uri, f"docs/{uri}"))
 
 

@@ -99,7 +99,7 @@ def test_the_page_of_python_names_what_is_there_and_runs(tmp_path: Path, monkeyp
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     gold = [{"qid": n, "reference": f"it is {n}", "relevant": ["d"]} for n in range(9)]
     (tmp_path / "reference.jsonl").write_text("\n".join(map(json.dumps, gold)), encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    block = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0]
     exec(block, {"__name__": "__main__"})  # noqa: S102 - our own document
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["after"]
 

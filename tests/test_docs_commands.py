@@ -1,36 +1,199 @@
-"""Commands on pages whose data, models or servers the tests don't have: their options and metrics are there.
+"""Every command and snippet on the pages of docs/ runs, in a folder that has what the pages speak of.
 
-The tutorials, the tour and the pages for those who come from other tools are run whole (tests/test_tutorials.py).
+The tutorials, the tour and the page for those who come from other tools are followed step by step, with what they show
+(tests/test_tutorials.py), as are docs/web.md there, and docs/formats.md (tests/test_formats_page.py).
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import shutil
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ragmeter import evaluate
 from ragmeter.cli.options import Parser
+from ragmeter.judges.probes import PROBES
 from ragmeter.registry import get_all
+from tests.embedders.helpers import write_folder
+from tests.judge_server import Action, JudgeServer, completion, texts
+from tests.pages import BLOCK, ROOT, run_command, run_python, shell_lines
 
-ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-_FENCE = re.compile(r"^```(?:sh)?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_COMMAND = re.compile(r"(?:\$ )?ragmeter (.+)")
+#: Pages that other tests follow.
+FOLLOWED = {"coming-from", "formats", "tour", "web"}
+#: What can't be run here, each with the reason; its options and metrics are looked at all the same.
+NOT_RUN = {
+    "ragmeter app": "serves until Ctrl-C; tests/app asks its pages",
+    "--to mlflow": "MLflow is no dependency; tests/show/test_exports.py asks a server that looks like one",
+    "--engine": "starts processes, or needs a cluster and a store; tests/engine does",
+    "intfloat/multilingual-e5-base": "a model to be downloaded; a slow test has one",
+    "offline-judge": "needs 50 labels that show a gain; tests/analysis/people has them",
+    "import ray": "tests/engine/test_other_engines.py runs it, slowly",
+    "pyspark.sql": "tests/engine/test_other_engines.py runs it, slowly",
+    "import duckdb": "tests/engine/test_other_engines.py runs it, slowly",
+}
+#: What a page writes, and what stands for it here.
+STANDS_FOR = {
+    "ragmeter label RUN --claims": "ragmeter label RUN --claims --blank --output claims.csv",
+    "ragmeter label RUN --n": "ragmeter label RUN --blank --output blank.csv --n",  # nobody to press a key
+    "ragmeter label labelled": "ragmeter label labelled --blank",
+    "--output labels.csv": "--output blank.csv",
+    "anthropic:claude-sonnet-4-5": "gpt-4o",
+    "https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT": "http://127.0.0.1:8000/v1",
+}
+RUNS = ("before", "main", "baseline", "a", "after", "new", "candidate", "b", "kept", "mine", "nightly", "my-run", "RUN")
+QIDS = ("QID", *(f"q{number}" for number in range(1, 25)))
+RAG = """
+def pipeline(question):
+    return {"answer": "It is Paris.", "retrieved": ["d1"], "latency_ms": 5}
+
+def build(top_k, model):
+    return pipeline
+"""
 
 
 class Parsed(BaseException):
     """The options were understood."""
 
 
+def rows(*, right: int) -> list[dict[str, Any]]:
+    """Answers, of which the first ones are right, with all that a metric may need."""
+    return [
+        {
+            "qid": qid,
+            "question": f"What is capital number {number}?",
+            "reference": f"Paris {number}",
+            "answer": f"It is Paris {number}." if number < right else "I believe that it is Rome.",
+            "contexts": [f"Paris {number} is the capital.", "Rome is old."],
+            "retrieved": ["d1", "d2"],
+            "relevant": ["d1"],
+            "domain": "even" if number % 2 else "odd",
+            "latency_ms": 5,
+        }
+        for number, qid in enumerate(QIDS)
+    ]
+
+
+def write(path: Path, records: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files, the runs and the package that the pages speak of."""
+    folder = tmp_path_factory.mktemp("pages")
+    before, after = rows(right=19), rows(right=23)
+    gold = [{key: row[key] for key in ("qid", "question", "reference", "relevant", "domain")} for row in after]
+    answers = [{key: row[key] for key in row if key not in gold[0] or key == "qid"} for row in after]
+    for name in ("answers.jsonl", "results.jsonl", "eval/answers.jsonl"):
+        write(folder / name, after)
+    for name in ("qa.jsonl", "reference.jsonl", "eval/questions.jsonl", "eval/gold.jsonl"):
+        write(folder / name, gold)
+    write(folder / "after.jsonl", answers)
+    write(folder / "before.jsonl", [{**row, "answer": old["answer"]} for row, old in zip(answers, before, strict=True)])
+    turns = [
+        {"session_id": f"s{row['qid']}", "interaction_id": f"i{row['qid']}", "turn_idx": 0, "image": None,
+         "query": row["question"], "ground_truth": row["reference"], "agent_response": row["answer"]}
+        for row in after
+    ]  # fmt: skip
+    for name in ("turns.jsonl", "turn_data.jsonl"):
+        write(folder / name, turns)
+    labels = "".join(f"{row['qid']},{'correct' if n < 20 else 'wrong'}\n" for n, row in enumerate(after))
+    (folder / "labels.csv").write_text("qid,label\n" + labels, encoding="utf-8")
+    (folder / "mypkg").mkdir()
+    (folder / "mypkg" / "rag.py").write_text(RAG, encoding="utf-8")
+    write_folder(folder / "FOLDER")
+    metrics = "token_f1,ndcg@10,offline_correct,token_recall,faithfulness[judge=offline]"
+    for place, name in enumerate(RUNS):
+        evaluate(before if place < 4 else after, metrics=metrics, run=name, output_dir=folder / "runs")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[JudgeServer]:
+    """A judge that knows the built-in cases, a model, a system that is asked, and embeddings, behind one address."""
+    known = {(probe.reference, probe.answer): probe.verdict for probe in PROBES}
+
+    def behave(request: dict[str, Any], number: int) -> Action | None:
+        if "input" in request:
+            vectors = [{"index": place, "embedding": [1.0, 0.5]} for place, _ in enumerate(request["input"])]
+            return Action(body={"data": vectors, "usage": {"prompt_tokens": 1, "total_tokens": 1}})
+        if "messages" not in request:
+            return Action(body={"answer": "It is Paris.", "events": [{"id": "d1"}], "data": {"text": "Paris"}})
+        given = texts(request)
+        verdict = known.get((given.get("reference", ""), given.get("answer", "")))
+        if verdict is not None:
+            return Action(body=completion(json.dumps({"reason": "known", "verdict": verdict})))
+        return None if {"reference", "answer"} <= set(given) else Action(body=completion(reply_of_claims(given)))
+
+    with JudgeServer(behave) as running:
+        yield running
+
+
+def reply_of_claims(given: dict[str, str]) -> str:
+    """What a model says that lists claims, or says whether one is supported."""
+    return "Supported" if any("laim" in label for label in given) else "- It is Paris."
+
+
+@pytest.fixture
+def place(laid_out: Path, server: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the folder to be in, with the server as the model's."""
+    shutil.copytree(laid_out, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, value in (("OPENAI_BASE_URL", server.url), ("OPENAI_API_KEY", "none"), ("AZURE_KEY", "none")):
+        monkeypatch.setenv(name, value)
+    return tmp_path
+
+
+def reason_not_to_run(text: str) -> str | None:
+    """Why this is not run; None if it is."""
+    return next((reason for part, reason in NOT_RUN.items() if part in text), None)
+
+
+def replaced(text: str, server: JudgeServer) -> str:
+    """The text with what stands for other things here."""
+    for written, stand_in in STANDS_FOR.items():
+        text = text.replace(written, stand_in)
+    address = server.url.removesuffix("/v1")
+    return re.sub(r"http://(127\.0\.0\.1|localhost):\d+", address, text)
+
+
+def is_run(page: Path) -> bool:
+    kinds = {kind for kind, _, _ in BLOCK.findall(page.read_text(encoding="utf-8"))}
+    return bool(kinds & {"sh", "python"}) and page.stem not in FOLLOWED
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if is_run(page)], ids=lambda page: page.stem)
+@pytest.mark.filterwarnings("ignore::ragmeter.errors.RagmeterWarning")
+def test_a_page_s_commands_and_snippets_run(page: Path, place: Path, server: JudgeServer) -> None:
+    names: dict[str, Any] = {}
+    for kind, title, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+        assert kind in ("sh", "python", "text", "toml", "yaml"), f"a block of {kind or 'no kind'} that nobody runs"
+        if title:
+            (place / title).write_text(replaced(text, server), encoding="utf-8")
+        elif kind == "sh":
+            for line in shell_lines(text):
+                if reason_not_to_run(line) is None:
+                    run_command(replaced(line, server), place)
+        elif kind == "python" and reason_not_to_run(text) is None:
+            run_python(replaced(text, server), names)
+
+
 def commands(page: Path) -> list[list[str]]:
-    """The commands in a page's blocks, without what is for the reader: comments and `…`."""
-    blocks = _FENCE.findall(page.read_text(encoding="utf-8"))
-    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
-    matches = filter(None, map(_COMMAND.match, lines))
-    return [[word for word in shlex.split(match[1], comments=True) if word != "…"] for match in matches]
+    """The commands of a page, those before an example's output as well."""
+    blocks = [text for kind, _, text in BLOCK.findall(page.read_text(encoding="utf-8")) if kind in ("sh", "text")]
+    matches = (re.match(r"(?:\$ )?ragmeter (.+)", line) for block in blocks for line in shell_lines(block))
+    return [shlex.split(match[1], comments=True) for match in matches if match is not None]
 
 
 def test_commands_are_seen() -> None:
@@ -38,8 +201,14 @@ def test_commands_are_seen() -> None:
     assert sum(len(commands(page)) for page in PAGES) > 60
 
 
+def test_what_is_not_run_stands_on_a_page() -> None:
+    texts = " ".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert all(part in texts for part in (*NOT_RUN, *STANDS_FOR))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_s_commands_are_understood(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that can't be run."""
     parse = Parser.parse_args
 
     def parse_only(parser: Parser, arguments: list[str]) -> None:

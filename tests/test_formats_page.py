@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Run
+from tests.conftest import DATA, Run
 from tests.io.test_tools import ANSWER, FILES, GOLD, PASSAGE, QUESTION, spans
 from tests.io.test_trec import QRELS, RUN, beir
 
@@ -20,6 +20,7 @@ JSON: dict[str, Any] = {
     "deepeval.json": FILES["deepeval"][0],
     "promptfoo.json": FILES["promptfoo"][0],
     "ragchecker.json": FILES["ragchecker"][0],
+    "checking_outputs.json": json.loads((DATA / "ragchecker_example_outputs.json").read_text(encoding="utf-8")),
     "predictions.json": {"q1": ANSWER},
     "dev-v2.0.json": {"data": [{"title": "France", "paragraphs": [{"context": PASSAGE, "qas": [QA]}]}]},
     "eval_results_table.json": FILES["mlflow table"][0],

@@ -71,6 +71,19 @@ def test_a_python_that_is_not_here_is_not_tried(release: dict[str, Any], capsys:
     assert "Python 3.99 is not here: not tried" in capsys.readouterr().out
 
 
+def test_the_page_on_pypi_has_links_that_work_there() -> None:
+    page = runpy.run_path(str(ROOT / "tools" / "package_page.py"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "owner/name"}
+    published = page["readme_for"](readme, page["repository_of"](named), "v1.0")
+    assert "](https://github.com/owner/name/raw/v1.0/docs/pictures/terminal.svg)" in published
+    assert "](https://github.com/owner/name/blob/v1.0/docs/limits.md)" in published
+    assert page["repository_of"]({}) is None
+    for text in (published, page["readme_for"](readme, None, "v1.0")):
+        assert not re.search(r"\]\((?!https?:)", text), "a link that leads nowhere"
+    assert "![" not in page["readme_for"](readme, None, "v1.0")
+
+
 def test_the_workflows_test_three_systems_and_publish_without_a_token() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in WORKFLOWS}
     assert "os: [ubuntu-latest, macos-latest, windows-latest]" in texts["test.yml"]

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import html
-import io
 import json
-import os
 import re
 import runpy
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytrec_eval
 
 from ragmeter.judges.probes import PROBES
 from tests.browser import served
 from tests.command import call
 from tests.judge_server import Action, JudgeServer, completion, texts
+from tests.pages import BLOCK, ROOT, run_command, run_python, shell_lines
 
-ROOT = Path(__file__).parent.parent
 TUTORIALS = ROOT / "docs" / "tutorials"
-_BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_EXIT = re.compile(r"\s+# exit code (\d+)$")
 #: Snippets of other tools, on the page for those who come from them.
-_THEIRS = ("py", "yml", "bash")
-#: What a reader does and the tests have done: setting up, and starting a server.
-_DONE = ("export PATH=", "python examples/rag_app.py")
+_THEIRS = ("yml", "bash")
 
 Follow = Callable[..., int]
 
@@ -48,18 +40,20 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
 
     def run(document: Path, **replaced: str) -> int:
         shown, n_run = "", 0
-        for kind, title, text in _BLOCK.findall(document.read_text(encoding="utf-8")):
+        for kind, title, text in BLOCK.findall(document.read_text(encoding="utf-8")):
             n_run += kind in ("sh", "python") and not title
             for address, real in replaced.items():
                 text = text.replace(_ADDRESSES[address], real)
             if title:
                 (tmp_path / title).write_text(text, encoding="utf-8")
             elif kind == "sh":
-                shown = "".join(_command(line, tmp_path) for line in text.replace("\\\n", " ").splitlines())
+                shown = "".join(run_command(line, tmp_path) for line in shell_lines(text))
             elif kind == "python":
-                shown = _python(text)
+                shown = run_python(text)
             elif kind == "text":
                 _has(shown, text)
+            elif kind == "py":
+                compile(text, document.name, "exec")  # Ragas and DeepEval are no dependencies
             elif kind not in _THEIRS:
                 pytest.fail(f"{document.name}: a block of {kind} that nobody runs")
         return n_run
@@ -68,32 +62,6 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
 
 
 _ADDRESSES = {"judge": "http://localhost:8080/v1", "page": "http://localhost:8000/"}
-
-
-def _command(line: str, folder: Path) -> str:
-    """What a line of the shell prints."""
-    if line.startswith(_DONE):
-        return ""
-    expected = _EXIT.search(line)
-    program, *arguments = shlex.split(_EXIT.sub("", line), comments=True)
-    if program == "pytest":
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "ragmeter.pytest_plugin", *arguments]
-        (folder / "pytest.ini").write_text("[pytest]", encoding="utf-8")
-        alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # other plugins take longer than the test
-        done = subprocess.run(
-            command, cwd=folder, env=alone, capture_output=True, text=True, encoding="utf-8", check=False
-        )
-    else:
-        assert program == "ragmeter", line
-        done = call(arguments, folder, {"COLUMNS": "120", "PYTHONPATH": os.pathsep.join(sys.path)})
-    assert done.returncode == int(expected[1] if expected else 0), done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def _python(text: str) -> str:
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(text, {"__name__": "__main__"})  # noqa: S102 - our own document
-    return out.getvalue()
 
 
 def _has(shown: str, expected: str) -> None:
@@ -108,9 +76,26 @@ def test_a_tutorial_of_files(follow: Follow, name: str) -> None:
     assert follow(TUTORIALS / f"{name}.md") > 0
 
 
-@pytest.mark.parametrize("name", ["coming-from", "tour"])
-def test_a_page_of_many_commands(follow: Follow, name: str) -> None:
-    assert follow(ROOT / "docs" / f"{name}.md") > 0
+def test_the_tour(follow: Follow) -> None:
+    assert follow(ROOT / "docs" / "tour.md") > 0
+
+
+def test_the_page_for_those_who_come_from_other_tools(follow: Follow, tmp_path: Path) -> None:
+    assert follow(ROOT / "docs" / "coming-from.md") > 0
+    run, qrels = (
+        [line.split() for line in (tmp_path / name).read_text().splitlines()] for name in ("my.run", "qrels.txt")
+    )
+    scores: dict[str, dict[str, float]] = {}
+    grades: dict[str, dict[str, int]] = {}
+    for query, _, document, _, score, _ in run:
+        scores.setdefault(query, {})[document] = float(score)
+    for query, _, document, grade in qrels:
+        grades.setdefault(query, {})[document] = int(grade)
+    theirs = pytrec_eval.RelevanceEvaluator(grades, {"ndcg_cut.10", "map", "recall.2"}).evaluate(scores)
+    ours = json.loads((tmp_path / "runs" / "ranking" / "summary.json").read_text())["metrics"]
+    for name, measure in {"ndcg@10": "ndcg_cut_10", "map": "map", "recall@2": "recall_2"}.items():
+        mean = sum(query[measure] for query in theirs.values()) / len(theirs)
+        assert ours[name]["mean"] == pytest.approx(mean, abs=1e-9)
 
 
 def test_the_first_screen_of_the_readme(follow: Follow, tmp_path: Path) -> None:
@@ -121,7 +106,7 @@ def test_the_first_screen_of_the_readme(follow: Follow, tmp_path: Path) -> None:
     assert screen.count("\n") < 45
     example = re.search(r"```\n\$ (.*?)\n\n(.*?)```", screen, re.DOTALL)
     assert example is not None
-    _has(_command(example[1].replace("\\\n", " "), tmp_path), example[2])
+    _has(run_command(example[1].replace("\\\n", " "), tmp_path), example[2])
 
 
 def test_the_picture_of_the_terminal_shows_what_is_printed(tmp_path: Path) -> None:
@@ -159,6 +144,13 @@ def test_the_tutorial_of_the_judge(follow: Follow) -> None:
 def test_the_tutorial_of_the_chat_page(follow: Follow, tmp_path: Path) -> None:
     with served(str(ROOT / "examples" / "rag_app.py"), "--port", "0") as address:
         follow(TUTORIALS / "a-chat-page.md", page=f"{address}/")
-    assert (tmp_path / "web-try.png").is_file()
-    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
-        assert len(list(csv.DictReader(file))) == 2
+        assert (tmp_path / "web-try.png").is_file()
+        with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+            assert len(list(csv.DictReader(file))) == 2
+        page = (ROOT / "docs" / "web.md").read_text(encoding="utf-8")  # with the same page and questions
+        for kind, _, text in BLOCK.findall(page.replace(_ADDRESSES["page"], f"{address}/")):
+            if kind == "sh":
+                for line in shell_lines(text):
+                    run_command(line, tmp_path)
+            elif kind == "python":
+                assert run_python(text).strip()

@@ -6,16 +6,19 @@ Objects are dicts, or those of LangChain, LlamaIndex and Haystack: whatever has 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
+from uuid import UUID
 
 #: Under these names an object that stands for a passage has its text, its id and its score.
 TEXT_KEYS = ("text", "content", "page_content", "snippet", "document.content")
 ID_KEYS = ("id", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id", "docid", "doc_uri", "document.id")
 SCORE_KEYS = ("score", "relevance_score", "similarity", "document.score")
-_METADATA_KEYS = ("metadata", "meta", "document.metadata")
+METADATA_KEYS = ("metadata", "meta", "document.metadata")
 #: Under these names an object has another one that is the passage: LlamaIndex's NodeWithScore has a node.
 _INNER_KEYS = ("node", "document")
-_KNOWN = frozenset({*TEXT_KEYS, *ID_KEYS, *SCORE_KEYS, *_METADATA_KEYS, *_INNER_KEYS})
+_KNOWN = frozenset({*TEXT_KEYS, *ID_KEYS, *SCORE_KEYS, *METADATA_KEYS, *_INNER_KEYS})
+_ID_TYPES = str | int | UUID
 #: What has no attributes that could be those of a passage.
 _PLAIN = (str, bytes, int, float, bool, list, tuple, type(None))
 
@@ -34,9 +37,18 @@ def passage_id(item: Any) -> str | None:
     """The id of a passage or document; a text is an id by itself."""
     if isinstance(item, str):
         return item
-    known = _first(item, ID_KEYS, str | int)
-    known = _first(_inner(item), ID_KEYS, str | int) if known is None else known
+    known = _first(item, ID_KEYS, _ID_TYPES)
+    known = _first(_inner(item), ID_KEYS, _ID_TYPES) if known is None else known
     return None if known is None or isinstance(known, bool) else str(known)
+
+
+def passage_score(item: Any) -> float | None:
+    """The score of a passage, its own or in its metadata; None if it has none."""
+    parts = (item, _inner(item))
+    holders = (holder for part in parts for holder in (part, _first(part, METADATA_KEYS, Mapping)))
+    scores = (_first(holder, SCORE_KEYS, Real) for holder in holders)
+    score = next((score for score in scores if score is not None and not isinstance(score, bool)), None)
+    return score if score is None or isinstance(score, int | float) else float(score)
 
 
 def passage_details(item: Any) -> dict[str, Any]:
@@ -47,10 +59,10 @@ def passage_details(item: Any) -> dict[str, Any]:
     metadata: dict[str, Any] = {}
     if (name := passage_id(item)) is not None:
         details["id"] = name
+    if (score := passage_score(item)) is not None:
+        details["score"] = score
     for part in (_inner(item), item):  # an object may only add a score to a passage inside it
-        if (score := _first(part, SCORE_KEYS, int | float)) is not None:
-            details["score"] = score
-        metadata |= _first(part, _METADATA_KEYS, Mapping) or {}
+        metadata |= _first(part, METADATA_KEYS, Mapping) or {}
         if isinstance(part, Mapping):
             metadata |= {str(key): value for key, value in part.items() if key not in _KNOWN}
     return {**details, "metadata": metadata} if metadata else details
@@ -76,14 +88,15 @@ def passage_texts(row: Any) -> list[Any]:
 def _first(item: Any, names: Sequence[str], kind: Any) -> Any:
     if isinstance(item, _PLAIN):
         return None
-    values = (item.get(name) if isinstance(item, Mapping) else _attribute(item, name) for name in names)
+    values = (item.get(name) if isinstance(item, Mapping) else attribute(item, name) for name in names)
     return next((value for value in values if isinstance(value, kind)), None)
 
 
-def _attribute(item: Any, name: str) -> Any:
+def attribute(item: Any, name: str) -> Any:
+    """An attribute; None if there is none, or if it is a property that raises an error."""
     try:
         return getattr(item, name, None)
-    except Exception:  # a property of somebody's class: LlamaIndex raises ValueError for a node without a text
+    except Exception:  # LlamaIndex raises ValueError for a node without a text
         return None
 
 

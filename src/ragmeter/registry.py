@@ -33,15 +33,21 @@ _log = logging.getLogger("ragmeter")
 Opened = TypeVar("Opened")
 
 
-#: What Ragas, DeepEval and RAGChecker call a metric, and what it is here.
+#: What Ragas, DeepEval and TruLens call a metric, and what it is here. Those of their names that are metrics here with
+#: another meaning are reached only as the names of classes: ContextPrecision.
 OTHER_TOOLS = {
     "answer_relevancy": "answer_relevance", "response_relevancy": "answer_relevance",
-    "llm_context_recall": "context_claim_recall", "contextual_recall": "context_claim_recall",
-    "contextual_precision": "llm_context_precision", "contextual_relevancy": "context_claim_precision",
+    "context_recall": "context_claim_recall", "llm_context_recall": "context_claim_recall",
+    "contextual_recall": "context_claim_recall",
+    "context_precision": "llm_context_precision", "contextual_precision": "llm_context_precision",
     "llm_context_precision_with_reference": "llm_context_precision",
     "llm_context_precision_without_reference": "llm_context_precision",
-    "answer_correctness": "claim_f1", "factual_correctness": "claim_f1", "groundedness": "faithfulness",
-    "answer_similarity": "semantic_similarity", "g_eval": "llm_grade", "geval": "llm_grade",
+    "context_relevance": "context_claim_precision", "context_relevancy": "context_claim_precision",
+    "contextual_relevancy": "context_claim_precision",
+    "answer_correctness": "claim_f1", "factual_correctness": "claim_f1", "answer_accuracy": "llm_correct",
+    "faithfulness": "faithfulness", "groundedness": "faithfulness", "response_groundedness": "faithfulness",
+    "hallucination": "hallucination", "noise_sensitivity": "noise_sensitivity_in_relevant",
+    "answer_similarity": "semantic_similarity", "g_eval": "criteria", "aspect_critic": "criteria",
 }  # fmt: skip
 
 
@@ -72,11 +78,18 @@ def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
     if metric is None and ("." in parsed.base or ":" in parsed.base):
         metric = _from_object(import_object(parsed.base, "metric"), parsed.base)
     if metric is None:
-        ours = OTHER_TOOLS.get(parsed.base.casefold())
-        known_as = f"what other tools call {parsed.base} is {ours} here; " if ours else ""
-        choices = f"choose from {', '.join(METRICS)}"
-        raise UnknownNameError("metric", parsed.base, METRICS, hint=f"{known_as}{choices}; {_LISTED}")
+        raise _unknown(parsed.base)
     return metric.with_settings(**parsed.settings) if parsed.settings else metric
+
+
+def _unknown(name: str) -> UnknownNameError:
+    """The error for a name that no metric has; one of another tool leads to ours."""
+    of_class = name.casefold().replace("_", "").removesuffix("metric")
+    ours = next((ours for theirs, ours in OTHER_TOOLS.items() if theirs.replace("_", "") == of_class), None)
+    if ours is None:
+        return UnknownNameError("metric", name, METRICS, hint=f"choose from {', '.join(METRICS)}; {_LISTED}")
+    hint = f"what other tools call {name} is {ours} here; `ragmeter metrics {ours}` describes it"
+    return UnknownNameError("metric", name, (), hint=hint)
 
 
 def get_all(names: str | Iterable[str | Metric | type[BaseScorer] | BaseScorer], **settings: Any) -> list[Metric]:

@@ -116,15 +116,20 @@ def test_runs_of_earlier_versions_and_damaged_journals(tmp_path: Path) -> None:
     manifest = tmp_path / "r" / "manifest.json"
     document = json.loads(manifest.read_text())
     (tmp_path / "judge.journal.sqlite").write_bytes(b"no database" * 100)
-    calls, problem = calls_or_problem(Run(tmp_path / "r"), 0)
-    assert calls == []
-    assert "the journal can't be read" in problem
+    assert "the journal can't be read" in _problem(tmp_path / "r")
     del document["asked"]["verdict"]["calls"]
     manifest.write_text(json.dumps(document))
-    assert calls_or_problem(Run(tmp_path / "r"), 0) == ([], "")
+    assert _problem(tmp_path / "r").startswith("this run was judged by an earlier version")
+
+
+def _problem(path: Path) -> str:
+    run = Run(path)
+    calls, problem = calls_or_problem(run, 0, run.records([0], run.columns)[0])
+    assert calls == []
+    return problem
 
 
 def test_without_the_journal_there_are_no_calls(tmp_path: Path) -> None:
     ragmeter.evaluate(ROWS, metrics="llm_correct", judge=judge(), run="r", output_dir=tmp_path)
     (tmp_path / "judge.journal.sqlite").unlink()
-    assert calls_of_row(Run(tmp_path / "r"), 0) == []
+    assert _problem(tmp_path / "r").startswith("the journal with the judge's replies is not here")

@@ -40,7 +40,7 @@ def test_claims_of_every_kind(tmp_path: Path) -> None:
     )
     assert nuggets.claims == (
         LabelledClaim("It is red.", by_text="support"),
-        LabelledClaim("It is big.", by_text="partial support"),
+        LabelledClaim("It is big. (okay)", by_text="partial support"),
     )
     assert citations.claims == (LabelledClaim("It is red.", passages=((1, "supported"),)),)
     assert {"claims", "support_by_passages", "nuggets", "citation_support"} <= set(claim_columns(run))

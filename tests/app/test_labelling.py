@@ -139,18 +139,21 @@ def test_people_at_the_same_time_lose_nothing(client: Client, tmp_path: Path) ->
 
 
 def test_a_stratified_sample_is_the_one_of_the_command(tmp_path: Path) -> None:
-    rows = [{**row, "kind": "rare" if i < 3 else "common"} for i, row in enumerate(ROWS)]
+    rows = [
+        {**row, "kind": "rare" if i < 3 else "common", "size": "large" if i % 2 else "small"}
+        for i, row in enumerate(ROWS)
+    ]
     ragmeter.evaluate(rows, metrics="exact_match", run="a", output_dir=tmp_path / "runs")
     with serving(tmp_path / "runs", tmp_path) as client:
         assert 'name="strata"' in client.page("/run/a/label")
-        begin(client, n=10, by="stratified", strata="kind")
-        answer = client.post("/run/a/label/begin", rater="Eve", n=10, by="stratified", seed=0, strata="nothing")
+        begin(client, n=10, by="stratified", strata=["kind", "size"])
+        answer = client.post("/run/a/label/begin", rater="Eve", n=10, by="stratified", seed=0, strata=["nothing"])
         assert answer.status == 404
-    options = ["--n", "10", "--by", "stratified", "--strata", "kind", "--blank", "--output", "own.csv"]
+    options = ["--n", "10", "--by", "stratified", "--strata", "kind", "size", "--blank", "--output", "own.csv"]
     assert call(["label", "a", *options], tmp_path, {}).returncode == 0
     drawn = [(label.qid, label.stratum, label.weight) for label in read_labels(tmp_path / "labels-a-Ann.csv")]
     assert drawn == [(label.qid, label.stratum, label.weight) for label in read_labels(tmp_path / "own.csv")]
-    assert {stratum for _, stratum, _ in drawn} == {"rare", "common"}
+    assert len({stratum for _, stratum, _ in drawn}) == 4
 
 
 def test_agreement_among_people(client: Client, tmp_path: Path) -> None:

@@ -61,6 +61,9 @@ def test_all_runs_and_the_damaged_one(client: Client) -> None:
     assert 'href="/run/a"' in page
     assert "0.6639" in text  # token_f1 of a: 79 of 119 answers are right
     assert "n 119 of 120" in text
+    titles = text[text.index("Choose Run") : text.index("Data set")]
+    assert titles.index("Rows") < titles.index("token_f1") < titles.index("System")  # figures first
+    assert re.search(r'<text [^>]*class="tick">', page)  # the chart has figures at its lines
 
 
 def test_search_among_runs(client: Client) -> None:
@@ -96,7 +99,9 @@ def test_filters(client: Client, query: str, shown: str) -> None:
 
 def test_sorted_with_rows_without_a_score_last(client: Client) -> None:
     page = client.page("/run/a?sort=token_f1&descending=1&page=3")
-    assert words(page).split("Signature")[0].rstrip().endswith("no_answer no_answer")
+    table, _, links = words(page).rpartition("101 to 120 of 120 rows")  # above the table and below it
+    assert table.rstrip().endswith("no_answer no_answer")
+    assert links.split()[0] == "Previous"
 
 
 @pytest.mark.parametrize(
@@ -154,6 +159,7 @@ def test_side_by_side(client: Client) -> None:
 
 def test_words_that_differ_are_marked(client: Client) -> None:
     page = client.page("/side-by-side?run=a&run=b&change=better")
+    assert len(re.findall(r'<h4>.*?<a href="/run/[ab]/row/(\d+)">', page)) >= 2  # each answer links to its row
     assert "<del>=HYPERLINK(0)</del><ins>zero</ins>" in page
 
 
@@ -221,15 +227,18 @@ def test_claims_of_a_row_with_what_supports_them(tmp_path: Path) -> None:
             "question": "Where is the museum?",
             "answer": "The museum is in Lisbon. It opened in 1950.",
             "contexts": ["The museum is in Lisbon, near the river."],
+            "nuggets": [{"text": "It is small.", "importance": "okay"}, "It is in Lisbon."],
+            "nugget_support": ["no support", "support"],
         }
     ]
-    ragmeter.evaluate(rows, metrics="faithfulness[judge=offline]", run="c", output_dir=tmp_path)
+    ragmeter.evaluate(rows, metrics="faithfulness[judge=offline],nugget_recall", run="c", output_dir=tmp_path)
     with serving(tmp_path) as client:
         page = client.page("/run/c/row/0")
     text = words(page)
     assert re.search(r"The museum is in Lisbon\. ✓ supported 1", text)
     assert "○ not mentioned" in text
     assert '<mark class="unsupported">1950</mark>' in page
+    assert "nuggets by the answer It is small. (okay) · no support It is in Lisbon. ✓ support" in text
 
 
 def test_damaged_tags_are_an_error_of_the_page_and_not_of_the_server(tmp_path: Path) -> None:

@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ragmeter
+from ragmeter.analysis.comparing.pairing import pair
 from ragmeter.app.orders import Orders
 from ragmeter.app.queries import Database, Wish
+from ragmeter.app.search_texts import SearchTexts
 from ragmeter.runs.run import Run
 
 ROWS: list[dict[str, Any]] = [
@@ -42,7 +46,34 @@ def run(tmp_path: Path) -> Run:
     ],
 )
 def test_a_search_is_for_characters_in_any_case(run: Run, search: str, total: int) -> None:
-    assert Database().rows(run, Wish(search=search)).total == total
+    database = Database()
+    assert database.rows(run, Wish(search=search)).total == total
+    assert database.rows(run, Wish(search=search, sort="edit_distance", metric="token_f1", low=2.0)).total == 0
+
+
+def test_texts_for_searches_are_written_once_for_each_version_of_a_run(run: Run, tmp_path: Path) -> None:
+    database = Database()
+    database._texts = texts = SearchTexts(tmp_path, fewest_rows=1, most=1)
+    wish = Wish(search="STRAßE 5", sort="edit_distance", descending=True)
+    before = database.rows(run, wish)
+    texts.wait()
+    database._orders = Orders()
+    assert database.rows(run, wish) == before
+    assert [file.name for file in tmp_path.glob("texts-*")] == ["texts-0.parquet"]
+    ragmeter.evaluate(ROWS[:7], metrics="token_f1,edit_distance", run="r", output_dir=run.path.parent)
+    for _ in range(2):  # as it is, then in its texts
+        assert database.rows(Run(run.path), wish).total == 1
+        texts.wait()
+        database._orders = Orders()
+    assert [file.name for file in tmp_path.glob("texts-*")] == ["texts-1.parquet"]  # the older one was deleted
+
+
+def test_a_run_whose_texts_can_not_be_written_is_searched_as_it_is(run: Run, tmp_path: Path) -> None:
+    database = Database()
+    database._texts = SearchTexts(tmp_path / "nowhere", fewest_rows=1)
+    for _ in range(2):
+        assert database.rows(run, Wish(search="straße 5")).total == 11
+        database._texts.wait()
 
 
 def test_what_was_found_is_kept_until_the_run_changes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,6 +125,32 @@ def test_a_run_in_parts(tmp_path: Path) -> None:
     assert qids == [record["qid"] for record in run.records(selection.places, ["qid"])]
     together = database.side_by_side([run, run], "token_f1", "all", 0.0, 2)
     assert together.of_runs == (list(range(50, 60)), list(range(50, 60)))
+
+
+@pytest.mark.parametrize("qids", [[*range(60), *range(60)], [*range(5, 60), *range(30)]], ids=["same", "other"])
+def test_of_a_repeated_qid_the_nth_rows_are_partners(qids: list[int], tmp_path: Path) -> None:
+    """As `compare` pairs them."""
+    runs = [_answered(tmp_path / "a", [*range(60), *range(60)], "ab"), _answered(tmp_path / "b", qids, "abc")]
+    pairing = pair(*runs)
+    pages = [Database().side_by_side(runs, "token_f1", "all", 0.0, page).of_runs for page in (1, 2, 3)]
+    first, second = ([place for places in of_run for place in places] for of_run in zip(*pages, strict=True))
+    assert (first, second) == (pairing.a.tolist(), pairing.b.tolist())
+    before, after = (run.scores("edit_distance")[rows] for run, rows in zip(runs, (pairing.a, pairing.b), strict=True))
+    worse = Database().side_by_side(runs, "edit_distance", "worse", 0.0, 1)
+    assert 0 < worse.total == np.count_nonzero(after > before)
+
+
+def _answered(path: Path, qids: list[int], letters: str) -> Run:
+    """A run of questions that are asked repeatedly."""
+    rows = [
+        {"qid": str(place), "question": "q", "reference": "ab", "answer": letters[: qid % 4]}
+        for place, qid in enumerate(qids)
+    ]
+    ragmeter.evaluate(rows, metrics="token_f1,edit_distance", run=path.name, output_dir=path.parent)
+    table = pq.read_table(path / "rows.parquet")
+    column = pa.array([f"q{qid}" for qid in qids], pa.large_string())
+    pq.write_table(table.set_column(table.schema.get_field_index("qid"), "qid", column), path / "rows.parquet")
+    return Run(path)
 
 
 def test_orders_that_were_not_used_for_longest_are_dropped() -> None:

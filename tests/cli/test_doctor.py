@@ -133,7 +133,9 @@ def replies(shell: str, tmp_path: Path, *words: str) -> list[str]:
         "_describe() { print -l -- $entries }; compadd() { print -l -- $@ }; _ragmeter",
         "fish": f"source {script}; complete -C '{' '.join(words)}'",
     }
-    (tmp_path / "runs" / "nightly").mkdir(parents=True, exist_ok=True)
+    for name in ("nightly", "$(touch executed)"):
+        (tmp_path / "runs" / name).mkdir(parents=True, exist_ok=True)
+    (tmp_path / "runs" / "nightly.journal.sqlite").touch()
     done = subprocess.run([shell, "-c", commands[shell]], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert not done.stderr, done.stderr
     return done.stdout.replace("\t", ":").splitlines()
@@ -148,6 +150,10 @@ def test_a_shell_completes(shell: str, tmp_path: Path) -> None:
     assert "--judge-model" in names("ask", "--judge-m")
     assert {"llm", "cascade", "offline"} <= set(names("ask", "--judge", ""))
     assert "nightly" in names("summary", "")
+    assert "nightly.journal.sqlite" not in names("summary", "n")
+    assert not (tmp_path / "executed").exists(), "a run's name is no command"
+    assert "nightly" not in names("summary", "--output-dir", ""), "that is a folder, no run"
+    assert "--output-dir" in names("runs", "--ou")
     assert "prune" in names("runs", "")
     assert "--tokenizer" in names("crag", "generate", "--to")
 

@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import sys
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -275,6 +276,22 @@ def test_json_to_standard_output_and_a_name_by_default(tmp_path: Path, ragmeter:
     assert found["metrics"]["exact_match"]["interval"] == pytest.approx([0.2065, 1.0], abs=1e-4)
     assert found["run"].startswith("qa-")
     assert (tmp_path / found["folder"] / "rows.parquet").is_file()
+
+
+def test_two_runs_in_a_second_have_names_of_their_own(
+    tmp_path: Path, ragmeter: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Still(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Still:
+            return cls(2026, 1, 2, 3, 4, 5, tzinfo=tz)
+
+    monkeypatch.setattr("ragmeter.cli.evaluate.datetime", Still)
+    (tmp_path / "rows.jsonl").write_text('{"answer": "a", "reference": "a"}')
+    for _ in range(3):
+        assert ragmeter("evaluate", "--results", "rows.jsonl", "--metrics", "token_f1").returncode == 0
+    names = sorted(folder.name for folder in (tmp_path / "runs").iterdir() if folder.is_dir())
+    assert names == ["rows-20260102-030405", "rows-20260102-030405-1", "rows-20260102-030405-2"]
 
 
 def test_a_column_by_the_user_s_own_name(tmp_path: Path, ragmeter: Run) -> None:

@@ -117,11 +117,12 @@ def test_claims_are_shown_with_the_passages_that_support_them(tmp_path: Path, ra
         "qid": "c1",
         "answer": "The tower was built in 1889. Bananas \u001b[31m grow on trees.",
         "contexts": ["Nothing.", "The tower was built in 1889."],
+        "nuggets": ["It was built in 1889.", {"text": "It is of iron.", "importance": "okay"}],
+        "nugget_support": ["support", "partial support"],
     }
     (tmp_path / "claims.jsonl").write_text(json.dumps(row))
-    done = ragmeter(
-        "evaluate", "--metrics", "faithfulness", "--judge", "offline", "--results", "claims.jsonl", "--run", "c"
-    )
+    metrics = "faithfulness[judge=offline],nugget_recall"
+    done = ragmeter("evaluate", "--metrics", metrics, "--results", "claims.jsonl", "--run", "c")
     assert done.returncode == 0, done.stderr
     done = ragmeter("explain", "c", "c1")  # without a reference there is nothing but the claims
     assert done.returncode == 0, done.stderr
@@ -129,9 +130,10 @@ def test_claims_are_shown_with_the_passages_that_support_them(tmp_path: Path, ra
     assert "c1: claims of the answer, offline" in shown
     assert "✓ supported: passage 2" in shown
     assert "[Bananas]" in shown
+    assert "It is of iron. (okay) ◐ partial support" in shown
     assert "\u001b[31m" not in done.stdout
     (record,) = json.loads(ragmeter("explain", "c", "c1", "--json").stdout)
-    first, second = record["claims"][0]["claims"]
+    (first, second) = next(own["claims"] for own in record["claims"] if own["title"] == "claims of the answer")
     assert first["passages"] == [[2, "supported"]]
     assert first["unsupported"] == []
     assert second["by_passages"] == "not mentioned"

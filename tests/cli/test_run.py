@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragmeter.cli.project import read_project
-from ragmeter.cli.project_keys import COMMANDS, keys_of, last_keys, schema, table_keys
+from ragmeter.cli.project_keys import COMMANDS, keys_after, keys_of, schema, table_keys
 from ragmeter.errors import RagmeterError
 from tests.conftest import Run
 
@@ -124,6 +124,47 @@ def test_gates_judges_and_files_of_answers(ragmeter: Run, folder: Path) -> None:
     assert "bootstrap" in summary["metrics"]["token_f1"]["interval_method"]
 
 
+def test_what_is_done_with_the_runs_at_the_end(ragmeter: Run, folder: Path) -> None:
+    labels = "".join(f"{n},{'correct' if n else 'wrong'}\n" for n in range(3))
+    (folder / "a.csv").write_text("qid,label\n" + labels)
+    rows = [
+        {"qid": str(n), "question": "?", "reference": name} for n, name in enumerate(("Paris", "Rome", "Paris or so"))
+    ]
+    (folder / "qa.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write(folder, TWO + '[summary]\n[label]\nn = 2\n[calibrate]\nlabels = "{run}.csv"\nmetric = "token_f1"\n'
+          'threshold = 1.0\n[export]\nto = "csv"\n[power]\nmetric = "token_f1"\ndifference = 0.1\n')  # fmt: skip
+    done = ragmeter("run")
+    assert done.returncode == 0, done.stderr
+    assert "a, calibrate:" in done.stdout
+    assert "corrected (PPI++)" in done.stdout
+    assert "calibrate: b-top_k=1.csv: there is no such file" in done.stderr
+    assert len((folder / "b-top_k=2-labels.csv").read_text().splitlines()) == 3
+    assert len((folder / "a.csv").read_text().splitlines()) == 4
+    assert "questions" in done.stdout.rpartition("export:")[2]
+
+
+def test_conversations_of_an_agent_and_of_a_file(ragmeter: Run, folder: Path) -> None:
+    (folder / "rag.py").write_text(
+        "class Agent:\n    def get_batch_size(self):\n        return 2\n"
+        "    def batch_generate_response(self, queries, images, message_histories):\n"
+        "        return ['Paris' for _ in queries]\n"
+    )
+    turns = [{"query": "Where?", "ground_truth": "Paris", "interaction_id": "i", "turn_idx": 0, "session_id": "s",
+              "agent_response": "I don't know"}]  # fmt: skip
+    (folder / "turns.jsonl").write_text("\n".join(map(json.dumps, turns)))
+    asked = {"session_id": "s", "image": None, "turns": [{"interaction_id": "i", "query": "Where?"}],
+             "answers": [{"interaction_id": "i", "ans_full": "Paris"}]}  # fmt: skip
+    (folder / "conversations.jsonl").write_text(json.dumps(asked))
+    write(folder, '[data]\ndataset = "conversations.jsonl"\n[judge]\njudge = "offline"\n'
+          '[systems.agent]\nagent = "rag:Agent"\n[systems.earlier]\nturns = "turns.jsonl"\n')  # fmt: skip
+    done = ragmeter("run", "--json")
+    assert done.returncode == 0, done.stderr
+    systems = json.loads(done.stdout)["systems"]
+    assert systems["agent"]["metrics"]["is_exact_match"]["mean"] == 1
+    assert systems["earlier"]["metrics"]["is_miss"]["mean"] == 1
+    assert (folder / "runs" / "agent.turns.jsonl").is_file()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -131,7 +172,10 @@ def test_gates_judges_and_files_of_answers(ragmeter: Run, folder: Path) -> None:
         ("[judge]\nmodle = 'x'", "unknown key 'modle' in [judge]: did you mean model?"),
         ("[systems.a]\ntarget = 'x:y'\nworkrs = 3", "unknown key 'workrs' in [systems.a]: did you mean workers?"),
         ("[compare]\nalhpa = 1", "unknown key 'alhpa' in [compare]: did you mean alpha?"),
-        ("[systems.a]\nworkers = 3", "[systems.a] should have one of target, results, url"),
+        ("[calibrate]\nlabel = 'l.csv'", "unknown key 'label' in [calibrate]: did you mean labels?"),
+        ("[systems.a]\nturns = 't.jsonl'\njugde = 'x'", "unknown key 'jugde' in [systems.a]: did you mean judge?"),
+        ("[systems.a]\nresults = 'r.csv'\n[calibrate]\nlevel = 0.9", "the following arguments are required: --labels"),
+        ("[systems.a]\nworkers = 3", "[systems.a] should have one of target, results, url, turns, agent"),
         ("[systems.a]\ntarget = 'rag:plain'\nworkers = '3'", 'systems.a.workers should be a whole number, got "3"'),
         ("[systems.a]\ntarget = 'rag:plain'\nmethod = 'PSOT'", "can't be 'PSOT': did you mean POST?"),
         ("[systems.a]\ntarget = 'rag:plain'\nresume = 1", "systems.a.resume should be true or false, got 1"),
@@ -176,7 +220,9 @@ def test_every_option_has_its_key() -> None:
             assert name == key.action.option_strings[0].removeprefix("--").replace("-", "_")
     assert "model" in table_keys("judge")
     assert "fail_under" in table_keys("gate")
-    assert "alpha" in last_keys("compare")
+    assert {"labels", "delimiter"} <= set(keys_after("calibrate"))
+    assert {"n", "by", "strata"} <= set(keys_after("label"))
+    assert "alpha" in keys_after("compare")
     described = schema()["properties"]
     assert described["workers"]["type"] == "integer"
     assert described["judge"]["properties"]["model"]["type"] == "string"
@@ -191,7 +237,11 @@ def test_the_schema_is_printed(ragmeter: Run) -> None:
 @pytest.mark.parametrize(
     ("row", "options", "metrics", "system"),
     [
-        ({"question": "q", "answer": "a"}, [], ["token_f1", "offline_correct"], {"results": "data.jsonl"}),
+        ({"question": "q", "answer": "a", "reference": "b"}, [], ["token_f1", "offline_correct"],
+         {"results": "data.jsonl"}),
+        ({"user_input": "q", "response": "a", "reference": "b", "retrieved_contexts": ["c"]}, [],
+         ["token_f1", "offline_correct", "offline_supported"], {"results": "data.jsonl"}),
+        ({"retrieved": ["d"], "relevant": ["d"]}, [], ["ndcg@10", "recall@5"], {"results": "data.jsonl"}),
         ({"question": "q", "answer": "a", "relevant": ["d"]}, ["--target", "rag:plain"],
          ["token_f1", "offline_correct", "ndcg@10", "recall@5"], {"target": "rag:plain"}),
         ({"question": "q", "gold": "a"}, ["--column", "reference=gold", "--target", "rag:plain"],
@@ -201,8 +251,6 @@ def test_the_schema_is_printed(ragmeter: Run) -> None:
 def test_init_looks_at_the_data(
     ragmeter: Run, folder: Path, row: dict[str, Any], options: list[str], metrics: list[str], system: dict[str, str]
 ) -> None:
-    if "answer" in row and not options:
-        row = {**row, "reference": "b"}
     (folder / "data.jsonl").write_text(json.dumps({"qid": "1", **row}))
     done = ragmeter("init", "data.jsonl", *options)
     assert done.returncode == 0, done.stderr
@@ -215,6 +263,15 @@ def test_init_looks_at_the_data(
     assert done.returncode == 0, done.stderr
 
 
+def test_init_takes_an_answer_alone_for_the_gold_one(ragmeter: Run, folder: Path) -> None:
+    (folder / "data.jsonl").write_text('{"qid": "1", "question": "q", "answer": "a", "relevant": ["d"]}')
+    done = ragmeter("init", "data.jsonl")
+    assert "name your system in it" in done.stdout
+    document = tomllib.loads((folder / "ragmeter.toml").read_text())
+    assert document["data"] == {"dataset": "data.jsonl"}
+    assert document["metrics"] == ["token_f1", "offline_correct", "ndcg@10", "recall@5"]
+
+
 def test_init_without_anything_to_score(ragmeter: Run, folder: Path) -> None:
     (folder / "data.jsonl").write_text('{"qid": "1", "question": "q"}')
     done = ragmeter("init", "data.jsonl")
@@ -224,7 +281,7 @@ def test_init_without_anything_to_score(ragmeter: Run, folder: Path) -> None:
 
 def test_the_file_in_the_documents_is_read(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "run.md").read_text(encoding="utf-8")
-    project = read_project(write(tmp_path, text.split("```toml\n")[1].split("```")[0]))
+    project = read_project(write(tmp_path, text.split('```toml title="ragmeter.toml"\n')[1].split("```")[0]))
     runs = ["small", "large-top_k=3", "large-top_k=10", "service-top_k=3", "service-top_k=10", "last_week"]
     assert [plan.run for plan in project.plans] == runs
     assert "--target=mypkg.rag:build(top_k=3, model='big')" in project.plans[1].arguments

@@ -70,12 +70,14 @@ def test_time_grows_with_the_text_and_not_faster(unit: str) -> None:
         ("Basic dXNlcjpwYXNzd29yZC0x", "password-1"),
         ("Basic dXNlcjpwYXNzd29yZC0x", "user:password-1"),
         ("0123456789", "0123456789"),
+        ("Basic dXNlcjpodW50ZXIy", "hunter2"),
+        ("s3cret", "s3cret"),
     ],
 )
 def test_what_is_secret_in_a_header(header: str, hidden: str) -> None:
     assert hidden in read_headers([f"Authorization: {header}"])["Authorization"].pieces()
 
 
-@pytest.mark.parametrize("header", ["Basic ***", "Basic", "Basic gICA", "Bearer", ""])
+@pytest.mark.parametrize("header", ["Basic ***", "Basic", "Basic gICA", "Bearer", "none", "answer", "a1", ""])
 def test_headers_that_hold_less(header: str) -> None:
     assert all(len(piece) >= 8 for piece in Secret(header).pieces())

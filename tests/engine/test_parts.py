@@ -175,16 +175,24 @@ def test_rows_without_a_qid_are_numbered_through_all_parts(tmp_path: Path) -> No
     assert parts.rows["qid"].to_pylist()[-1] == "240"
 
 
-def test_one_file_keeps_all_of_its_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_file_keeps_all_of_its_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("ragmeter.engine.parts.PART_BYTES", 9_000)
     data = write(tmp_path / "data", [{**row, "domain": "a"} for row in rows()], 1) / "0.parquet"
     table = tmp_path / "rows.tsv"
     table.write_text("qid\tanswer\treference\n" + "".join(f"{n}\ta {n % 3}\ta 1\n" for n in range(2000)))
-    for source, quotes in ((data, True), (table, False)):
+    quoted = tmp_path / "quoted.csv"
+    quoted.write_text("qid,answer,reference\n" + "".join(f'{n},"a\n""{n % 3}"", b",a 1\n' for n in range(2000)))
+    for source, quotes in ((data, True), (table, False), (table, True), (quoted, True)):
         plain = evaluate(source, metrics=METRICS, run="plain", output_dir=tmp_path, quotes=quotes)
         parts = evaluate(source, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads", quotes=quotes)
         assert content(plain) == content(parts)
         assert len(files(parts)) > 2
+    quoted.write_text(quoted.read_text() + 'last,a 5" pipe,a 1\n')
+    parts = evaluate(quoted, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
+    assert len(files(parts)) == 1
+    assert "quoted.csv is one part: a quote stands in a cell that is not quoted" in caplog.text
 
 
 def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run) -> None:
@@ -259,7 +267,12 @@ def test_a_run_in_a_store_in_parts(tmp_path: Path, s3: str) -> None:
     first = content(again)
     once_more = evaluate(f"{s3}/data", metrics="token_f1", run="parts", output_dir=f"{s3}/runs", engine="threads")
     assert first == content(once_more)
-    assert len(folders_in(location(f"{s3}/runs/parts"))) == 1
+    more = add_metrics("parts", "exact_match,edit_distance", output_dir=f"{s3}/runs")
+    at_once = evaluate(f"{s3}/data", metrics="token_f1,exact_match,edit_distance", run="all", output_dir=f"{s3}/runs")
+    assert content(more) == content(at_once)
+    (version,) = folders_in(location(f"{s3}/runs/parts"))
+    assert location(f"{s3}/runs/parts/{version}/parts.jsonl").is_file()
+    assert not location(f"{s3}/runs/parts/{version}/rows").is_dir()
 
 
 def test_metrics_are_added_to_a_run_in_parts(tmp_path: Path) -> None:

@@ -111,6 +111,23 @@ def test_a_command_stops_and_goes_on(
     assert len(behave.answered) == len(set(behave.answered)) == 6  # nothing was asked again
 
 
+def test_a_judge_that_is_busy_while_the_system_answers(
+    tmp_path: Path, ragmeter: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-the-tests")
+
+    def behave(request: dict[str, Any], number: int) -> Action:
+        return BUSY[1] if "messages" in request else Action(body={"answer": "It is Paris."})
+
+    with JudgeServer(behave) as server:
+        judge = ["--judge-model", "m", "--judge-base-url", server.url, "--no-judge-check"]
+        stopped = ragmeter(
+            *ask_command(tmp_path, server), "--metrics", "llm_correct", *judge, "--judge-give-up-after", "0.2"
+        )
+    assert stopped.returncode == 2
+    assert "; --judge-give-up-after waits longer" in stopped.stderr  # --give-up-after is the system's
+
+
 def test_an_agent_that_fails(tmp_path: Path, ragmeter: Run) -> None:
     behave = Busy(BUSY[0], 2)
     with JudgeServer(behave) as server:

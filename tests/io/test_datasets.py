@@ -182,7 +182,7 @@ def test_spans_have_each_line_once(tmp_path: Path) -> None:
         assert [row["qid"] for row in rows] == [str(n) for n in range(50)]
     table = tmp_path / "rows.tsv"
     table.write_text("qid\tanswer\n1\ta\n2\tb\n3\tc\n")
-    spans = [Span(0, 15, header=True), Span(15, 19, header=True), Span(19, 23, header=True)]
+    spans = [Span(0, 15, header=11), Span(15, 19, header=11), Span(19, 23, header=11)]
     qids = [[row["qid"] for _, row in open_file(table, Reading(quotes=False), span=span).records()] for span in spans]
     assert qids == [["1"], ["2"], ["3"]]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ragmeter import evaluate
+from ragmeter import ask, evaluate
 from ragmeter.errors import InputError, UsageError
 
 ROWS: list[dict[str, Any]] = [{"qid": str(n), "answer": "a b", "reference": "a", "contexts": ["x"]} for n in range(3)]
@@ -64,6 +65,13 @@ def test_a_split_by_name() -> None:
         evaluate(splits, metrics="token_f1")
     with pytest.raises(UsageError, match="has no split 'tests'"):
         evaluate(splits, metrics="token_f1", split="tests")
+
+
+def test_a_split_to_ask(tmp_path: Path) -> None:
+    rows = [{**row, "question": "which?"} for row in ROWS]
+    splits = {"train": Dataset(rows[:1]), "test": Dataset(rows)}
+    asked = ask(splits, str.upper, metrics="token_f1", split="test", output_dir=tmp_path, progress=False)
+    assert asked["token_f1"].n_scored == 3
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,7 +18,7 @@ import pytest
 
 from ragmeter import evaluate
 from ragmeter.errors import InputError, UsageError
-from ragmeter.io import batches, blocks, delimited, parquet
+from ragmeter.io import batches, blocks, delimited, limits, parquet
 from ragmeter.io.jsons import read_document, read_lines
 from ragmeter.io.limits import Limit
 from ragmeter.io.source import Reading, open_source
@@ -101,6 +103,32 @@ def test_a_row_of_a_parquet_file(compression: str, tmp_path: Path) -> None:
         list(open_source(file, Reading(max_field=1)).batches())
     assert caught.value.line == 3
     assert sum(map(len, open_source(file).batches())) == 3
+
+
+def test_a_long_text_that_a_parquet_file_has_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dictionary's text may be the value of every row: what is unpacked at a time stays small."""
+    monkeypatch.setattr(parquet, "CHARACTERS", MIB)
+    unpacked: list[int] = []
+    monkeypatch.setattr(parquet, "_check_rows", lambda batch, *rest: unpacked.append(batch.nbytes))
+    text = "x" * (MIB // 8)
+    table = pa.table({"answer": [text, None] * 60, "contexts": [["y", text], None, []] * 40})
+    pq.write_table(table, tmp_path / "r.parquet", compression="zstd", store_schema=False)
+    parts = list(open_source(tmp_path / "r.parquet").batches())
+    assert [cell for batch in parts for cell in batch.columns["contexts"]] == table["contexts"].to_pylist()
+    assert max(unpacked) <= 2 * MIB
+    with pytest.raises(InputError, match=r"larger than 0\.125 MiB") as caught:
+        list(open_source(tmp_path / "r.parquet", Reading(max_field=0.125)).batches())
+    assert caught.value.line == 1
+
+
+def test_a_pipe_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_MAX_ONCE", 10_000)
+    os.mkfifo(tmp_path / "r.jsonl")
+    writer = threading.Thread(target=(tmp_path / "r.jsonl").write_bytes, args=(LINE * 1000,), daemon=True)
+    writer.start()
+    with pytest.raises(InputError, match="save it as a file first"):
+        list(open_source(tmp_path / "r.jsonl").batches())
+    writer.join()
 
 
 def test_large_rows_come_in_small_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -257,6 +257,35 @@ def test_a_file_with_another_form_inside_is_an_error(tmp_path: Path, content: An
         read(tmp_path, content)
 
 
+def otlp(attributes: dict[str, Any], **others: Any) -> dict[str, Any]:
+    """A span in OpenTelemetry's JSON."""
+
+    def value(given: Any) -> dict[str, Any]:
+        if isinstance(given, dict):
+            return {"kvlistValue": {"values": [{"key": key, "value": value(part)} for key, part in given.items()]}}
+        if isinstance(given, list):
+            return {"arrayValue": {"values": [value(part) for part in given]}}
+        return {"doubleValue": given} if isinstance(given, float) else {"stringValue": given}
+
+    span = {"traceId": "t1", "attributes": [{"key": key, "value": value(of)} for key, of in attributes.items()]}
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [{**span, **others}]}]}]}
+
+
+def test_opentelemetry_s_spans_as_lines(tmp_path: Path) -> None:
+    chain, retriever = (span["attributes"] for span in spans(flat=False))
+    listed = {"openinference.span.kind": "RETRIEVER", "retrieval.documents": [{"document.content": PASSAGE}]}
+    for of_retriever in (retriever, listed):
+        lines = [otlp(of_retriever, parentSpanId="s1"), otlp(chain)]
+        path = tmp_path / "spans.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        gold = [{"qid": "t1", "reference": GOLD}]
+        (row,) = evaluate(path, gold, metrics="token_f1,valid_citations").rows.to_pylist()
+        assert (row["question"], row["answer"], row["contexts"]) == (QUESTION, ANSWER, [PASSAGE])
+    path.write_text('{"resourceSpans": []}\n{"resourceSpans": [3]}\n')
+    with pytest.raises(InputError, match="line 2: this begins like OpenTelemetry"):
+        evaluate(path, gold, metrics="token_f1")
+
+
 def test_two_titles_that_could_be_meant_are_not_guessed(tmp_path: Path) -> None:
     row = {"answer": ANSWER, "reference": GOLD, "retrieved_context": [PASSAGE], "context": ["?"]}
     with pytest.raises(ColumnError, match="'retrieved_context' and 'context' could each be the contexts"):

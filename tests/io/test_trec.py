@@ -225,6 +225,20 @@ def test_a_beir_folder_s_split_is_not_guessed(tmp_path: Path) -> None:
         open_source(folder, Reading(split="trian"))
 
 
+def test_contexts_are_the_corpus_s_texts_of_what_was_retrieved(tmp_path: Path) -> None:
+    folder = beir(tmp_path / "scifact", "test")
+    with (folder / "corpus.jsonl").open("a") as corpus:
+        corpus.write('{"_id": "d9", "text": "Nine."}\n{"_id": "d5", "text": "Not retrieved."}\n')
+    answers = [{"qid": "1", "answer": "One [1].", "retrieved": ["d2", "d1"]}, {"qid": "2", "retrieved": ["d1", "d9"]}]
+    evaluation = evaluate(answers, folder, metrics="valid_citations,ndcg@10")
+    assert evaluation.rows["contexts"].to_pylist() == [["One\nText."], ["One\nText.", "Nine."]]
+    notes = " ".join(evaluation.summary["notes"])
+    assert "the contexts are the texts of 3 retrieved documents in the corpus, which lacks 1 of them" in notes
+    assert "contexts" not in evaluate(answers, folder, metrics="ndcg@10").rows.column_names
+    own = [{**answers[0], "contexts": ["mine"]}]
+    assert evaluate(own, folder, metrics="valid_citations").rows["contexts"].to_pylist()[0] == ["mine"]
+
+
 def test_by_an_engine_the_numbers_are_the_same(tmp_path: Path) -> None:
     run, folder = write(tmp_path, "my.run", RUN), beir(tmp_path / "b", "test")
     for reference in (write(tmp_path, "q.qrels", QRELS), folder):

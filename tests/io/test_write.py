@@ -43,6 +43,29 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
         temporary.write_text("never")
 
 
+@pytest.mark.parametrize(
+    ("number", "winerror", "hint"),
+    [
+        (13, 5, "close the program that has it open, or choose another folder"),  # Windows, where Excel has the file
+        (13, 32, "close the program that has it open, or choose another folder"),
+        (13, None, "choose another folder"),
+        (28, None, "choose another folder, or free some space"),
+    ],
+)
+def test_the_hint_fits_the_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, winerror: int | None, hint: str
+) -> None:
+    def refuse(written: Path, path: Path) -> None:
+        error = OSError(number, "refused", str(written), winerror, str(path))
+        error.winerror = winerror  # type: ignore[attr-defined, unused-ignore]  # elsewhere than on Windows there is none
+        raise error
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OutputError) as raised, replacing(tmp_path / "out.csv") as (temporary,):
+        temporary.write_text("never")
+    assert (raised.value.message, raised.value.hint) == (f"can't write {tmp_path / 'out.csv'}: refused", hint)
+
+
 def test_a_carriage_return_stays_inside_its_cell(tmp_path: Path) -> None:
     write_rows(tmp_path / "t.csv", ["=a", "b"], [["safe\r=cmd", "x\ny"]], "csv")
     text = (tmp_path / "t.csv").read_bytes().decode()

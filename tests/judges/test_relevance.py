@@ -54,11 +54,20 @@ def test_an_answer_that_declines_is_not_asked_about(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "ours"), [("answer_relevancy", "answer_relevance"), ("contextual_recall", "context_claim_recall")]
+    ("theirs", "ours"),
+    [
+        ("answer_relevancy", "answer_relevance"),
+        ("contextual_recall", "context_claim_recall"),
+        ("LLMContextRecall", "context_claim_recall"),
+        ("ContextPrecision", "llm_context_precision"),
+        ("FaithfulnessMetric", "faithfulness"),
+        ("GEval", "criteria"),
+    ],
 )
 def test_names_of_other_tools_lead_to_ours(theirs: str, ours: str) -> None:
-    with pytest.raises(UsageError, match=f"what other tools call {theirs} is {ours} here"):
+    with pytest.raises(UsageError, match=f"what other tools call {theirs} is {ours} here") as caught:
         get_metric(theirs)
+    assert "did you mean" not in str(caught.value)
 
 
 def test_a_metric_of_ids_names_the_one_that_judges_passages(tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from ragmeter import ask
+from ragmeter.cli import crag
 from ragmeter.runs import status as status_module
 from ragmeter.runs.status import Status, under_way
 
@@ -72,6 +73,35 @@ def test_ask_says_how_far_it_is(tmp_path: Path) -> None:
     ask(data, system, metrics="token_f1", run="live", output_dir=tmp_path, workers=1, retries=0)
     assert [state["run"] for state in states] == ["live"]
     assert (states[0]["what"], states[0]["total"]) == ("asking questions", 6)
+    assert under_way(tmp_path) == []
+
+
+class WatchedAgent:
+    """Answers the first two turns of each conversation, and looks at what is said of it meanwhile."""
+
+    folder = Path()
+    states: ClassVar[list[dict[str, Any]]] = []
+
+    def get_batch_size(self) -> int:
+        return 1
+
+    def batch_generate_response(self, queries: list[str], images: list[Any], histories: list[Any]) -> list[str]:
+        self.states.extend(under_way(self.folder))
+        if len(histories[0]) == 4:
+            raise ValueError("no idea")
+        return [f"answer to {query}" for query in queries]
+
+
+def test_an_agent_that_is_asked_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(status_module, "_PAUSE", 0)
+    monkeypatch.setattr(WatchedAgent, "folder", tmp_path)
+    agent, output = f"{__name__}:{WatchedAgent.__name__}", str(tmp_path / "turns.jsonl")
+    dataset = str(Path(__file__).parents[2] / "examples" / "conversations.jsonl")
+    crag.run(["generate", "--dataset", dataset, "--agent", agent, "--output", output, "--retries", "0"])
+    state = WatchedAgent.states[-1]
+    assert (state["run"], state["what"], state["done"]) == ("turns.jsonl", "asking an agent", 5)
+    assert state["failures"] == {"target_error": 1}
+    assert state["latest"][0]["answer"] == "answer to Who painted the Mona Lisa?"
     assert under_way(tmp_path) == []
 
 

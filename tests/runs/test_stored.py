@@ -80,11 +80,26 @@ def test_names_with_numbers(s3: str) -> None:
         assert evaluation.name == f"nightly-{number}"
 
 
+def test_metrics_are_added_in_the_store(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    evaluate(ROWS, metrics="exact_match", run="one", output_dir=s3)
+    at_once = evaluate(ROWS, metrics="exact_match,token_f1", run="two", output_dir=s3)
+    judge = Judge(provider=FakeProvider("Yes"), check=False)
+    more = add_metrics("one", "token_f1,llm_correct", judge=judge, output_dir=s3)
+    assert more.folder is not None
+    assert str(more.folder.place) == f"{s3}/one"
+    for name in at_once:
+        assert more[name] == at_once[name]
+        assert more.rows[name].equals(at_once.rows[name])
+    assert more["llm_correct"].mean == 1
+    assert (tmp_path / "runs" / "judge.journal.sqlite").exists()
+    assert len(folders_in(location(f"{s3}/one"))) == 1
+    assert add_metrics(f"{s3}/one", "token_f1").rows.equals(more.rows)
+
+
 def test_what_needs_a_disk_says_so(s3: str, tmp_path: Path) -> None:
     first = evaluate(ROWS, metrics="exact_match", run="one", output_dir=s3)
     second = evaluate(BETTER, metrics="exact_match", run="two", output_dir=s3)
-    with pytest.raises(UsageError, match="in a store, and adding metrics needs a folder on a disk"):
-        add_metrics(first, "token_f1")
     with pytest.raises(UsageError, match="keeping a comparison needs a folder"):
         compare([first, second], keep=True)
     assert report(first, tmp_path / "page.html").rows == 9

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+import ragmeter
 from ragmeter import ask, evaluate
 from ragmeter.errors import UsageError
-from ragmeter.show.progress import parts_bar, progress_bar
+from ragmeter.show.progress import parts_bar, progress_bar, show_notice
 
 ROWS = [{"qid": str(n), "question": "?", "answer": "a", "reference": "a"} for n in range(5)]
 CALL = (
@@ -74,6 +75,18 @@ def test_without_any_standard_error_there_is_none_either(monkeypatch: pytest.Mon
 def test_anything_else_is_refused(wrong: Any) -> None:
     with pytest.raises(UsageError, match="progress can't be"):
         evaluate(ROWS, metrics="exact_match", progress=wrong)
+
+
+def test_a_notice_does_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    show_notice("waiting for \x1b[2J\u202eRUN")
+    assert capsys.readouterr().err == "waiting for \\x1b[2J\\u202eRUN\n"
+
+
+def test_notices_are_printed_in_one_place() -> None:
+    """Others would have to remember to show control characters as text; loop.py's own words have none."""
+    package = Path(ragmeter.__file__).parent
+    printing = {file.name for file in package.rglob("*.py") if "file=sys.stderr" in file.read_text(encoding="utf-8")}
+    assert printing == {"progress.py", "loop.py"}
 
 
 def test_a_terminal_has_a_bar() -> None:

@@ -27,6 +27,7 @@ DOCUMENT = {
         ("events[*].id", [1, 2]),
         ("events[1].id", [2]),
         ("events[*].tags[*]", ["a", "b", "c"]),
+        ("events.id", [1, 2]),
         ("choices[0].message.content", ["hi"]),
         ("events", [DOCUMENT["events"]]),
         ("data.none", []),

@@ -17,6 +17,14 @@ ANSWERS = {
 }
 FAILS, ERROR = "Please fail.", "the index is down"
 
+#: The news of a version, over the page until somebody closes it: it has come after the page, and has the focus.
+_NEWS = """<script>setTimeout(() => {
+  const news = document.createElement("div"); news.innerHTML = '<div role=dialog aria-modal=true tabindex=-1 style="position:fixed;inset:0;background:#fff"><h2>What is new</h2><button aria-label=Close>x</button></div>';
+  const close = () => news.remove(); document.body.append(news); news.firstChild.focus(); CLOSE;
+}, 50);</script>"""
+_NEWS_ESCAPE = _NEWS.replace("CLOSE;", 'addEventListener("keydown", (e) => { if (e.key === "Escape") close(); });')
+_NEWS_BUTTON = _NEWS.replace("CLOSE;", 'news.querySelector("button").onclick = close;')
+
 _TALK = """
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const make = (html, place) => { const t = document.createElement("template"); t.innerHTML = html.trim(); const e = t.content.firstElementChild; place.append(e); return e; };
@@ -36,13 +44,13 @@ const box = document.querySelector("#box");
 box.addEventListener("keydown", (e) => { if (e.key !== "Enter") return; e.preventDefault(); const q = box.value ?? box.textContent; if ("value" in box) box.value = ""; else box.textContent = ""; talk(q); });
 """
 
-_CHAINLIT = """<div id=chat></div><div id=composer><textarea id=box></textarea><button id=send aria-label="Send message"><svg></svg></button><div id=foot></div></div><script>
+_CHAINLIT = """<div id=chat></div><div id=composer><textarea id=box></textarea><button id=chat-submit aria-label="Send message"><svg></svg></button><div id=foot></div></div><script>
 const chat = document.querySelector("#chat");
 window.CODE = (text) => `<div class="rounded-lg border"><div class="flex"><span class="text-sm">python</span><button>copy</button></div><div><pre><code class="language-python hljs">${text}</code></pre></div></div>`;
 const article = (html) => html.replaceAll("<p>", '<div role="article" class="leading-7">').replaceAll("</p>", "</div>");
 const user = (q) => { make(`<div data-step-type=user_message class=step><div class=message-content><div role=article>${q}</div></div></div>`, chat);
-  document.querySelector("#foot").innerHTML = '<div class="note"><div role=article>LLMs can make mistakes. Check important info.</div></div>'; document.querySelector("#send").id = "stop-button"; };
-const stop = () => { document.querySelector("#stop-button").id = "send"; };
+  document.querySelector("#foot").innerHTML = '<div class="note"><div role=article>LLMs can make mistakes. Check important info.</div></div>'; document.querySelector("#chat-submit").id = "stop-button"; };
+const stop = () => { document.querySelector("#stop-button").id = "chat-submit"; };
 const bot = () => { const m = make(`<div data-step-type=assistant_message class=step><div class="ai-message flex"><span><span class="rounded-full h-5"><img alt="Avatar for Assistant" width=20 height=20></span></span><div><div class=message-content><div class=prose></div></div></div></div></div>`, chat);
   return { write: (html) => { m.querySelector(".prose").innerHTML = article(html); }, end: stop }; };
 const fail = (text) => { make(`<div data-step-type=assistant_message class=step><div class="alert alert-error" role=alert>${text}</div></div>`, chat); stop(); };
@@ -55,12 +63,12 @@ const user = (q) => { document.querySelector("#box").disabled = true; row("user"
 const bot = () => { let m; return { write: (html) => { m = m || row("bot", ""); m.querySelector(".md").innerHTML = html; }, end: rest }; };
 const fail = (text) => { rest(); make(`<div class="toast-wrap"><div class="toast-body error" role=alert><div class="toast-title error">Error</div><div class="toast-text error">${text}</div></div></div>`, document.body); };
 """
-_STREAMLIT = """<div data-testid=stApp><header id=state></header><div id=chat></div><div data-testid=stBottom><textarea id=box data-testid=stChatInputTextArea></textarea><button data-testid=stChatInputSubmitButton aria-label="Send message">&uarr;</button></div></div><script>
-const chat = document.querySelector("#chat"), state_ = document.querySelector("#state");
+_STREAMLIT = """<div data-testid=stApp data-test-script-state=notRunning><div id=chat></div><div data-testid=stBottom><textarea id=box data-testid=stChatInputTextArea></textarea><button data-testid=stChatInputSubmitButton aria-label="Send message">&uarr;</button></div></div><script>
+const chat = document.querySelector("#chat"), run = (state) => { document.querySelector("[data-testid=stApp]").dataset.testScriptState = state; };
 const message = (who, html) => make(`<div data-testid=stChatMessage class="stChatMessage st-emotion-cache-1fee4w7"><div data-testid="stChatMessageAvatar${who === "user" ? "User" : "Assistant"}" aria-hidden=true><span data-testid=stIconMaterial>smart_toy</span></div><div data-testid=stChatMessageContent aria-label="Chat message from ${who}"><div data-testid=stMarkdownContainer>${html}</div></div></div>`, chat);
-const user = (q) => { message("user", `<p>${q}</p>`); state_.innerHTML = '<div data-testid=stStatusWidget><span>Running...</span><button>Stop</button></div>'; };
-const bot = () => { const m = message("assistant", ""); return { write: (html) => { m.querySelector("[data-testid=stMarkdownContainer]").innerHTML = html; }, end: () => { state_.innerHTML = ""; } }; };
-const fail = (text) => { const m = message("assistant", ""); m.querySelector("[data-testid=stMarkdownContainer]").innerHTML = `<div class=stException data-testid=stException><p>RuntimeError: ${text}</p><div>Traceback:</div><pre><code>File "app.py", line 17</code></pre></div>`; state_.innerHTML = ""; };
+const user = (q) => { message("user", `<p>${q}</p>`); run("running"); };
+const bot = () => { const m = message("assistant", ""); return { write: (html) => { m.querySelector("[data-testid=stMarkdownContainer]").innerHTML = html; }, end: () => run("notRunning") }; };
+const fail = (text) => { const m = message("assistant", ""); m.querySelector("[data-testid=stMarkdownContainer]").innerHTML = `<div class=stException data-testid=stException><p>RuntimeError: ${text}</p><div>Traceback:</div><pre><code>File "app.py", line 17</code></pre></div>`; run("notRunning"); };
 """
 _NICEGUI = """<div id=chat class=column></div><footer class=q-footer><input id=box class=q-field__native></footer><script>
 const chat = document.querySelector("#chat"); let n = 8;
@@ -79,13 +87,13 @@ const bot = () => { const { text, dot } = message("Assistant", "A", ""); blink =
   return { write: (html) => { text.firstChild.innerHTML = html; }, end: () => { button.disabled = false; } }; };
 const fail = (text) => { message("Exception", "E", `<p>Encountered <code>RuntimeError('${text}')</code>.</p>`); button.disabled = false; };
 """
-_OPEN_WEBUI = """<div id=chat></div><div id=composer><div id=box contenteditable=true class=ProseMirror></div><button id=send-message-button type=submit>&uarr;</button><p class=hint>Models can make mistakes</p></div><script>
-const chat = document.querySelector("#chat");
-window.CODE = (text) => `<div class="code relative"><div class="sticky"><div class=lang>python</div><div class=tools><button>Copy</button></div></div><div class=cm-editor><div class=cm-scroller><div class=cm-content contenteditable=true role=textbox>${text.split("\\n").map((line) => `<div class=cm-line>${line}</div>`).join("")}</div></div></div></div>`;
-const user = (q) => { make(`<div class=user-message><div class=chat-user>${q}</div></div>`, chat); make('<button aria-label="Stop">x</button>', document.querySelector("#composer")); };
+_OPEN_WEBUI = """<div id=place></div><div id=composer><div id=box contenteditable=true class=ProseMirror></div><button id=send-message-button type=submit>&uarr;</button><p class=hint>Models can make mistakes</p></div><script>
+const conversation = () => document.querySelector("#chat") || make("<div id=chat></div>", document.querySelector("#place"));
+window.CODE = (text) => `<div class="code relative"><div class="sticky"><div class=flex-1><div style="display:flex"><span class=truncate>python</span></div></div><div class=tools><button>Copy</button></div></div><div class=cm-editor><div class=cm-scroller><div class=cm-content contenteditable=true role=textbox>${text.split("\\n").map((line) => `<div class=cm-line>${line}</div>`).join("")}</div></div></div></div>`;
+const user = (q) => { make(`<div class=user-message><div class=chat-user>${q}</div></div>`, conversation()); make('<button aria-label="Stop">x</button>', document.querySelector("#composer")); };
 const stop = () => document.querySelector("[aria-label=Stop]").remove();
-const bot = () => { const m = make(`<div class="flex"><img class="rounded-full" alt="profile" width=28 height=28><div><div class=line-clamp-1>llama-3</div><div class="chat-assistant"><div class="markdown-prose"></div></div></div></div>`, chat); return { write: (html) => { m.querySelector(".markdown-prose").innerHTML = html; }, end: stop }; };
-const fail = (text) => { make(`<div><div class="chat-assistant"><div class="flex border border-red-600/10 bg-red-600/10 text-red-500"><div>${text}</div></div></div></div>`, chat); stop(); };
+const bot = () => { const m = make(`<div class="flex"><img class="rounded-full" alt="profile" width=28 height=28><div><div class=line-clamp-1>llama-3</div><div class="chat-assistant"><div class="markdown-prose"></div></div></div></div>`, conversation()); return { write: (html) => { m.querySelector(".markdown-prose").innerHTML = html; }, end: stop }; };
+const fail = (text) => { make(`<div><div class="chat-assistant"><div class="flex border border-red-600/10 bg-red-600/10 text-red-500"><div>${text}</div></div></div></div>`, conversation()); stop(); };
 """
 #: A page that nobody knows, with names that say nothing: who wrote a message, a letter in a circle, when, how many likes.
 _UNKNOWN = """<div id=k1></div><div id=k2><textarea id=box></textarea><div class=a0>Version 7</div></div><script>
@@ -107,8 +115,9 @@ const user = (q) => { make(`<p class=q>${q}</p>`, document.querySelector("#k1"))
 const bot = () => { const m = make("<div></div>", document.querySelector("#k1")); return { write: (html) => { m.innerHTML = html; }, end: () => {} }; };
 const fail = (text) => { make(`<p>Error: ${text}</p>`, document.querySelector("#k1")); };
 """
+_DIALOGS = {"open_webui": _NEWS_ESCAPE, "unknown": _NEWS_BUTTON}
 PAGES = {
-    f"like_{name}": f"{page}{_TALK}</script>"
+    f"like_{name}": f"{page}{_TALK}</script>{_DIALOGS.get(name, '')}"
     for name, page in {
         "chainlit": _CHAINLIT, "gradio": _GRADIO, "streamlit": _STREAMLIT, "nicegui": _NICEGUI, "panel": _PANEL,
         "open_webui": _OPEN_WEBUI, "unknown": _UNKNOWN, "log": _LOG,

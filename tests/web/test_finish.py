@@ -11,7 +11,8 @@ import pytest
 from ragmeter.targets.finish import Finish, Traffic, is_answer
 
 QUIET = {
-    "unsure": "", "signs": 0, "waiting": 0, "busy": None, "off": False, "timers": False, "ready": False, "newly": False,
+    "unsure": "", "signs": 0, "waiting": 0, "busy": None, "worked": False, "idle": False, "off": False, "timers": False,
+    "ready": False, "newly": False,
 }  # fmt: skip
 
 
@@ -87,6 +88,10 @@ def test_what_is_an_answer(text: str, expected: bool) -> None:
         (steady("It is so."), Traffic(under_way={object()}), 20.0),
         (steady("It is"), Traffic(), 8.0),  # the rest may still come
         (steady("It is so.", signs=1), Traffic(), 6.0),
+        (steady("It is so.", worked=True), Traffic(), 1.0),  # a stop button came and went
+        (steady("It is", worked=True), Traffic(), 4.0),
+        (steady("It is", idle=True), Traffic(), 0.5),  # a known application
+        (steady("It is", idle=True, signs=1), Traffic(), 4.0),  # which still loads a part of it
         (steady("", unsure="10:32"), over(), 30.0),
         (steady("", unsure="10:32"), Traffic(under_way={object()}), 40.0),
     ],

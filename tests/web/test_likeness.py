@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.usefixtures("shared_browser"),
 ]
 #: The pages of the usual tests; the slow ones have all.
-USUAL = {"like_chainlit", "like_nicegui", "like_panel", "like_unknown"}
+USUAL = {"like_chainlit", "like_open_webui", "like_panel", "like_unknown"}
 
 
 @pytest.mark.parametrize(

@@ -299,8 +299,14 @@ def test_selectors_that_are_suggested_are_right_for_the_next_answer(site: str) -
 def test_a_font_that_can_not_be_loaded_explains_nothing(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
     give_up_soon(monkeypatch, "x", 1.0)
     (failure,) = texts(ask_all(target(site, "no_font"), "x"))
-    assert failure.startswith("timeout: no answer within 1 s")
+    assert failure.startswith("timeout: no answer within 1 s; nothing new on the page looks like an answer")
     assert "font" not in failure
+
+
+def test_no_question_is_typed_into_a_login(site: str) -> None:
+    web = target(site, "password", input_selector=None, submit_selector=None)
+    with pytest.raises(UsageError, match=r"^the page asks for a password: .*storage_state"):
+        ask_all(web, "x")
 
 
 def test_what_is_only_a_label_is_named_when_no_answer_comes(site: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,6 +103,24 @@ def _answer_call(asked: str, question: Question, recorded: RecordedReply) -> Cal
 
 
 def _judge_calls(run: Run, row: Mapping[str, Any]) -> Iterator[Call]:
+    for question in _asked_of_judges(run, row):
+        if isinstance(question.entry.get("calls"), str):
+            yield from _column_calls(run, question)
+
+
+@dataclass(frozen=True)
+class _JudgeQuestion:
+    """What a judge was asked about a row, for one column. `entry` is what the manifest says of that."""
+
+    column: AskedColumn
+    entry: Mapping[str, Any]
+    asked: Any
+    texts: Mapping[str, str]
+    items: int
+
+
+def _asked_of_judges(run: Run, row: Mapping[str, Any]) -> Iterator[_JudgeQuestion]:
+    """The columns of a row about which a judge was asked; others were filled without one."""
     manifest = run.manifest()
     load_builtin()
     entries: dict[str, Mapping[str, Any]] = {**(manifest.get("asked") or {})}
@@ -110,8 +128,14 @@ def _judge_calls(run: Run, row: Mapping[str, Any]) -> Iterator[Call]:
         entries.setdefault("verdict", manifest["judge"])
     for name, entry in entries.items():
         column = _asked_column(name)
-        if column is not None and isinstance(entry.get("calls"), str):
-            yield from _column_calls(run, row, column, entry)
+        if column is None:
+            continue
+        items = int(entry.get("claims_per_call") or 1)
+        asked = as_asked(column.asked, entry.get("words"), items)
+        batch = Batch({name: [value] for name, value in row.items()})
+        (state,), (value,), (own,) = rows_to_fill(column, asked, batch)
+        if state == SCORED and value is None:
+            yield _JudgeQuestion(column, entry, asked, own, items)
 
 
 def _asked_column(name: str) -> AskedColumn | None:
@@ -122,24 +146,19 @@ def _asked_column(name: str) -> AskedColumn | None:
     return AskedColumn.of(ASKED[parsed.base], parsed.settings) if parsed.base in ASKED else None
 
 
-def _column_calls(run: Run, row: Mapping[str, Any], column: AskedColumn, entry: Mapping[str, Any]) -> Iterator[Call]:
-    items = int(entry.get("claims_per_call") or 1)
-    asked = as_asked(column.asked, entry.get("words"), items)
-    batch = Batch({name: [value] for name, value in row.items()})
-    (state,), (value,), (own,) = rows_to_fill(column, asked, batch)
-    if state != SCORED or value is not None:  # nobody was asked
-        return
+def _column_calls(run: Run, question: _JudgeQuestion) -> Iterator[Call]:
+    asked, entry = question.asked, question.entry
     reasons = bool(entry.get("reasons"))
     prompt, changed = Prompt(asked, reasons=reasons), prompt_hash(asked, reasons=reasons) != entry.get("prompt")
     with ExitStack() as stack:
         journals = [stack.enter_context(RecordedReplies(path)) for path in _journals(run, entry)]
-        for texts in texts_of_calls(asked, own, items):
+        for texts in texts_of_calls(asked, question.texts, question.items):
             messages = tuple((message["role"], message["content"]) for message in prompt.messages(texts))
             for recorded in _replies(journals, entry, texts):
                 reply = ChatReply.from_reply(recorded.reply)
                 note = reply.declined or ("cut off" if reply.cut_off else "")
                 model = str(entry.get("model") or "")
-                yield _call(column.name, model, messages, reply.content or "", note, recorded, changed=changed)
+                yield _call(question.column.name, model, messages, reply.content or "", note, recorded, changed=changed)
 
 
 def _replies(
@@ -179,11 +198,22 @@ def _call(
     )  # fmt: skip
 
 
-def calls_or_problem(run: Run, place: int, row: Mapping[str, Any] | None = None) -> tuple[list[Call], str]:
-    """The calls behind a row, or why their journal can't be read."""
+def calls_or_problem(run: Run, place: int, row: Mapping[str, Any]) -> tuple[list[Call], str]:
+    """The calls behind a row, and why those of a judge are not among them."""
     try:
-        return calls_of_row(run, place, row), ""
+        return calls_of_row(run, place, row), _why_missing(run, row)
     except RagmeterError as error:
         return [], str(error)
     except (ValueError, KeyError, TypeError):  # of another version, or changed by somebody
         return [], "the recorded calls can't be read"
+
+
+def _why_missing(run: Run, row: Mapping[str, Any]) -> str:
+    entries = [question.entry for question in _asked_of_judges(run, row)]
+    if not all(isinstance(entry.get("calls"), str) for entry in entries):
+        return "this run was judged by an earlier version, which did not record under what a judge's replies are filed"
+    if not all(_journals(run, entry) for entry in entries):
+        return (
+            f"the journal with the judge's replies is not here: it was {JUDGE_JOURNAL} beside the run, or another file"
+        )
+    return ""

@@ -13,7 +13,7 @@ from ragmeter.asked import OFFLINE
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.citations import cited_sentences
-from ragmeter.metrics.nuggets import as_nuggets
+from ragmeter.metrics.nuggets import OKAY, Nugget, as_nuggets
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_label, as_passages, claim_texts
 from ragmeter.runs.finding import RunLike, find_run
@@ -189,7 +189,7 @@ def _set(columns: _Columns, row: Mapping[str, Any], unsupported_words: Callable[
 def _claims(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:
     values = _list(row.get(columns.texts))
     of_nuggets = columns.base == "nugget_support"
-    texts = [fact.text for fact in as_nuggets(values) or ()] if of_nuggets else claim_texts(values)
+    texts = list(map(_nugget, as_nuggets(values) or ())) if of_nuggets else claim_texts(values)
     by_passages, by_text = (_list(row.get(name)) for name in (columns.by_passages, columns.by_text))
     for place, text in enumerate(texts):
         labels = [as_label(label) for label in _list(by_passages[place])] if place < len(by_passages) else []
@@ -200,6 +200,10 @@ def _claims(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim
             None if place >= len(by_text) else str(by_text[place]) if of_nuggets else as_label(by_text[place]),
             tuple((rank, label) for rank, label in enumerate(labels, 1) if label != NOT_MENTIONED),
         )
+
+
+def _nugget(nugget: Nugget) -> str:
+    return nugget.text if nugget.vital else f"{nugget.text} ({OKAY})"
 
 
 def _citations(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:

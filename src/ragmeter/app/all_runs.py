@@ -7,12 +7,14 @@ from typing import Any
 
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import field, figure, options, section, table
+from ragmeter.app.layout import field, figure, options, section, table, worded
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.show import numbers
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.terminal.catalogue import day, headlines
 
+#: The picture of a metric over time: its least width, its height without margins, and the margins for the figures.
+_CHART_WIDTH, _CHART_HEIGHT, _CHART_TOP, _CHART_LEFT = 400, 150, 20, 60
 _SORTS = {"name": wording.RUN, "created": wording.CREATED, "system": wording.SYSTEM, "n_rows": wording.ROWS}
 
 
@@ -24,13 +26,13 @@ def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Conten
     readable = [entry for entry in chosen if not entry.error]
     names = headlines(readable)
     titles: list[Content] = [element("span", wording.CHOOSE, class_="hidden")]
-    titles += [_sortable(name, label, query) for name, label in _SORTS.items()]
-    titles += [wording.FAILED, wording.COST, wording.DATA]
+    titles += [_sortable(name, _SORTS[name], query) for name in ("name", "created", "n_rows")]
     titles += [_sortable(name, titled(name, _direction(readable, name)), query) for name in names]
+    titles += [wording.FAILED, wording.COST, _sortable("system", wording.SYSTEM, query), wording.DATA]
     rows = [_row(entry, names, query) for entry in readable[:n_shown]]
     more = f"{len(chosen):,} runs" if len(chosen) <= n_shown else f"the first {n_shown:,} of {len(chosen):,} runs"
     if not entries:
-        return [live, element("p", wording.NO_RUNS, class_="note")]
+        return [live, element("p", worded(wording.NO_RUNS), class_="note")]
     return [
         live,
         _search(query),
@@ -39,7 +41,7 @@ def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Conten
             element(
                 "p", element("button", wording.SIDE_BY_SIDE, class_="quiet"), " ", wording.CHOOSE_RUNS, class_="soft"
             ),
-            table(titles, rows, caption=wording.ALL_RUNS, figures=(4, 5, 6)),
+            table(titles, rows, caption=wording.ALL_RUNS, figures=(3, 4 + len(names), 5 + len(names))),
             element("p", more, class_="soft"),
             action="/side-by-side",
             method="get",
@@ -99,14 +101,14 @@ def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> lis
         box,
         joined(link(text(entry.name), address("run", entry.name)), [_tag(tag, query) for tag in entry.tags]),
         element("time", day(entry.created), datetime=entry.created, class_="nowrap"),
-        text(entry.system),
         f"{entry.n_rows:,}",
+        *(figure(entry.metrics.get(name)) for name in names),
         f"{entry.n_failed:,}" if entry.n_failed else "",
         "" if entry.cost_usd is None else numbers.money(entry.cost_usd),
+        text(entry.system),
         link(joined(text(entry.data_file), " ", element("code", short)), address(**{**query, "data": entry.data}))
         if short
         else "",
-        *(figure(entry.metrics.get(name)) for name in names),
     ]
 
 
@@ -135,24 +137,28 @@ def over_time(entries: Sequence[RunEntry], query: Mapping[str, str]) -> Content:
 
 
 def _chart(points: Sequence[RunEntry], metric: str) -> Markup:
-    """Points with intervals from left to right; each is a link to its run."""
+    """Points with intervals from left to right, between lines at the least and the most; each links to its run."""
     if not points:
         return Markup()
     figures = [entry.metrics[metric] for entry in points]
-    values = [
-        value for figures_of_run in figures for value in (figures_of_run["mean"], *(figures_of_run["interval"] or ()))
-    ]
-    low, high = min(values), max(values)
+    intervals = [of_run["interval"] or (of_run["mean"], of_run["mean"]) for of_run in figures]
+    low, high = min(begin for begin, _ in intervals), max(end for _, end in intervals)
     span = (high - low) or 1.0
-    width, height = max(300, 34 * len(points)), 160
+    width = max(_CHART_WIDTH, 34 * len(points))
 
     def y(value: float) -> str:
-        return f"{10 + (high - value) / span * (height - 20):.1f}"
+        return f"{_CHART_TOP + (high - value) / span * _CHART_HEIGHT:.1f}"
 
+    lines = [
+        [
+            element("line", x1="0", x2=width, y1=y(value), y2=y(value), class_="axis"),
+            element("text", numbers.number(value), x="0", y=f"{float(y(value)) - 5:.1f}", class_="tick"),
+        ]
+        for value in dict.fromkeys((high, low))
+    ]
     marks = []
-    for place, (entry, of_run) in enumerate(zip(points, figures, strict=True)):
-        x = f"{24 + place * (width - 48) / max(len(points) - 1, 1):.1f}"
-        begin, end = of_run["interval"] or (of_run["mean"], of_run["mean"])
+    for place, (entry, of_run, (begin, end)) in enumerate(zip(points, figures, intervals, strict=True)):
+        x = f"{_CHART_LEFT + (place + 0.5) * (width - _CHART_LEFT) / len(points):.1f}"
         label = (
             f"{entry.name}, {day(entry.created)}: {numbers.number(of_run['mean'])} ({numbers.interval((begin, end))})"
         )
@@ -167,8 +173,15 @@ def _chart(points: Sequence[RunEntry], metric: str) -> Markup:
                 aria_label=label,
             )
         )
-    ends = f"{numbers.number(high)} … {numbers.number(low)}"
     drawing = element(
-        "svg", marks, viewBox=f"0 0 {width} {height}", class_="timeline run-0", role="group", aria_label=metric
+        "svg",
+        lines,
+        marks,
+        viewBox=f"0 0 {width} {_CHART_HEIGHT + _CHART_TOP + 10}",
+        class_="timeline run-0",
+        preserveAspectRatio="xMinYMid meet",
+        role="group",
+        aria_label=metric,
     )
-    return element("figure", drawing, element("figcaption", f"{metric}: {ends}", class_="soft"))
+    ends = dict.fromkeys(f"{entry.name}, {day(entry.created)}" for entry in (points[0], points[-1]))
+    return element("figure", drawing, element("figcaption", text(" → ".join(ends)), class_="soft"))

@@ -18,9 +18,7 @@ _LONGEST = 20_000
 def calls(run: Run, place: int, row: Mapping[str, Any]) -> Content:
     """The calls of a row, each folded to a line."""
     recorded, problem = calls_or_problem(run, place, row)
-    if problem:
-        return element("p", text(problem), class_="soft")
-    return [_call(call) for call in recorded]
+    return [*map(_call, recorded), element("p", text(problem), class_="soft") if problem else None]
 
 
 def _call(call: Call) -> Markup:

@@ -70,8 +70,12 @@ def _place(answer: str, claim: str) -> Span:
 
 def _table(claim_set: ClaimSet) -> Markup:
     caption = f"{claim_set.title}, {claim_set.by}"
-    rows = [[_marked(claim), _by_passages(claim), _label(claim.by_text)] for claim in claim_set.claims]
-    titles = [claim_set.title, wording.BY_PASSAGES, wording.BY_TEXT.format(text=claim_set.source)]
+    columns: dict[str, list[Content]] = {claim_set.title: [_marked(claim) for claim in claim_set.claims]}
+    if any(claim.by_passages or claim.passages for claim in claim_set.claims):
+        columns[wording.BY_PASSAGES] = [_by_passages(claim) for claim in claim_set.claims]
+    if any(claim.by_text for claim in claim_set.claims):
+        columns[wording.BY_TEXT.format(text=claim_set.source)] = [_label(claim.by_text) for claim in claim_set.claims]
+    titles, rows = list(columns), [list(cells) for cells in zip(*columns.values(), strict=True)]
     return joined(element("h3", text(caption)), table(titles, rows, caption=caption))
 
 

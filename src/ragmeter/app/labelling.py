@@ -6,6 +6,7 @@ import glob
 import hashlib
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -16,7 +17,7 @@ from ragmeter.analysis.people.sampling import choose_sample
 from ragmeter.app import wording
 from ragmeter.app.agreement import agreement_link
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import command, field, options, section
+from ragmeter.app.layout import command, field, options, section, worded
 from ragmeter.app.queries import Database
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.io.write import RUNS
@@ -46,8 +47,8 @@ class Labelling:
         """Every person's file of labels of a run; another run whose name begins with this one's may be among them."""
         return sorted(self._folder.glob(f"labels-{glob.escape(_plain(run.name))}-*.csv"))
 
-    def begin(self, run: Run, rater: str, n: int, by: str, seed: int, strata: str = "") -> None:
-        """Draw the sample, unless this person has begun already. `strata` is a column, for a stratified one."""
+    def begin(self, run: Run, rater: str, n: int, by: str, seed: int, strata: Sequence[str] = ()) -> None:
+        """Draw the sample, unless this person has begun already. `strata` are columns, for a stratified one."""
         if by not in wording.SAMPLES:
             raise UsageError(f"{by[:40]!r} is not one of {', '.join(wording.SAMPLES)}")
         if not 1 <= n <= 10_000:
@@ -55,7 +56,7 @@ class Labelling:
         with self._lock:
             path = self.path(run, rater)
             if not path.exists():
-                columns = [strata] if by == "stratified" and strata else []
+                columns = strata if by == "stratified" else ()
                 Sheet.of(choose_sample(run, n, by=by, strata=columns, seed=seed), path).write()
 
     def sheet(self, run: Run, rater: str) -> Sheet | None:
@@ -112,10 +113,9 @@ def _place(sheet: Sheet, wanted: str | None) -> int | None:
     return next((place for place, row in enumerate(sheet.rows) if not row["label"]), None)
 
 
-def _strata(run: Run) -> dict[str, str]:
+def _strata(run: Run) -> list[str]:
     """The columns that a sample can be stratified by. Of many rows, the values are not counted."""
-    names = run.slices() if run.n_rows <= _MOST_COUNTED else [n for n in run.other_columns if run.is_short(n, 100)]
-    return {name: name for name in names}
+    return run.slices() if run.n_rows <= _MOST_COUNTED else [n for n in run.other_columns if run.is_short(n, 100)]
 
 
 def _begin(run: Run, rater: str) -> Markup:
@@ -123,17 +123,23 @@ def _begin(run: Run, rater: str) -> Markup:
     samples = {name: label for name, label in wording.SAMPLES.items() if strata or name != "stratified"}
     return element(
         "form",
-        element("p", wording.LABEL_INTRO),
+        element("p", worded(wording.LABEL_INTRO)),
         field(wording.RATER, element("input", name="rater", value=rater, maxlength=60, required=True)),
         field(wording.HOW_MANY, element("input", type="number", name="n", value="100", min="1", max="10000")),
         field(wording.SAMPLE, options("by", samples, "random")),
-        field(wording.STRATA, options("strata", strata, "")) if strata else None,
+        _columns(strata) if strata else None,
         field(wording.SEED, element("input", type="number", name="seed", value="0", min="0")),
         field(wording.BLIND, element("input", type="checkbox", name="blind", value="1", checked=True)),
         element("button", wording.BEGIN, class_="quiet"),
         id="begin",
         class_="filter",
     )
+
+
+def _columns(names: Sequence[str]) -> Markup:
+    """One or several columns to stratify by; the style shows them for a stratified sample."""
+    boxes = [field(text(name), element("input", type="checkbox", name="strata", value=name)) for name in names]
+    return element("fieldset", element("legend", wording.STRATA), [joined(box, " ") for box in boxes], class_="strata")
 
 
 def _row(run: Run, database: Database, sheet: Sheet, place: int, rater: str, blind: bool) -> Markup:

@@ -59,10 +59,18 @@ def section(title: str, *content: Content, name: str) -> Markup:
 
 
 def table(
-    titles: Sequence[Content], rows: Iterable[Sequence[Content]], *, caption: str, figures: Sequence[int] = ()
+    titles: Sequence[Content],
+    rows: Iterable[Sequence[Content]],
+    *,
+    caption: str,
+    figures: Sequence[int] = (),
+    texts: Sequence[int] = (),
 ) -> Markup:
-    """A table that scrolls by itself where it is too wide. The columns at `figures` are aligned to the right."""
-    kinds = ["number" if place in figures else None for place in range(len(titles))]
+    """A table that scrolls by itself where it is too wide.
+
+    The columns at `figures` are aligned to the right; those at `texts` are wide enough to be read on a phone.
+    """
+    kinds = ["number" if at in figures else "words" if at in texts else None for at in range(len(titles))]
     head = element(
         "tr", [element("th", title, scope="col", class_=kind) for title, kind in zip(titles, kinds, strict=True)]
     )
@@ -112,7 +120,12 @@ def whisker(summary: Mapping[str, Any]) -> Markup:
     )
 
 
-def field(label: str, control: Markup) -> Markup:
+def worded(sentence: str) -> list[Content]:
+    """A sentence of ours, with what stands between backticks as code."""
+    return [element("code", part) if place % 2 else part for place, part in enumerate(sentence.split("`"))]
+
+
+def field(label: Content, control: Markup) -> Markup:
     """A control with its label."""
     return element("label", element("span", label), " ", control)
 
@@ -130,6 +143,12 @@ def options(name: str, choices: Mapping[str, str], chosen: str) -> Markup:
         [element("option", label, value=value, selected=value == chosen) for value, label in choices.items()],
         name=name,
     )
+
+
+def paged(content: Content, selection: Selection, wish: Wish, where: Sequence[str | int], **more: Any) -> Markup:
+    """A page of rows between links to those before and after; if there is only one page, they stand above it."""
+    pages = pager(selection, wish, where, **more)
+    return joined(pages, content, pages if selection.total > PAGE else None)
 
 
 def pager(selection: Selection, wish: Wish, where: Sequence[str | int], **more: Any) -> Markup:

@@ -80,6 +80,8 @@ def _texts(values: Any, *, numbered: bool = False) -> Content:
     if not values:
         return None
     listed = [values] if isinstance(values, str) else list(values)
+    if len(listed) == 1 and not numbered:
+        return _text(listed[0])
     items = [element("li", _text(value)) for value in listed[:_MOST_PASSAGES]]
     more = element("p", f"and {len(listed) - _MOST_PASSAGES:,} more") if len(listed) > _MOST_PASSAGES else None
     return joined(element("ol" if numbered else "ul", items, class_="texts"), more)

@@ -8,7 +8,7 @@ from typing import Any
 from ragmeter.app import wording
 from ragmeter.app.conversations import conversation_address
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import field, figure, options, pager, section, table
+from ragmeter.app.layout import field, figure, options, paged, section, table
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
 from ragmeter.io.write import dumps
@@ -113,7 +113,7 @@ def slice_table(run: Run, column: str) -> list[Content]:
     )
     names = run.row_metrics
     rows = []
-    for part in summary.slices:
+    for part in sorted(summary.slices, key=lambda part: -part.n_rows):
         cells = [_slice_figure(part.metrics[name]) for name in names]
         where = address("run", run.name, column=column, value=part.value)
         rows.append([link(text(part.value), where), f"{part.n_rows:,}", *cells])
@@ -156,7 +156,7 @@ def _filter(run: Run, database: Database, wish: Wish) -> Markup:
     )
 
 
-def _rows(run: Run, database: Database, wish: Wish) -> list[Content]:
+def _rows(run: Run, database: Database, wish: Wish) -> Markup:
     selection = database.rows(run, wish)
     names = run.row_metrics[:_METRICS]
     if wish.metric and wish.metric in run.row_metrics and wish.metric not in names:
@@ -176,8 +176,8 @@ def _rows(run: Run, database: Database, wish: Wish) -> list[Content]:
             ]
         )
     figures = tuple(range(3, 3 + len(names)))
-    shown = table(titles, rows, caption=wording.ROWS, figures=figures) if rows else None
-    return [pager(selection, wish, ("run", run.name)), shown]
+    shown = table(titles, rows, caption=wording.ROWS, figures=figures, texts=(1, 2)) if rows else None
+    return paged(shown, selection, wish, ("run", run.name))
 
 
 def _session(run: Run, session: Any) -> Content:

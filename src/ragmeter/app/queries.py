@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import glob
-import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ragmeter.app.changes import ALL_ROWS, changed, have_same_rows
 from ragmeter.app.orders import Orders, Places
+from ragmeter.app.search_texts import SearchTexts
 from ragmeter.effects.cores import available_cores
 from ragmeter.errors import MissingExtraError, UsageError
 from ragmeter.io.locations import on_disk
-from ragmeter.runs.layout import MANIFEST, stamp_of
+from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.table import SCORED, outcome_column
 
@@ -28,10 +30,6 @@ PAGE = 50
 #: The columns of texts that a search looks into.
 _SEARCHED = ("qid", "question", "answer", "reference", "error")
 _MEMORY, _THREADS = "160MB", 4
-#: The condition of all rows.
-_ALL = "true"
-#: Characters that mean something in a pattern.
-_MARKS = re.compile(r"[!-/:-@\[-^`{-~]")
 T = TypeVar("T")
 
 
@@ -121,6 +119,7 @@ class Database:
         self._connection = duckdb.connect(":memory:", config=settings)
         self._lock = Lock()
         self._orders = Orders()
+        self._texts = SearchTexts(Path(scratch))
 
     def rows(self, run: Run, wish: Wish) -> Selection:
         """The rows on the wanted page."""
@@ -146,20 +145,25 @@ class Database:
 
     def side_by_side(self, runs: Sequence[Run], metric: str, change: str, threshold: float, page: int) -> Selection:
         """The rows that all runs have, filtered by how a metric changed since the first run."""
-        joins = " ".join(f"JOIN {_source(run)} AS r{i} ON r0.qid = r{i}.qid" for i, run in enumerate(runs) if i)
-        first, last = _score(runs[0], metric, "r0."), _score(runs[-1], metric, f"r{len(runs) - 1}.")
-        where, order = _CHANGES[change]
-        columns = {"first": first, "last": last, "sign": _sign(runs[0], metric)}
-        places = ", ".join(f"r{i}.file_row_number AS place{i}" for i in range(len(runs)))
-        query = (
-            f"SELECT {places} FROM {_source(runs[0])} AS r0 {joins} WHERE {where.format(**columns)} "  # noqa: S608
-            f"ORDER BY {order.format(**columns)}, r0.file_row_number"
-        )
-        values = [*map(_files, runs), *[threshold] * where.count("?")]
-        rows = self._places(runs, query, values, len(runs))
+        partners = self._kept("partners", runs, lambda: self._partners(runs))
+        rows: range | Places = range(partners.shape[1])
+        if change != ALL_ROWS:
+            wanted = (metric, change, threshold)
+            rows = self._kept(wanted, runs, lambda: changed(runs, partners, metric, change, threshold))
         begin = (max(page, 1) - 1) * PAGE
-        shown = tuple([int(place) for place in of_run[begin : begin + PAGE]] for of_run in rows)
-        return Selection(rows.shape[1], shown[0], shown)
+        shown = partners[:, rows[begin : begin + PAGE]].tolist()
+        return Selection(len(rows), shown[0], tuple(shown))
+
+    def _partners(self, runs: Sequence[Run]) -> Places:
+        """The places of the rows that all runs have, a line for each run; of a repeated qid, the nth with the nth."""
+        if have_same_rows(runs):
+            return np.broadcast_to(np.arange(runs[0].n_rows, dtype=np.int32), (len(runs), runs[0].n_rows))
+        numbered = "row_number() OVER (PARTITION BY qid ORDER BY file_row_number) AS nth"
+        sources = [f"(SELECT qid, file_row_number AS place, {numbered} FROM {_source(run)})" for run in runs]  # noqa: S608
+        joins = " ".join(f"JOIN {source} AS r{i} USING (qid, nth)" for i, source in enumerate(sources) if i)
+        places = ", ".join(f"r{i}.place AS place{i}" for i in range(len(runs)))
+        query = f"SELECT {places} FROM {sources[0]} AS r0 {joins} ORDER BY place0"  # noqa: S608 - our own numbers
+        return self._ask(query, [_files(run) for run in runs], _numbers)
 
     def records(self, run: Run, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
         """Some columns of the rows at these places. Much quicker than `run.records` where they are far apart."""
@@ -179,20 +183,47 @@ class Database:
 
     def _order(self, run: Run, wish: Wish) -> range | Places:
         """The places of the wanted rows in their order: as they are in the file, if nothing is asked for."""
+        texts = self._texts_of(run)
         where, values = _conditions(run, wish)
-        if where == _ALL and not wish.sort:
-            return range(run.n_rows)
-        query = f"SELECT file_row_number FROM {_source(run)} WHERE {where} ORDER BY {_order(run, wish)}"  # noqa: S608
-        places: Places = self._places([run], query, [_files(run), *values], 1)[0]
-        return places
+        order: range | Places = range(run.n_rows)
+        if where or wish.sort:
+            condition, sorting = where or "true", _order(run, wish)
+            query = f"SELECT file_row_number FROM {_source(run)} WHERE {condition} ORDER BY {sorting}"  # noqa: S608
+            values = [_files(run), *values]
+            order = self._kept((query, repr(values)), [run], lambda: self._ask(query, values, _column))
+        if not wish.search:
+            return order
+        is_match = np.zeros(run.n_rows, dtype=np.bool_)
+        is_match[self._kept(("search", wish.search), [run], lambda: self._matches(run, wish.search, texts))] = True
+        return np.flatnonzero(is_match).astype(np.int32) if isinstance(order, range) else order[is_match[order]]
 
-    def _places(self, runs: Sequence[Run], query: str, values: list[Any], columns: int) -> Places:
-        """A line of places for each column of the query; those of an earlier request, if the runs have not changed."""
-        key = (query, repr(values), tuple(stamp_of(run.path / MANIFEST) for run in runs))
+    def _matches(self, run: Run, search: str, texts: Path | None) -> Places:
+        """The places of the rows that have a text, in any case and order."""
+        if texts is not None:
+            query = "SELECT place FROM read_parquet(?) WHERE contains(text, lower(?))"
+            return self._ask(query, [glob.escape(str(texts)), search], _column)
+        query = f"SELECT file_row_number FROM {_source(run)} WHERE contains({_searched(run)}, lower(?))"  # noqa: S608
+        return self._ask(query, [_files(run), search], _column)
+
+    def _texts_of(self, run: Run) -> Path | None:
+        """The file of a large run's texts for searches, once it is complete; the first call begins to write it."""
+        if run.n_rows < self._texts.fewest_rows:
+            return None
+        query = f"COPY (SELECT file_row_number AS place, {_searched(run)} AS text FROM {_source(run)}) TO "  # noqa: S608
+        files = [_files(run)]
+
+        def write(path: Path) -> None:
+            target = str(path).replace("'", "''")
+            self._ask(f"{query} '{target}' (FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE 16384)", files, _all)
+
+        return self._texts.file_of(_version(run), write)
+
+    def _kept(self, wanted: Hashable, runs: Sequence[Run], find: Callable[[], Places]) -> Places:
+        """The places that are wanted: those of an earlier request, if the runs have not changed."""
+        key = (wanted, *map(_version, runs))
         places = self._orders.get(key)
         if places is None:
-            result = self._ask(query, values, lambda cursor: cursor.fetchnumpy())
-            places = np.array([result[name] for name in list(result)[:columns]], dtype=np.int32)
+            places = find()
             self._orders.keep(key, places)
         return places
 
@@ -209,19 +240,20 @@ class Database:
             cursor.close()
 
 
-#: What may have changed between the first run and the last: a condition, an order. `sign` is -1 if lower is better.
-_CHANGES = {
-    "all": ("true", "r0.file_row_number"),
-    "better": ("{sign} * ({last} - {first}) > ?", "{sign} * ({first} - {last})"),
-    "worse": ("{sign} * ({first} - {last}) > ?", "{sign} * ({last} - {first})"),
-    "differs": ("abs({last} - {first}) > ?", "-abs({last} - {first})"),
-    "failed": ("{last} IS NULL AND {first} IS NOT NULL", "r0.file_row_number"),
-}
-CHANGES = tuple(_CHANGES)
+def _version(run: Run) -> Hashable:
+    """Changes whenever the run does."""
+    return run.path, stamps_of(run.path)
 
 
-def _sign(run: Run, metric: str) -> int:
-    return -1 if run.measure(metric).direction == "lower" else 1
+def _column(cursor: Any) -> Places:
+    """The only column of a result, which is numbers."""
+    (numbers,) = cursor.fetchnumpy().values()
+    return np.asarray(numbers, dtype=np.int32)
+
+
+def _numbers(cursor: Any) -> Places:
+    """The columns of a result of numbers, a line for each."""
+    return np.array(list(cursor.fetchnumpy().values()), dtype=np.int32)
 
 
 def _all(cursor: Any) -> list[tuple[Any, ...]]:
@@ -264,12 +296,9 @@ def _score(run: Run, metric: str, table: str = "") -> str:
 
 
 def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
-    conditions: list[str] = [_ALL]
+    """What the rows must fulfil besides the search; empty for all rows."""
+    conditions: list[str] = []
     values: list[Any] = []
-    if wish.search:
-        columns = [name for name in _SEARCHED if name in run.columns]
-        conditions.append("(" + " OR ".join(f"regexp_matches({_as_text(run, name)}, ?, 'i')" for name in columns) + ")")
-        values += [_MARKS.sub(r"\\\g<0>", wish.search)] * len(columns)
     if wish.metric:
         score = _score(run, wish.metric)
         if wish.low is not None:
@@ -292,10 +321,12 @@ def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
     return " AND ".join(conditions), values
 
 
-def _as_text(run: Run, column: str) -> str:
-    """A column of texts, or of lists of texts, as one text."""
-    name = _quoted(run, column)
-    return name if column in run.texts else f"array_to_string({name}, ' ')"
+def _searched(run: Run) -> str:
+    """What a search looks into: a row's texts as one, in lower case."""
+    names = [name for name in _SEARCHED if name in run.columns]
+    columns = {name: _quoted(run, name) for name in names}
+    texts = [column if name in run.texts else f"array_to_string({column}, ' ')" for name, column in columns.items()]
+    return f"lower(concat_ws(chr(31), {', '.join(texts) or 'NULL'}))"
 
 
 def _order(run: Run, wish: Wish) -> str:

@@ -31,8 +31,8 @@ from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
 from ragmeter.io.write import write_rows
-from ragmeter.runs.catalogue import RunEntry, tagged
-from ragmeter.runs.layout import FILES, MANIFEST, Stamp, stamp_of
+from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
+from ragmeter.runs.layout import MANIFEST, Stamp
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
 
@@ -102,13 +102,11 @@ class App:
     def entries(self) -> list[RunEntry]:
         """All runs; those that have not changed since the last look are not read again."""
         with self._reading:
-            names = [path.parent.name for path in self._folder.glob(f"[!.]*/{MANIFEST}")]
-            for name in names:
-                stamps = tuple(stamp_of(self._folder / name / file) for file in FILES)
-                if name not in self._entries or self._entries[name][0] != stamps:
-                    self._entries[name] = stamps, RunEntry.of(self._folder / name)
-            for gone in set(self._entries) - set(names):
-                del self._entries[gone]
+            entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
+            for name, stamps in run_stamps(self._folder).items():
+                known = self._entries.get(name)
+                entries[name] = known if known and known[0] == stamps else (stamps, RunEntry.of(self._folder / name))
+            self._entries = entries
             return tagged((entry for _, entry in self._entries.values()), self._folder)
 
     def read_ahead(self) -> None:
@@ -189,8 +187,9 @@ class App:
     def _begin(self, request: Request) -> Response:
         run, form = self._run(request.path_params["name"]), request.state.form
         rater = str(form.get("rater", ""))[:60]
-        by, strata = str(form.get("by", "")), str(form.get("strata", ""))
-        self._labelling.begin(run, rater, _whole(form, "n"), by, _whole(form, "seed"), strata)
+        strata = form.get("strata")
+        columns = [str(name) for name in strata] if isinstance(strata, list) else []
+        self._labelling.begin(run, rater, _whole(form, "n"), str(form.get("by", "")), _whole(form, "seed"), columns)
         blind = 1 if form.get("blind") else 0
         return JSONResponse({"next": address("run", run.name, "label", rater=rater, blind=blind)})
 

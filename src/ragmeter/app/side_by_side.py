@@ -9,10 +9,11 @@ from typing import Any
 from rapidfuzz.distance import Indel
 
 from ragmeter.app import wording
+from ragmeter.app.changes import CHANGES
 from ragmeter.app.comparison import comparison_part, settings_fields
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import field, figure, options, pager, section, table
-from ragmeter.app.queries import CHANGES, Database, Wish
+from ragmeter.app.layout import field, figure, options, paged, section, table
+from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
@@ -81,7 +82,7 @@ def _filter(
 
 def _rows(
     runs: Sequence[Run], database: Database, metric: str, change: str, wish: Wish, settings: Mapping[str, str]
-) -> list[Content]:
+) -> Markup:
     for run in runs:
         if "qid" not in run.columns:
             raise UsageError(f"{run.name} has no qids, so its rows have no partners in the other runs")
@@ -93,24 +94,27 @@ def _rows(
     ]
     more = {"run": [run.name for run in runs], "metric": metric, "change": change, **settings}
     plain = Wish(low=wish.low, page=wish.page)
-    cards = [_card(runs, of_row, metric) for of_row in zip(*records, strict=True)]
-    return [pager(selection, plain, ("side-by-side",), **more), cards]
+    cards = [
+        _card(runs, places, of_row, metric)
+        for places, of_row in zip(zip(*selection.of_runs, strict=True), zip(*records, strict=True), strict=True)
+    ]
+    return paged(cards, selection, plain, ("side-by-side",), **more)
 
 
-def _card(runs: Sequence[Run], records: Sequence[dict[str, Any]], metric: str) -> Markup:
+def _card(runs: Sequence[Run], places: Sequence[int], records: Sequence[dict[str, Any]], metric: str) -> Markup:
     """One question, with the answers of all runs; words that differ from the first run's answer are marked."""
     first = records[0]
     base = first.get("answer") or ""
     answers = []
-    for place, (run, record) in enumerate(zip(runs, records, strict=True)):
+    for number, (run, place, record) in enumerate(zip(runs, places, records, strict=True)):
         answer = record.get("answer")
-        shown = (
-            element("span", wording.NO_ANSWER, class_="lacking") if answer is None else _marked(base, answer, place > 0)
-        )
+        lacking = element("span", wording.NO_ANSWER, class_="lacking")
+        shown = lacking if answer is None else _marked(base, answer, number > 0)
+        row = link(text(run.name), address("run", run.name, "row", place))
         answers.append(
             element(
                 "div",
-                element("h4", element("span", class_=f"swatch run-{place}"), text(run.name)),
+                element("h4", element("span", class_=f"swatch run-{number}"), row),
                 element("p", metric, " ", score(record.get(metric), record.get(outcome_column(metric))), class_="soft"),
                 element("p", shown),
                 class_="answer",

@@ -35,13 +35,14 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.engine.asking import ask_and_score, default_name, read_fallback
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.io.names import run_name
-    from ragmeter.io.source import open_source
+    from ragmeter.io.source import Reading, open_source
     from ragmeter.show import terminal
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
     target = _target(chosen)
-    wanted_name = chosen.run or default_name(open_source(chosen.dataset, what="dataset"), target)
+    source = open_source(chosen.dataset, Reading(split=chosen.split), what="dataset")
+    wanted_name = chosen.run or default_name(source, target)
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
@@ -54,6 +55,7 @@ def run(argv: Sequence[str]) -> int:
         columns=options.read_columns(chosen.column),
         quotes=chosen.quotes,
         max_field=chosen.max_field,
+        split=chosen.split,
         run=name,
         output_dir=chosen.output_dir,
         output=chosen.output,
@@ -99,6 +101,7 @@ def _parser() -> options.Parser:
     options.column_option(parser)
     options.quotes_option(parser)
     options.max_field_option(parser)
+    options.split_option(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
     options.embedding_options(parser)

@@ -79,45 +79,66 @@ def _seconds(commands: list[Command]) -> dict[str, list[str]]:
     return {first: [second for other, second in pairs if other == first] for first, _ in pairs}
 
 
+def _second_words(commands: list[Command], at_second: str, offer: str, second: str) -> list[str]:
+    """Lines for commands of two words; `at_second` asks whether the second is being typed, `offer` completes it."""
+    lines = []
+    for first, seconds in _seconds(commands).items():
+        both = "|".join(f"'{first} {word}'" for word in seconds)
+        lines += [
+            f'    if [[ "$command" == {first} ]] && {at_second}; then {offer.format(" ".join(seconds))}; return; fi',
+            f'    case "$command {second}" in {both}) command="$command {second}";; esac',
+        ]
+    return lines
+
+
+def _values(commands: list[Command], previous: str, offer: str, others: str) -> list[str]:
+    """Lines for the value of the option before it: its choices are offered, `others` does what is usual for files."""
+    lines = [f'    case "$command {previous}" in']
+    for command in commands:
+        for option in command.options:
+            if option.takes:
+                flags = "|".join(f"'{command.words} {flag}'" for flag in option.flags)
+                reply = offer.format(" ".join(option.choices)) if option.choices else others
+                lines.append(f"        {flags}) {reply}; return;;")
+    return [*lines, "    esac"]
+
+
+def _taking_runs(commands: list[Command]) -> str:
+    return "|".join(f"'{command.words}'" for command in commands if command.takes_runs)
+
+
 def _bash(commands: list[Command]) -> str:
+    offer = 'COMPREPLY=($(compgen -W "{}" -- "$cur"))'
+    first = f"{' '.join(_by_first_word(commands))} --help --version --completion"
+    flags = {
+        command.words: " ".join(flag for option in command.options for flag in option.flags) for command in commands
+    }
     lines = [
         '# bash completion of ragmeter: eval "$(ragmeter --completion bash)"',
         "_ragmeter() {",
-        '    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=""',
+        '    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" run',
         '    local command="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}"',
         "    COMPREPLY=()",
-        '    if [ "$COMP_CWORD" -eq 1 ]; then',
-        f'        words="{" ".join(_by_first_word(commands))} --help --version --completion"',
-        '        COMPREPLY=($(compgen -W "$words" -- "$cur")); return',
-        "    fi",
+        f'    if [[ "$COMP_CWORD" -eq 1 ]]; then {offer.format(first)}; return; fi',
+        f'    if [[ "$command" == --completion ]]; then {offer.format("bash zsh fish")}; return; fi',
+        *_second_words(commands, '[[ "$COMP_CWORD" -eq 2 && "$cur" != -* ]]', offer, "$second"),
+        *_values(commands, "$prev", offer, ":"),
+        '    if [[ "$cur" == -* ]]; then case "$command" in',
+        *(f"        '{words}') {offer.format(listed)};;" for words, listed in flags.items()),
+        "    esac; return; fi",
+        f'    case "$command" in {_taking_runs(commands)})',
+        "        for run in runs/*/; do  # compgen would execute what a name has in it",
+        '            run="${run#runs/}"; run="${run%/}"',
+        '            if [[ -d "runs/$run" && "$run" == "$cur"* ]]; then COMPREPLY+=("$(printf %q "$run")"); fi',
+        "        done;;",
+        "    esac",
+        "}",
     ]
-    for first, seconds in _seconds(commands).items():
-        lines += [
-            f'    if [ "$command" = {first} ] && [ "$COMP_CWORD" -eq 2 ]; then words="{" ".join(seconds)}"; fi',
-            f'    case "$command $second" in {_either(first, seconds)}) command="$command $second";; esac',
-        ]
-    lines.append('    case "$command $prev" in')
-    for command in commands:
-        for option in command.options:
-            if option.choices:
-                matching = "|".join(f"'{command.words} {flag}'" for flag in option.flags)
-                reply = f'COMPREPLY=($(compgen -W "{" ".join(option.choices)}" -- "$cur")); return'
-                lines.append(f"        {matching}) {reply};;")
-    lines += ['        \'--completion \'*) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")); return;;', "    esac"]
-    lines += ['    case "$command" in']
-    for command in commands:
-        flags = " ".join(flag for option in command.options for flag in option.flags)
-        runs = ' else words="$words $(ls runs 2>/dev/null)";' if command.takes_runs else ""
-        lines.append(f'        \'{command.words}\') if [[ "$cur" == -* ]]; then words="{flags}";{runs} fi;;')
-    lines += ["    esac", '    COMPREPLY=($(compgen -W "$words" -- "$cur"))', "}"]
     return "\n".join([*lines, "complete -o default -F _ragmeter ragmeter"])
 
 
-def _either(first: str, seconds: list[str]) -> str:
-    return "|".join(f"'{first} {second}'" for second in seconds)
-
-
 def _zsh(commands: list[Command]) -> str:
+    offer = "compadd {}"
     described = " ".join(_zsh_pair(name, about) for name, about in _by_first_word(commands).items())
     lines = [
         "#compdef ragmeter",
@@ -125,31 +146,18 @@ def _zsh(commands: list[Command]) -> str:
         "_ragmeter() {",
         "    local command=$words[2]",
         "    local -a entries",
-        "    if (( CURRENT == 2 )); then",
-        f"        entries=({described})",
-        "        _describe command entries; return",
-        "    fi",
+        f"    if (( CURRENT == 2 )); then entries=({described}); _describe command entries; return; fi",
+        f'    if [[ "$command" == --completion ]]; then {offer.format("bash zsh fish")}; return; fi',
+        *_second_words(commands, "(( CURRENT == 3 )) && [[ $words[3] != -* ]]", offer, "$words[3]"),
+        *_values(commands, "$words[CURRENT-1]", offer, "_files"),
+        "    if [[ $words[CURRENT] == -* ]]; then case $command in",
     ]
-    for first, seconds in _seconds(commands).items():
-        lines += [
-            f"    if [[ $command == {first} ]] && (( CURRENT == 3 )); then compadd {' '.join(seconds)}; fi",
-            f'    case "$command $words[3]" in {_either(first, seconds)}) command="$command $words[3]";; esac',
-        ]
-    lines.append('    case "$command $words[CURRENT-1]" in')
-    for command in commands:
-        for option in command.options:
-            if option.choices:
-                matching = "|".join(f"'{command.words} {flag}'" for flag in option.flags)
-                lines.append(f"        {matching}) compadd {' '.join(option.choices)}; return;;")
-    lines += ["    esac", "    case $command in"]
     for command in commands:
         pairs = " ".join(_zsh_pair(flag, option.about) for option in command.options for flag in option.flags)
         lines.append(f"        '{command.words}') entries=({pairs});;")
-    runs = "|".join(f"'{command.words}'" for command in commands if command.takes_runs)
     lines += [
-        "    esac",
-        "    if [[ $words[CURRENT] == -* ]]; then _describe option entries; return; fi",
-        f"    case $command in {runs}) compadd -- runs/*(/N:t);; esac",
+        "    esac; _describe option entries; return; fi",
+        f"    case $command in {_taking_runs(commands)}) compadd -- runs/*(/N:t);; esac",
         "    _files",
         "}",
     ]

@@ -86,7 +86,8 @@ def _generate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.truncation import load_tokenizer
     from ragmeter.registry import import_object
     from ragmeter.runs.places import hold
-    from ragmeter.show.progress import progress_bar
+    from ragmeter.runs.status import Status
+    from ragmeter.show.progress import both, progress_bar
     from ragmeter.show.terminal import crag as show_crag
 
     options.check_numbers(chosen)
@@ -95,7 +96,11 @@ def _generate(chosen: argparse.Namespace) -> int:
     if isinstance(agent, type) or not hasattr(agent, "batch_generate_response"):  # a class, or a factory
         with errors_of(chosen.agent):
             agent = agent()
-    with hold(chosen.output, "asks an agent", asks=True), progress_bar(True, "answering", "turns") as advance:
+    with (
+        hold(chosen.output, "asks an agent", asks=True),
+        progress_bar(True, "answering", "turns") as advance,
+        Status(chosen.output, "asking an agent", None) as status,
+    ):
         evaluator = CRAGEvaluator(
             chosen.dataset,
             agent,
@@ -107,12 +112,12 @@ def _generate(chosen: argparse.Namespace) -> int:
             max_calls=chosen.max_calls,
             retries=chosen.retries,
             give_up_after=chosen.give_up_after,
-            progress=advance,
+            progress=both(advance, status.advance),
             resume=chosen.resume,
             retry_failed=chosen.retry_failed,
         )
         evaluator.initialize_for_generation()
-        turns = evaluator.generate_agent_responses(finish=False)
+        turns = evaluator.generate_agent_responses(finish=False, heard=status.heard)
         evaluator.save_turn_data(chosen.output)
         evaluator.finish_generation()
     failed = [turn for turn in turns if turn["agent_response"] is None]

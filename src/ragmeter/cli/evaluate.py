@@ -221,6 +221,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
 
     folder = chosen.output_dir or RUNS
     usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"
+    if (folder / usual).exists():  # two runs in a second
+        usual += "-{n}"
     name = run_name(chosen.run or usual, folder)
     replaced = (folder / name).exists()
     metrics = choose_metrics(chosen.metrics, **read_settings(chosen))

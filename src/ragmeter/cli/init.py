@@ -13,6 +13,8 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps, replacing
 
 SCHEMA = "ragmeter.schema.json"
+#: What a file has that can be scored as it is.
+_SCORED = ({"answer", "reference"}, {"retrieved", "relevant"})
 _DESCRIPTION = f"""\
 Look at a file of questions, or of answers, and write a {FILE} for it; beside it {SCHEMA}, by which editors complete
 and check its keys.
@@ -37,15 +39,17 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.cli.project_keys import schema
 
     mapping = options.read_columns(chosen.column)
-    columns = _columns(chosen.data, mapping, has_answers=False)
-    has_answers = chosen.target is None and "answer" in _columns(chosen.data, mapping, has_answers=True)
+    columns = _columns(chosen.data, mapping, has_answers=True)
+    has_answers = chosen.target is None and any(needed <= columns for needed in _SCORED)
+    if not has_answers:
+        columns = _columns(chosen.data, mapping, has_answers=False)
     text = _text(chosen.data, columns, chosen.target, mapping, has_answers=has_answers)
     with replacing(chosen.output, chosen.output.with_name(SCHEMA)) as (project, described):
         project.write_text(text, encoding="utf-8")
         described.write_text(dumps(schema(), indent=2) + "\n", encoding="utf-8")
     print(f"written: {chosen.output}, {chosen.output.with_name(SCHEMA)}")
-    next_step = "" if chosen.target or has_answers else "name your system in it, then "
-    print(f"{next_step}`ragmeter run`")
+    next_step = "next" if chosen.target or has_answers else "name your system in it, then"
+    print(f"{next_step}: ragmeter run")
     return 0
 
 
@@ -60,19 +64,18 @@ def _columns(path: str, mapping: dict[str, str], *, has_answers: bool) -> set[st
 
 
 def _text(path: str, columns: set[str], target: str | None, mapping: dict[str, str], *, has_answers: bool) -> str:
-    metrics = _metrics(columns)
+    metrics = _metrics(columns, has_answers=has_answers)
+    data = [] if has_answers else [f"dataset = {_toml(path)}"]
+    data += [f"column = {{ {', '.join(f'{_toml(k)} = {_toml(v)}' for k, v in mapping.items())} }}"] if mapping else []
     kind = f"results = {_toml(path)}" if has_answers else f"target = {_toml(target or 'mypkg.rag:pipeline')}"
     lines = [
         f"#:schema ./{SCHEMA}",
-        "# `ragmeter run` does all of this. Each option of `ragmeter ask`, `evaluate` and `web` has its key: --workers",
-        "# is workers. At the top of the file, keys are for all systems; in [systems.NAME], for that one.",
+        "# `ragmeter run` does all of this. Each option of the commands has its key: --workers is workers. At the top",
+        "# of the file, keys are for all systems; in [systems.NAME], for that one.",
         "",
         f"metrics = {_toml(metrics)}",
         "",
-        "[data]",
-        *([] if has_answers else [f"dataset = {_toml(path)}"]),
-        *([f"column = {{ {', '.join(f'{_toml(k)} = {_toml(v)}' for k, v in mapping.items())} }}"] if mapping else []),
-        "",
+        *(["[data]", *data, ""] if data else []),
         "[systems.first]",
         kind,
         "",
@@ -94,10 +97,12 @@ def _text(path: str, columns: set[str], target: str | None, mapping: dict[str, s
     return "\n".join(lines)
 
 
-def _metrics(columns: set[str]) -> list[str]:
-    """Metrics that the columns of the file allow."""
-    metrics = ["token_f1", "offline_correct"] if "reference" in columns else []
-    metrics += ["ndcg@10", "recall@5"] if "relevant" in columns else []
+def _metrics(columns: set[str], *, has_answers: bool) -> list[str]:
+    """Metrics that the columns of the file allow; a system that is asked brings answers and what it retrieved."""
+    system = columns if has_answers else {"answer", "retrieved"}
+    metrics = ["token_f1", "offline_correct"] if {"reference", "answer"} <= columns | system else []
+    metrics += ["offline_supported"] if {"answer", "contexts"} <= system else []
+    metrics += ["ndcg@10", "recall@5"] if {"relevant", "retrieved"} <= columns | system else []
     if not metrics:
         raise UsageError(
             "the file has neither gold answers nor gold documents",

@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -79,14 +79,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(message: str) -> None:
-    """Print a message on standard error, if anybody still reads it: the exit code says the same.
+    """Print a message on standard error; the exit code says the same."""
+    from ragmeter.show.progress import show_notice
 
-    Control characters in what it quotes, from a file or a server, are shown as text.
-    """
-    from ragmeter.show.texts import visible
-
-    with suppress(OSError):
-        print(f"ragmeter: {visible(message)}", file=sys.stderr, flush=True)
+    show_notice(f"ragmeter: {message}")
 
 
 @contextmanager

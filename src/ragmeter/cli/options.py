@@ -242,7 +242,12 @@ def input_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
     quotes_option(group)
     max_field_option(group)
-    group.add_argument("--split", metavar="NAME", help="of a BEIR folder: which qrels to read; default: test")
+    split_option(group)
+
+
+def split_option(parser: argparse._ActionsContainer) -> None:
+    """Add --split."""
+    parser.add_argument("--split", metavar="NAME", help="of a BEIR folder: which qrels to read; default: test")
 
 
 def keep_option(parser: argparse._ActionsContainer) -> None:

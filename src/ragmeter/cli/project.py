@@ -6,8 +6,9 @@ import hashlib
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from ragmeter.cli.options import parser_of
 from ragmeter.cli.project_keys import (
     COMMANDS,
     DATASETS,
+    OF_ALL,
+    OF_EACH,
     check_keys,
+    keys_after,
     keys_of,
-    last_keys,
     shown,
     table_keys,
 )
@@ -28,22 +31,50 @@ from ragmeter.io.write import RUNS, dumps
 _TABLES = ("data", "judge", "gate")
 #: Options that name a file to be written: each run needs its own.
 _WRITTEN = ("output", "junit", "markdown")
+#: A system that is an agent is asked first, and then judged.
+_STEPS = {"crag generate": ("crag generate", "crag evaluate")}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command with its arguments."""
+
+    command: str
+    arguments: list[str]
+
+    def check(self) -> Step:
+        """The same; raises if the command would not understand it."""
+        parser_of(*self.command.split()).parse_args(self.arguments)
+        return self
+
+    def run(self) -> int:
+        """Do it; the command's exit code."""
+        module, *first = self.command.split()
+        code: int = import_module(f"ragmeter.cli.{module}").run([*first, *self.arguments])
+        return code
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One run: the command that makes it, and its arguments."""
+    """One run: the commands that make it."""
 
     run: str
     system: str
-    command: str
-    arguments: list[str]
+    steps: list[Step]
+
+    @property
+    def arguments(self) -> list[str]:
+        """Those of all its commands."""
+        return [argument for step in self.steps for argument in step.arguments]
 
     def digest(self) -> str:
-        """What this run depends on, as far as the file says: its command, and the files that it names."""
-        paths = [Path(argument.partition("=")[2] or argument) for argument in self.arguments]
+        """What this run depends on, as far as the file says: its commands, and the files that it is given."""
+        written = {argument.partition("=")[2] for argument in self.arguments if argument.startswith("--output=")}
+        texts = [argument.partition("=")[2] or argument for argument in self.arguments]
+        paths = [Path(text) for text in texts if text not in written]
         files = [(path.stat().st_size, path.stat().st_mtime_ns) for path in paths if _is_file(path)]
-        return hashlib.sha256(dumps([self.command, self.arguments, files]).encode()).hexdigest()[:16]
+        commands = [[step.command, *step.arguments] for step in self.steps]
+        return hashlib.sha256(dumps([commands, files]).encode()).hexdigest()[:16]
 
 
 def _is_file(path: Path) -> bool:
@@ -55,12 +86,30 @@ def _is_file(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Project:
-    """All runs of a file, and the options of what is done with them at the end; `report` is None if not wanted."""
+    """All runs of a file, and `after`: the tables of what is done with them at the end."""
 
     plans: list[Plan]
     output_dir: str
-    compare: list[str]
-    report: list[str] | None
+    after: dict[str, dict[str, Any]]
+
+    def of_each(self, run: str) -> list[Step]:
+        """What is done with one run."""
+        return [self._step(command, [run]) for command in OF_EACH if command in self.after]
+
+    def of_all(self, command: str, runs: Sequence[str]) -> Step | None:
+        """What one command does with all runs, `power` with the first two; None if the file does not ask for it."""
+        if command not in self.after and command != "compare":
+            return None
+        return self._step(command, runs[:2] if command == "power" else runs)
+
+    def _step(self, command: str, runs: Sequence[str]) -> Step:
+        table = self.after.get(command, {})
+        if command == "label":
+            table = {"output": "{run}-labels.csv", **table}
+        filled = _filled(table, {"run": "-".join(runs)}, set())
+        arguments = _arguments(filled, keys_after(command), f"[{command}]")
+        blank = ["--blank"] if command == "label" else []
+        return Step(command, [*runs, *arguments, *blank, f"--output-dir={self.output_dir}"]).check()
 
 
 def read_project(path: Path) -> Project:
@@ -81,11 +130,12 @@ def read_project(path: Path) -> Project:
 
 
 def _project(document: Mapping[str, Any]) -> Project:
-    tables = {name: _table(document, name) for name in (*_TABLES, "settings", "systems", "compare", "report")}
+    tables = {name: _table(document, name) for name in (*_TABLES, "settings", "systems", *OF_EACH, *OF_ALL)}
     check_keys(document, {*table_keys(""), *tables}, "")
     for name in _TABLES:
         check_keys(tables[name], {*table_keys(name), *(["dataset"] if name == "data" else [])}, f"[{name}]")
-    compare, report = (_arguments(tables[name], last_keys(name), f"[{name}]") for name in ("compare", "report"))
+    for name in (*OF_EACH, *OF_ALL):
+        check_keys(tables[name], keys_after(name), f"[{name}]")
     common = {name: value for name, value in document.items() if name not in tables}
     for name in _TABLES:
         common |= {table_keys(name)[key].name: value for key, value in tables[name].items() if key in table_keys(name)}
@@ -98,9 +148,15 @@ def _project(document: Mapping[str, Any]) -> Project:
         for plan in _plans(name, _table(tables["systems"], name, "systems."), common, tables["settings"], dataset)
     ]
     _check_names(plans)
+    for step in (step for plan in plans for step in plan.steps):
+        step.check()
+    after = {name: tables[name] for name in (*OF_EACH, *OF_ALL) if name in document}
+    project = Project(plans, str(common.get("output_dir", RUNS)), after)
     for plan in plans:
-        parser_of(plan.command).parse_args(plan.arguments)
-    return Project(plans, str(common.get("output_dir", RUNS)), compare, report if "report" in document else None)
+        project.of_each(plan.run)
+    for name in OF_ALL:
+        project.of_all(name, [plan.run for plan in plans])
+    return project
 
 
 def _table(document: Mapping[str, Any], name: str, above: str = "") -> dict[str, Any]:
@@ -121,12 +177,13 @@ def _plans(
             f"[systems.{name}] should have one of {keys}", hint='for example target = "mypkg.rag:pipeline"'
         )
     [command] = kinds
-    known = keys_of(command)
+    steps = _STEPS.get(command, (command,))
+    known = {key for step in steps for key in keys_of(step)}
     own = {key: value for key, value in system.items() if key != "settings"}
     check_keys(own, {"dataset", "settings", *known} - {"output_dir"}, f"[systems.{name}]")
     dataset = own.pop("dataset", dataset)
     options = {**{key: value for key, value in common.items() if key in known}, **own}
-    if dataset is not None:
+    if dataset is not None and command in DATASETS:
         options = {DATASETS[command]: dataset, **options}
     all_settings = {**settings, **_table(system, "settings", f"systems.{name}.")}
     lists = {key: value if isinstance(value, list) else [value] for key, value in all_settings.items()}
@@ -137,7 +194,7 @@ def _plans(
         used: set[str] = set()
         filled = _filled(options, {**chosen, "run": run}, used)
         _call(filled, {key: value for key, value in chosen.items() if key not in used}, command, name)
-        yield Plan(run, name, command, [*_command_line(filled, command, name), f"--run={run}"])
+        yield Plan(run, name, [Step(step, _command_line(filled, step, name, run)) for step in steps])
 
 
 def _plain(value: Any) -> str:
@@ -177,11 +234,22 @@ def _call(options: dict[str, Any], settings: Mapping[str, Any], command: str, na
     options["target"] = f"{target}({', '.join(f'{key}={value!r}' for key, value in settings.items())})"
 
 
-def _command_line(options: Mapping[str, Any], command: str, name: str) -> list[str]:
+def _command_line(options: Mapping[str, Any], command: str, name: str, run: str) -> list[str]:
     known = keys_of(command)
-    dataset = DATASETS[command]
+    dataset = DATASETS.get(command, "")
     given = [f"--{dataset}={options[dataset]}"] if dataset in options else []
-    return given + _arguments({key: value for key, value in options.items() if key in known}, known, f"systems.{name}")
+    if not command.startswith("crag"):
+        own = {key: value for key, value in options.items() if key in known}
+        return [*given, *_arguments(own, known, f"systems.{name}"), f"--run={run}"]
+    folder = f"{options.get('output_dir', RUNS)}/{run}"
+    turns = f"{folder}.turns.jsonl"  # where an agent's answers are between the two commands
+    own = {key: value for key, value in options.items() if key in known and key != "output_dir"}
+    if command == "crag generate":
+        given.append(f"--output={turns}")
+    else:
+        own = {"turns": turns, **own}
+        given.append(f"--output-dir={folder}")
+    return [*given, *_arguments(own, known, f"systems.{name}")]
 
 
 def _arguments(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> list[str]:

@@ -16,14 +16,18 @@ from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.write import dumps
 
 #: The commands that make runs, and the key of a system that says which one is meant.
-COMMANDS = {"ask": "target", "evaluate": "results", "web": "url"}
-#: What the file of questions is called by each command.
-DATASETS = {"ask": "dataset", "evaluate": "reference", "web": "input"}
+COMMANDS = {"ask": "target", "evaluate": "results", "web": "url", "crag evaluate": "turns", "crag generate": "agent"}
+#: What the file of questions is called by each command that has one.
+DATASETS = {"ask": "dataset", "evaluate": "reference", "web": "input", "crag generate": "dataset"}
+#: The commands that something is done with once the runs are made, of each run and of all together.
+OF_EACH, OF_ALL = ("summary", "label", "calibrate", "export"), ("compare", "power", "report")
 #: Tables of the file, and the options in them: by their group in the help, or by name.
 _GROUPS = {"the judge": "judge", "the cascade": "judge", "gate": "gate"}
 _DATA = ("column", "no_quotes", "delimiter", "encoding", "max_field", "split", "keep_columns")
 #: Options without a key: the system's name is the run's, and what is printed is decided by `ragmeter run`.
 _LEFT_OUT = frozenset({"help", "json", "run", "dry_run", "try", "evaluator", "input", "dataset", "reference"})
+#: The same of single commands: the turns have their place beside the run, and no key is pressed in `ragmeter run`.
+_LEFT_OUT_OF = {"crag generate": "output", "label": "blank"}
 _TYPES = {int: ("integer", "a whole number"), float: ("number", "a number")}
 
 
@@ -117,13 +121,13 @@ def shown(value: Any) -> str:
 def keys_of(command: str) -> dict[str, Key]:
     """The keys of a command's options, by their names in a system."""
     keys = {}
-    for action in parser_of(command)._actions:
+    for action in parser_of(*command.split())._actions:
         flag = next((flag for flag in action.option_strings if flag.startswith("--")), "")
         if flag:
             name = flag.removeprefix("--").replace("-", "_")
             group = getattr(action, "container", None)
             table = _GROUPS.get(getattr(group, "title", None) or "", "data" if name in _DATA else "")
-            if name not in _LEFT_OUT:
+            if name not in _LEFT_OUT and name != _LEFT_OUT_OF.get(command):
                 keys[name] = Key(name, table, action)
     return keys
 
@@ -166,8 +170,8 @@ def schema() -> dict[str, Any]:
     }
     for table, properties in tables.items():
         properties |= {name: key.schema() for name, key in table_keys(table).items()}
-    for table in ("compare", "report"):
-        tables[table] = {name: key.schema() for name, key in last_keys(table).items()}
+    for table in (*OF_EACH, *OF_ALL):
+        tables[table] = {name: key.schema() for name, key in keys_after(table).items()}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "ragmeter.toml",
@@ -186,9 +190,9 @@ def schema() -> dict[str, Any]:
     }
 
 
-def last_keys(table: str) -> dict[str, Key]:
-    """The keys of what is done at the end, `compare` or `report`: its options, without the judge and the runs."""
-    return {name: key for name, key in keys_of(table).items() if not key.table and name != "output_dir"}
+def keys_after(table: str) -> dict[str, Key]:
+    """The keys of what is done once the runs are made, such as `compare`: its options, but for the runs' place."""
+    return {name: key for name, key in keys_of(table).items() if name != "output_dir"}
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,19 +6,19 @@ import argparse
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import chdir, redirect_stdout, suppress
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
 from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
 from ragmeter.io.write import dumps, replacing
+from ragmeter.show.progress import show_notice
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
-    from ragmeter.cli.project import Plan, Project
+    from ragmeter.cli.project import Plan, Project, Step
 
 FILE = "ragmeter.toml"
 _DESCRIPTION = f"""\
@@ -70,25 +70,25 @@ def _run(project: Project, plans: Sequence[Plan], file: Path, *, json: bool) -> 
     for number, plan in enumerate(plans, 1):
         code = progress.code(plan)
         if code is None:
-            print(f"{plan.run} ({number} of {len(plans)})", file=sys.stderr, flush=True)
+            show_notice(f"{plan.run} ({number} of {len(plans)})")
             with redirect_stdout(io.StringIO()):
-                code = import_module(f"ragmeter.cli.{plan.command}").run(plan.arguments)
+                code = _worst([step.run() for step in plan.steps])
             progress.note(plan, code)
         else:
-            print(f"{plan.run} ({number} of {len(plans)}): done before", file=sys.stderr, flush=True)
+            show_notice(f"{plan.run} ({number} of {len(plans)}): done before")
         codes[plan.run] = code
     runs = list(codes)
     comparison = _comparison(project, runs) if len(runs) > 1 else None
-    if isinstance(comparison, RagmeterError):
-        print(f"not compared: {comparison.for_command_line()}", file=sys.stderr)
-        comparison = None
     _show(project, codes, comparison, json=json)
-    if project.report is not None:
-        with redirect_stdout(sys.stderr if json else sys.stdout):
-            report = import_module("ragmeter.cli.report")
-            report.run([*runs, *project.report, f"--output-dir={project.output_dir}"])
+    with redirect_stdout(sys.stderr if json else sys.stdout):
+        _do_after(project, runs)
     progress.forget(plans)
-    return 1 if 1 in codes.values() else max(codes.values())
+    return _worst(codes.values())
+
+
+def _worst(codes: Collection[int]) -> int:
+    """The exit code of several commands: that of a gate that failed, if one did."""
+    return 1 if 1 in codes else max(codes)
 
 
 class _Progress:
@@ -124,15 +124,35 @@ class _Progress:
         self._path.unlink(missing_ok=True) if not self._done else self._write()
 
 
-def _comparison(project: Project, runs: Sequence[str]) -> Comparison | RagmeterError:
+def _comparison(project: Project, runs: Sequence[str]) -> Comparison | None:
     from ragmeter.cli.compare import compared
 
-    parser = options.parser_of("compare")
-    chosen: argparse.Namespace = parser.parse_args([*runs, *project.compare, f"--output-dir={project.output_dir}"])
+    step = project.of_all("compare", runs)
+    assert step is not None  # noqa: S101 - runs are always compared
+    chosen: argparse.Namespace = options.parser_of("compare").parse_args(step.arguments)
     try:
         return compared(chosen)
     except RagmeterError as error:  # the runs are made all the same
-        return error
+        show_notice(f"not compared: {error.for_command_line()}")
+        return None
+
+
+def _do_after(project: Project, runs: Sequence[str]) -> None:
+    """What the file asks for once the runs are made. What can't be done is said, and the rest is done."""
+    for run in runs:
+        for step in project.of_each(run):
+            print(f"\n{run}, {step.command}:")
+            _try(step)
+    for command in ("power", "report"):
+        if (last := project.of_all(command, runs)) is not None:
+            _try(last)
+
+
+def _try(step: Step) -> None:
+    try:
+        step.run()
+    except RagmeterError as error:
+        show_notice(f"{step.command}: {error.for_command_line()}")
 
 
 def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | None, *, json: bool) -> None:

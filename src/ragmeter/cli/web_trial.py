@@ -36,7 +36,8 @@ def try_page(chosen: argparse.Namespace, target: Any) -> int:
         print(f"  ... and {len(text) - _MOST:,} more characters\n" if len(text) > _MOST else "")
         print("this would read the same: " + _command(chosen, trial))
     if trial.has_picture:
-        print(f"{_SCREENSHOT}: the box is outlined in blue, the button in orange, the answer in green")
+        button = "the button in orange, " if trial.button else ""
+        print(f"{_SCREENSHOT}: the box is outlined in blue, {button}the answer in green")
     return 0 if trial.answer is not None else UNSCORED
 
 

@@ -146,7 +146,7 @@ class Caller:
     """Makes calls, and records the replies in the journal.
 
     `scope` names the run that the budget is for: what the journal says was spent on it before counts. The run stops
-    when no call has succeeded for `give_up_after` seconds.
+    when no call has succeeded for `give_up_after` seconds; `give_up_option` is how the user may change that.
     """
 
     def __init__(
@@ -157,6 +157,7 @@ class Caller:
         retries: Retries = Retries(),  # noqa: B008 - frozen
         scope: str = "",
         give_up_after: float = GIVE_UP_AFTER,
+        give_up_option: str = option("give_up_after"),
     ) -> None:
         self.journal = journal
         self.pace = pace
@@ -174,6 +175,7 @@ class Caller:
         self._outage: Failure | None = None
         self._stop = asyncio.Event()
         self._patience = Patience(give_up_after, lambda: self.pace.inside > 0, self._give_up)
+        self._give_up_option = give_up_option
         self._gave_up = False
 
     def recorded(self, key: str) -> Reply | None:
@@ -298,7 +300,7 @@ class Caller:
         patience = self._patience
         raise EndpointError(
             f"stopped: no call has succeeded for {patience.seconds:g} s, the last one: {patience.last_cause}",
-            hint=f"replies so far are recorded: {again} to go on; {option('give_up_after')} waits longer",
+            hint=f"replies so far are recorded: {again} to go on; {self._give_up_option} waits longer",
         )
 
     async def _once(self, send: Send, worst: float, attempt: int) -> Reply | TryAgain | GiveUp:

@@ -13,7 +13,7 @@ from ragmeter.effects.loop import Stoppable, run
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.errors import UsageError
-from ragmeter.hints import parameter
+from ragmeter.hints import option, parameter
 
 Result = TypeVar("Result")
 
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 class Limits:
     """How many calls at once, how often again after a failure, how many in all, and the most dollars to spend.
 
-    After `give_up_after` seconds in which no call has succeeded, the run stops.
+    After `give_up_after` seconds in which no call has succeeded, the run stops, and names `give_up_option`.
     """
 
     workers: int = 4
@@ -30,6 +30,7 @@ class Limits:
     max_calls: int | None = None
     budget: float | None = None
     give_up_after: float = GIVE_UP_AFTER
+    give_up_option: str = option("give_up_after")
 
     def __post_init__(self) -> None:
         if not self.give_up_after > 0:
@@ -54,7 +55,8 @@ def run_calls(
 
     async def main(stop: Stoppable) -> Result:
         budget = Budget(limits.budget, limits.max_calls)
-        caller = Caller(journal, Pace(limits.workers), budget, retries, scope, limits.give_up_after)
+        pace, patience = Pace(limits.workers), (limits.give_up_after, limits.give_up_option)
+        caller = Caller(journal, pace, budget, retries, scope, *patience)
         stop.calls(caller.stop)
         return await work(caller)
 

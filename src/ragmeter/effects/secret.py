@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from ragmeter.errors import UsageError
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_SHORTEST = 8  # a shorter key is a placeholder ("none", "test") and may be a word of an answer
+#: A shorter key is a placeholder ("none", "test") and may be a word of an answer, unless it mixes letters and digits.
+_SHORTEST, _SHORTEST_MIXED = 8, 6
 #: How a credential begins in a header: the secret is what follows.
 _SCHEME = re.compile(r"(?:bearer|basic|token|key|api-?key)\s+", re.IGNORECASE)
 
@@ -45,7 +46,12 @@ class Secret:
     def pieces(self) -> set[str]:
         """What to take out of texts that are kept: the whole, and the pieces that are long enough to be a secret."""
         texts = {self._text, _without_scheme(self._text), *self._parts, *_basic(self._text)}
-        return {text for text in texts if len(text) >= _SHORTEST}
+        return {text for text in texts if _is_long_enough(text)}
+
+
+def _is_long_enough(text: str) -> bool:
+    is_mixed = any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+    return len(text) >= (_SHORTEST_MIXED if is_mixed else _SHORTEST)
 
 
 def _without_scheme(text: str) -> str:

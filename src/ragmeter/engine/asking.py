@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,7 +36,7 @@ from ragmeter.io.write import RUNS, check_writable, dumps
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
-from ragmeter.show.progress import Progress, both, progress_bar
+from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, REPEAT, RETRIEVED_SCORES, Batch
 from ragmeter.targets.asking import Answers, Asked, ask
@@ -80,6 +80,7 @@ def ask_and_score(
     columns: Mapping[str, str] | None = None,
     quotes: bool = True,
     max_field: float = MAX_FIELD,
+    split: str | None = None,
     run: str | None = None,
     output_dir: str | Path = RUNS,
     output: str | Path | None = None,
@@ -110,7 +111,8 @@ def ask_and_score(
     seconds without any answer the run stops; the same call goes on with it. `progress=True` shows a
     bar in a notebook or a terminal; a function is called with each number of questions that was asked.
 
-    With `repeats`, each question is asked so often; `ragmeter.repeats()` says how much the answers vary.
+    `split` names the part of a dataset that has several: of a BEIR folder, or of a `DatasetDict`. With `repeats`, each
+    question is asked so often; `ragmeter.repeats()` says how much the answers vary.
 
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
     again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
@@ -132,71 +134,97 @@ def ask_and_score(
     output_dir = on_disk(location(output_dir), "asking a system")
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
-    source = open_source(dataset, Reading(quotes=quotes, max_field=max_field), what="dataset")
-    rows = list(rows_of(Typed(source, "reference", dict(columns or {}))))
-    batches = _repeated(rows, repeats)
-    questions = [
-        question for time in range(1, repeats + 1) for batch in rows for question in _questions(batch, source, time)
-    ]
+    data = _Dataset.read(dataset, Reading(quotes=quotes, max_field=max_field, split=split), columns or {}, repeats)
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
-    _check_needs(batches[0], chosen, asking.needs(chosen), source)
+    _check_needs(data.batches[0], chosen, asking.needs(chosen), data.source)
     reuse = Reuse(resume, retry_failed)
-    name = run_name(run or default_name(source, asked_of), Path(output_dir), latest=reuse.wanted)
+    name = run_name(run or default_name(data.source, asked_of), Path(output_dir), latest=reuse.wanted)
     path = Path(output_dir) / name
-    _check_places(source, path, None if output is None else Path(output))
-    _rehearse(batches[0], chosen)
+    _check_places(data.source, path, None if output is None else Path(output))
+    _rehearse(data.batches[0], chosen)
     limits = Limits(workers, retries, max_calls, budget, give_up_after)
-    shown = asking.check(chosen, lambda: batches, [*batches[0].columns, *_ANSWERED])
+    shown = asking.check(chosen, lambda: data.batches, [*data.batches[0].columns, *_ANSWERED])
     with (
         hold_for_new_run(path, "asks questions", asks=True, judged=judge is not None, replace=replace or reuse.wanted),
-        Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, questions, reuse) as answers,
+        Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, data.questions, reuse) as answers,
     ):
-        with (
-            progress_bar(progress, "asking", "questions", len(questions)) as advance,
-            Status(path, "asking questions", len(questions), answers.spent) as status,
-        ):
-            asked = ask(asked_of, questions, limits, answers, both(advance, status.advance), watched_by(status))
-        if asked.notice:
-            print(f"{name}: {asked.notice}", file=sys.stderr)
-        for note in source.notes:
-            print(note, file=sys.stderr)
+        asked = _asked(asked_of, data, path, answers, limits, progress)
         _warn_of_retriever(asked, chosen)
-        inputs = {"dataset": source_signature(source)}
-        needed = {*shown, *(need for metric in chosen for need in (*metric.needs, *metric.needs_of_table))}
-        filled = asking.of(path).fill(chosen, lambda: _answered(batches, asked.replies, needed), len(questions))
-        evaluation = keep_run(
-            path,
-            filled.joined(_answered(batches, asked.replies, needed)),
-            chosen,
-            manifest={
-                "inputs": inputs,
-                "target": asked_of.signature(),
-                "effort": asked.effort,
-                **({"repeats": repeats} if repeats > 1 else {}),
-                **filled.manifest,
-            },
-            summary={
-                "usage": asked.usage,
-                "causes": asked.causes(),
-                "reused_answers": asked.notice,
-                **noted(source),
-                **filled.summary,
-            },
-        )
+        evaluation = _scored(path, data, asked, asked_of, chosen, asking, shown)
         if output is not None:
             write_results(Path(output), evaluation)
         answers.finish()
     return Service.of(evaluation, asked)
 
 
+@dataclass(frozen=True)
+class _Dataset:
+    """A dataset that was read: its rows, as often as each question is asked, and the questions."""
+
+    source: Source
+    batches: list[Batch]
+    questions: list[Question]
+    repeats: int
+
+    @classmethod
+    def read(cls, dataset: Any, reading: Reading, columns: Mapping[str, str], repeats: int) -> Self:
+        source = open_source(dataset, reading, what="dataset")
+        rows = list(rows_of(Typed(source, "reference", dict(columns))))
+        batches = _repeated(rows, repeats)
+        times = range(1, repeats + 1)
+        questions = [question for time in times for batch in rows for question in _questions(batch, source, time)]
+        return cls(source, batches, questions, repeats)
+
+
+def _asked(target: Target, data: _Dataset, path: Path, answers: Answers, limits: Limits, progress: Progress) -> Asked:
+    """Ask all questions, and print how the answers and the dataset are to be understood."""
+    with (
+        progress_bar(progress, "asking", "questions", len(data.questions)) as advance,
+        Status(path, "asking questions", len(data.questions), answers.spent) as status,
+    ):
+        asked = ask(target, data.questions, limits, answers, both(advance, status.advance), watched_by(status))
+    if asked.notice:
+        show_notice(f"{path.name}: {asked.notice}")
+    for note in data.source.notes:
+        show_notice(note)
+    return asked
+
+
+def _scored(
+    path: Path,
+    data: _Dataset,
+    asked: Asked,
+    target: Target,
+    metrics: Sequence[Metric],
+    asking: Asking,
+    shown: Collection[str],
+) -> Evaluation:
+    """Judge and score the answers, and keep the run. `shown` are the columns that the judge is shown."""
+    needed = {*shown, *(need for metric in metrics for need in (*metric.needs, *metric.needs_of_table))}
+    answered = partial(_answered, data.batches, asked.replies, needed)
+    filled = asking.of(path).fill(metrics, answered, len(data.questions))
+    manifest = {
+        "inputs": {"dataset": source_signature(data.source)},
+        "target": target.signature(),
+        "effort": asked.effort,
+        **({"repeats": data.repeats} if data.repeats > 1 else {}),
+        **filled.manifest,
+    }
+    summary = {
+        "usage": asked.usage,
+        "causes": asked.causes(),
+        "reused_answers": asked.notice,
+        **noted(data.source),
+        **filled.summary,
+    }
+    return keep_run(path, filled.joined(answered()), metrics, manifest=manifest, summary=summary)
+
+
 def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
     """Tells a run's status what came of each question."""
 
     def heard(question: Question, reply: Answer | Failure) -> None:
-        if isinstance(reply, Failure):
-            status.failed(reply.outcome)
-        else:
-            status.answered(question.text, reply.answer)
+        status.heard(question.text, reply if isinstance(reply, Failure) else reply.answer)
 
     return heard
 

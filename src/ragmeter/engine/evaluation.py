@@ -34,7 +34,7 @@ from ragmeter.engine.scoring import watched
 from ragmeter.errors import Interrupted, UnknownNameError
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
-from ragmeter.io.locations import Location, location, on_disk
+from ragmeter.io.locations import Location, location
 from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, checked, stem
 from ragmeter.io.write import RUNS, check_writable
@@ -157,6 +157,7 @@ def _evaluate_in_parts(
     plan = Plan.of(data, metrics, reading, path, judged_columns(asking, columns))
     try:
         with pool_of(engine) as pool:
+            plan.prepare(pool)
             if columns:
                 return plan, *judge_and_score(plan, pool, asking.of(path), columns, batches)
             return plan, score_in_parts(plan, pool, asking.progress, skip_bad_parts=skip_bad_parts), Filled()
@@ -246,7 +247,7 @@ def add_metrics(
     embedding_prefix: str | None = None,
     judge: Judge | None = None,
     retry_failed: bool = False,
-    output_dir: str | Path = RUNS,
+    output_dir: str | Location = RUNS,
     executor: ExecutorLike = "threads",
     progress: Progress = None,
     **settings: Any,
@@ -276,7 +277,7 @@ def add_metrics(
     if not is_kept:
         folder = TemporaryRun.copy(folder)
     with (
-        hold(on_disk(folder.place, "adding metrics"), "adds metrics", asks=judge is not None),
+        hold(folder.place, "adds metrics", asks=judge is not None),
         Embedders() as embedders,
     ):
         journals = journal_folder(folder, output_dir)

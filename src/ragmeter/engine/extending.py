@@ -23,11 +23,12 @@ from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
-from ragmeter.io.locations import on_disk
+from ragmeter.io.locations import Location, StorePath
 from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
+from ragmeter.runs.stored import new_run
 from ragmeter.runs.temporary import TemporaryRun
-from ragmeter.runs.writer import NewRun, RowsWriter
+from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column
 
@@ -66,12 +67,12 @@ def extend(
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
     waiting: deque[dict[str, Any]] = deque()
-    with NewRun(on_disk(run.place, "adding metrics"), inside=True) as new:
+    with new_run(run.place, inside=True) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
             for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
                 writer.write(scored, waiting.popleft())
-        if run.manifest() != manifest:
+        if Run(run.place).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
         how = Confidence.of(manifest.get("statistics") or {})
@@ -102,19 +103,21 @@ def extend(
                 **writer.cautions(),
             },
         )
-        if was_in_parts:  # its table is one file now
+        if was_in_parts and isinstance(new.path, Path):  # its table is one file now
             shutil.rmtree(new.path / PARTS, ignore_errors=True)
         return extended
 
 
-def journal_folder(run: Run, output_dir: str | Path) -> Path:
+def journal_folder(run: Run, output_dir: str | Location) -> Path:
     """Where the replies of a run's judge are kept: beside the run, or in `output_dir` if the run was not kept.
 
     A run of conversations has a journal of its own.
     """
     if isinstance(run, TemporaryRun):
         return journals_of(output_dir)
-    path = on_disk(run.place, "adding metrics")
+    path = run.place
+    if isinstance(path, StorePath):
+        return journals_of(output_dir)
     return path if (path / OWN_JOURNAL).exists() else path.parent
 
 

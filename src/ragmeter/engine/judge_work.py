@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -21,7 +20,7 @@ from ragmeter.judges.judge import ColumnJudge, Judge
 from ragmeter.judges.probes import Check, calls_to_check, check_judge
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
-from ragmeter.show.progress import Advance, both
+from ragmeter.show.progress import Advance, both, show_notice
 from ragmeter.table import outcome_column
 
 
@@ -56,7 +55,7 @@ class JudgeCalls:
         with Journal(self.journal) as journal:
             notice = self._notice(journal)
             for text in notice.values():
-                print(text, file=sys.stderr)
+                show_notice(text)
             check, usage, effort = run_calls(ask, self.limits, journal, scope)
         return check, usage, effort | notice
 

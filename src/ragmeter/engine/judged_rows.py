@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.definition import Metric
@@ -13,6 +12,7 @@ from ragmeter.engine.filling import Asking, journals_of
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.data import Data
+from ragmeter.io.locations import Location
 from ragmeter.io.source import Reading
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.table import QID, Batch
@@ -49,7 +49,7 @@ def estimate_judging(
     *,
     metrics: Sequence[Metric],
     judge: Judge | None,
-    output_dir: str | Path,
+    output_dir: str | Location,
     columns: Mapping[str, str] | None = None,
     retry_failed: bool = False,
     **reading: Any,
@@ -62,7 +62,12 @@ def estimate_judging(
 
 
 def estimate_adding(
-    run: RunLike, metrics: Sequence[Metric], *, judge: Judge | None, output_dir: str | Path, retry_failed: bool = False
+    run: RunLike,
+    metrics: Sequence[Metric],
+    *,
+    judge: Judge | None,
+    output_dir: str | Location,
+    retry_failed: bool = False,
 ) -> dict[str, Any]:
     """The same for metrics that are to be added to a run; nothing for columns that it has."""
     folder = find_run(run, output_dir)
@@ -72,7 +77,7 @@ def estimate_adding(
     return {**estimate, "rows": folder.n_rows}
 
 
-def _asking(judge: Judge | None, output_dir: str | Path, retry_failed: bool) -> Asking:
+def _asking(judge: Judge | None, output_dir: str | Location, retry_failed: bool) -> Asking:
     if judge is None:
         raise UsageError(
             "there is nothing to estimate without a judge", hint=by_caller("name its model with --judge-model", "")

@@ -52,9 +52,10 @@ from ragmeter.io.data import Data
 from ragmeter.io.datasets import DataFile, single
 from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
-from ragmeter.io.pieces import PART_BYTES, Part, cut
+from ragmeter.io.pieces import PART_BYTES, Part, cut, settle
+from ragmeter.io.quoted import Quotes, scan
 from ragmeter.io.source import Reading, Source
-from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, writing
+from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, PARTS_LOG, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
 from ragmeter.runs.writer import NewRun
@@ -63,8 +64,6 @@ from ragmeter.show.progress import Progress, parts_bar
 from ragmeter.table import QID, outcome_column
 
 _log = logging.getLogger("ragmeter")
-#: The file that says who has done which part.
-LOG = "parts.jsonl"
 #: So many hashes are compared at once.
 _HASHES = 4_000_000
 #: A reference of at most so many bytes is read by every worker; a larger one is partitioned into buckets.
@@ -77,6 +76,7 @@ class Plan:
 
     job: Job
     parts: list[Part]
+    gold: list[Part]  # those of a reference that is partitioned
     has_qid: bool
     fingerprint: str
 
@@ -113,12 +113,12 @@ class Plan:
             0 if judged is not None else _number_of_buckets(gold),  # who asks has read all of it
             judged,
         )
-        return cls(job, parts, has_qid, fingerprint)
+        return cls(job, parts, cut(gold, reading, PART_BYTES) if job.buckets else [], has_qid, fingerprint)
 
-    def gold_parts(self) -> list[Part]:
-        """The parts of the reference."""
-        assert self.job.reference is not None  # noqa: S101 - only for a job with one
-        return cut(self.job.reference.files, self.job.reading, PART_BYTES)
+    def prepare(self, pool: Pool) -> None:
+        """Refuse workers that can't do the work, and look for the rows of large files with quoted cells."""
+        pool.check(pickle.dumps(self.job))
+        self.parts, self.gold = _settled(pool, self.parts), _settled(pool, self.gold)
 
     def refuse_duplicates(self, pool: Pool, numbers: Sequence[int], rows: int) -> None:
         """Raise an error if a qid occurs twice in the results."""
@@ -153,7 +153,6 @@ def score_in_parts(
 ) -> Counted:
     """Have all parts scored, and the questions that have no result. `until_ready` waits until a part can be scored."""
     job = pickle.dumps(plan.job)
-    pool.check(job)
     counted = Counted()
     with parts_bar(progress, len(plan.parts), pool.dashboard) as advance:
         firsts: list[tuple[int, ...]] = [()] * len(plan.parts)
@@ -192,12 +191,11 @@ def _partition(plan: Plan, pool: Pool, job: bytes) -> list[int]:
     """Partition both sides by qid. How many rows of each part of the reference no result has asked for."""
     reference, buckets = plan.job.reference, plan.job.buckets
     assert reference is not None  # noqa: S101 - the caller has looked
-    gold = plan.gold_parts()
-    for function, parts in ((write_keys, plan.parts), (write_gold, gold)):
+    for function, parts in ((write_keys, plan.parts), (write_gold, plan.gold)):
         for _, outcome in pool.run(function, [(job, part, buckets) for part in parts]):
             _result(outcome)
-    used, left = 0, [0] * len(gold)
-    for _, outcome in pool.run(match, [(job, bucket, len(plan.parts), gold) for bucket in range(buckets)]):
+    used, left = 0, [0] * len(plan.gold)
+    for _, outcome in pool.run(match, [(job, bucket, len(plan.parts), plan.gold) for bucket in range(buckets)]):
         of_bucket, rows = _result(outcome)
         used += of_bucket
         left = [total + own for total, own in zip(left, rows, strict=True)]
@@ -209,7 +207,7 @@ def _partition(plan: Plan, pool: Pool, job: bytes) -> list[int]:
 
 def _add_left(plan: Plan, pool: Pool, job: bytes, counted: Counted, left: Sequence[int]) -> None:
     """The questions without a result: a part for each part of the reference that has some."""
-    wanted = [(part, len(plan.parts) + part.number) for part in plan.gold_parts() if left[part.number]]
+    wanted = [(part, len(plan.parts) + part.number) for part in plan.gold if left[part.number]]
     for place, outcome in pool.run(score_left, [(job, part, number) for part, number in wanted]):
         counted.done[wanted[place][1]] = _result(outcome)
 
@@ -219,6 +217,18 @@ def _first_qids(job: Job) -> Sequence[str]:
     source = reference_source(job.reference, job.reading)
     qids: list[str] = next(Typed(source, "reference", job.mapping).batches()).columns[QID]
     return qids
+
+
+def _settled(pool: Pool, parts: list[Part]) -> list[Part]:
+    """The parts with exact ranges."""
+    rough = [part for part in parts if part.is_rough]
+    quotes: dict[int, Quotes | None] = {}
+    for place, outcome in pool.run(scan, [(part.file.location, part.span) for part in rough]):
+        quotes[rough[place].number] = None if isinstance(outcome, InputError) else _result(outcome)
+    settled = settle(parts, quotes)
+    for file in {part.file for part in rough} & {part.file for part in settled if part.span is None}:
+        _log.warning("%s is one part: a quote stands in a cell that is not quoted, or is never closed", file.name)
+    return settled
 
 
 def _result(outcome: Any) -> Any:
@@ -269,14 +279,14 @@ def keep_parts(plan: Plan, counted: Counted, path: Location, manifest: dict[str,
     log = "".join(json.dumps(_logged(plan, number, done)) + "\n" for number, done in sorted(counted.done.items()))
     folder = plan.job.folder
     if isinstance(path, StorePath):
-        put_bytes(folder / LOG, log.encode())
+        put_bytes(folder / PARTS_LOG, log.encode())
         (folder / ASIDE).remove() if isinstance(folder, StorePath) else None
         return commit(path, folder.name, manifest, summary)
     with NewRun(path) as new, writing(path):
         (new.folder / PARTS).mkdir(mode=0o700)
         for name, _ in counted.files():
             _link(Path(str(folder)) / PARTS / name, new.folder / PARTS / name)
-        (new.folder / LOG).write_text(log, encoding="utf-8")
+        (new.folder / PARTS_LOG).write_text(log, encoding="utf-8")
         run = new.finish(manifest, summary)
     for older in path.parent.glob(f".{path.name}.parts-*"):
         shutil.rmtree(older, ignore_errors=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from ragmeter.table import QID, Batch
 if TYPE_CHECKING:
     from ragmeter.io.source import Source
 
-_QUERIES, _QRELS, _USUAL = "queries.jsonl", "qrels", "test"
+_QUERIES, _CORPUS, _QRELS, _USUAL = "queries.jsonl", "corpus.jsonl", "qrels", "test"
 
 
 def is_beir(folder: Path) -> bool:
@@ -39,8 +40,8 @@ def qrels_of(folder: Path, split: str | None) -> tuple[Path, str]:
     return files[name], f"{folder}: read as a BEIR folder, split {name}{others_note}"
 
 
-def with_questions(qrels: Source, queries: Source, folder: Path, note: str) -> Source:
-    """The judgements with the texts of their queries."""
+def with_questions(qrels: Source, queries: Source, corpus: Source | None, folder: Path, note: str) -> Source:
+    """The judgements with the texts of their queries, and a way to the texts of documents."""
 
     def batches() -> Iterator[Batch]:
         texts = {str(row.get("_id")): row.get("text") for _, row in queries.records()}
@@ -49,9 +50,35 @@ def with_questions(qrels: Source, queries: Source, folder: Path, note: str) -> S
             yield batch
 
     qrels.notes.append(note)
-    return replace(qrels, name=str(folder), batches=batches)
+    passages = None if corpus is None else partial(_texts, corpus)
+    return replace(qrels, name=str(folder), batches=batches, passages=passages)
+
+
+def _texts(corpus: Source, ids: Collection[str]) -> dict[str, str]:
+    """The titles and texts of these documents, of which the corpus may lack some."""
+    rows = ((str(row.get("_id")), row) for _, row in corpus.records())
+    return {
+        document: "\n".join(str(part) for part in (row.get("title"), row.get("text")) if part)
+        for document, row in rows
+        if document in ids
+    }
+
+
+def with_contexts(rows: Iterable[Batch], texts: Mapping[str, str]) -> Iterator[Batch]:
+    """The rows with the texts of what was retrieved; documents without a text are left out."""
+    for batch in rows:
+        retrieved = batch.columns["retrieved"]
+        batch.columns["contexts"] = [
+            None if ids is None else [texts[document] for document in ids if document in texts] for ids in retrieved
+        ]
+        yield batch
 
 
 def queries_of(folder: Path) -> Path:
     """The file of the queries' texts."""
     return folder / _QUERIES
+
+
+def corpus_of(folder: Path) -> Path | None:
+    """The file of the documents' texts, if there is one."""
+    return corpus if (corpus := folder / _CORPUS).is_file() else None

@@ -14,7 +14,6 @@ from typing import Any
 
 from ragmeter.errors import InputError
 from ragmeter.io.decoding import MAX_DEPTH, is_too_deep
-from ragmeter.passages import TEXT_KEYS as TEXT_KEYS
 from ragmeter.passages import is_object, passage_text
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

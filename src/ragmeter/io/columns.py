@@ -20,12 +20,11 @@ from ragmeter.io.objects import Passages, read_documents, read_gold_documents, r
 from ragmeter.io.openinference import NOTE, has_spans, rows_of_spans
 from ragmeter.io.paths import split_path, value_at
 from ragmeter.io.source import Source
-from ragmeter.io.titles import PLURAL, Role, alias, by_alias, recognise
+from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, recognise
 from ragmeter.io.tools import Known, heads_of, known_file
 from ragmeter.table import (
     CONTEXT_DETAILS,
     LIST_COLUMNS,
-    NAMED_COLUMNS,
     NUMBER_COLUMNS,
     RELEVANCE_GRADES,
     TEXT_COLUMNS,
@@ -225,10 +224,11 @@ def _reach(batch: Batch, paths: Iterable[str]) -> None:
 def check_mapping(mapping: Mapping[str, str]) -> None:
     """Refuse a mapping to a name that the table does not know."""
     for name in mapping:
-        if name not in NAMED_COLUMNS:
+        if name not in MAPPED_COLUMNS:
+            close = did_you_mean(name, MAPPED_COLUMNS)
             raise UsageError(
-                f"{column_option(name, mapping[name])}: there is no column {name!r}{did_you_mean(name, NAMED_COLUMNS)}",
-                hint=f"the table's columns are {', '.join(NAMED_COLUMNS)}",
+                f"{column_option(name, mapping[name])}: there is no column {name!r}{close}",
+                hint=f"the table's columns are {', '.join(MAPPED_COLUMNS)}",
             )
 
 

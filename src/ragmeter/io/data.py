@@ -12,6 +12,7 @@ from typing import Any
 from ragmeter.definition import Metric
 from ragmeter.errors import ColumnError, RagmeterWarning, did_you_mean
 from ragmeter.hints import column_option
+from ragmeter.io.beir import with_contexts
 from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.datasets import listing_signature
 from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
@@ -21,6 +22,7 @@ from ragmeter.io.source import Reading, Source, open_source
 from ragmeter.io.tools import leads_to_value
 from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 
+_CONTEXTS, _RETRIEVED = "contexts", "retrieved"
 #: Columns that are read for any metric: a row's name, why it failed, its conversation, how long it took.
 _OF_EVERY_RUN = (QID, "error", "session_id", *NUMBER_COLUMNS)
 
@@ -101,12 +103,30 @@ class Data:
             results = Typed(self.results, "results", self.mapping, wanted)
             reference = Typed(self.reference, "reference", self.mapping, wanted)
             rows = joined(results, reference, self.counts, repeated=self.repeated)
+            if _CONTEXTS in {*(name for metric in metrics for name in metric.needs_of_table), *(more or {})}:
+                rows = self._with_contexts(rows, results, self.reference)
         first = True
         for batch in rows:
             if first:
                 self._check(batch, metrics, more or {})
                 first = False
             yield batch
+
+    def _with_contexts(self, rows: Iterator[Batch], results: Typed, reference: Source) -> Iterator[Batch]:
+        """The rows with the texts of what was retrieved, where the reference has them and the results don't."""
+        columns = next(results.batches()).columns
+        if reference.passages is None or _CONTEXTS in columns or _RETRIEVED not in columns:
+            return rows
+        ids = {
+            document
+            for batch in results.batches()
+            for documents in batch.columns[_RETRIEVED]
+            for document in documents or ()
+        }
+        texts = reference.passages(ids)
+        lacking = f", which lacks {len(ids) - len(texts):,} of them" if len(texts) < len(ids) else ""
+        reference.say(f"the contexts are the texts of {len(ids):,} retrieved documents in the corpus{lacking}")
+        return with_contexts(rows, texts)
 
     def first_columns(self, metrics: Sequence[Metric]) -> list[str]:
         """The columns of the joined table, as its first rows have them; raises if one is missing."""
@@ -129,6 +149,8 @@ class Data:
         needs = {name for metric in metrics for name in (*metric.needs, *map(outcome_column, metric.needs))}
         for column in (column for metric in metrics for column in metric.offline):
             needs |= {column.name, outcome_column(column.name), *map(column.input_name, column.asked.needs)}
+        if self.reference is not None and self.reference.passages is not None:
+            needs.add(_RETRIEVED)  # it leads to contexts
         return frozenset({*_OF_EVERY_RUN, *needs, *self.keep})
 
     def _check(self, batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str]) -> None:

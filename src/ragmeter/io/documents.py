@@ -9,6 +9,8 @@ from ragmeter.io.titles import is_title
 
 #: Keys of an object that may have its rows.
 ROW_KEYS = ("results", "rows", "data", "records", "testCases", "test_cases", "examples")
+#: The key under which OpenTelemetry's JSON has its spans, in a document or in each line.
+SPANS = "resourceSpans"
 Say = Callable[[str], None]
 
 
@@ -19,8 +21,8 @@ def rows_in(document: Mapping[str, Any], say: Say) -> Any:
     """
     if isinstance(inner := document.get("results"), dict) and _holds_rows(inner.get("results")):
         return inner["results"]  # promptfoo
-    if _holds_rows(document.get("resourceSpans")):
-        return list(_otlp_spans(document["resourceSpans"]))
+    if _holds_rows(document.get(SPANS)):
+        return spans_in(document)
     if (table := _split_table(document)) is not None:
         say("read as a table with `columns` and `data`")
         return table
@@ -47,6 +49,11 @@ def _split_table(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return [dict(zip(map(str, titles), row, strict=True)) for row in rows]
 
 
+def spans_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The spans of an object of OpenTelemetry's JSON."""
+    return list(_otlp_spans(document[SPANS]))
+
+
 def _otlp_spans(resources: list[Any]) -> Iterator[dict[str, Any]]:
     """Spans as OpenTelemetry writes them in JSON, with plain objects as attributes."""
     for resource in resources:
@@ -65,9 +72,13 @@ def _otlp_spans(resources: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _otlp_value(value: Mapping[str, Any]) -> Any:
-    """`{"stringValue": "x"}` is "x"; whole numbers are written as texts."""
+    """`{"stringValue": "x"}` is "x"; whole numbers are written as texts, lists and objects have values inside."""
     if "intValue" in value:
         return int(value["intValue"])
+    if "arrayValue" in value:
+        return [_otlp_value(item) for item in value["arrayValue"].get("values", ())]
+    if "kvlistValue" in value:
+        return {item["key"]: _otlp_value(item["value"]) for item in value["kvlistValue"].get("values", ())}
     return next(iter(value.values()), None)
 
 

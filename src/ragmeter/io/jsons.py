@@ -9,7 +9,7 @@ from ragmeter.errors import InputError
 from ragmeter.io.batches import batches_of_records, numbered
 from ragmeter.io.blocks import TooLongError, blocks_of_lines, decoded
 from ragmeter.io.decoding import check_values, decode
-from ragmeter.io.documents import ROW_KEYS, rows_in
+from ragmeter.io.documents import ROW_KEYS, SPANS, rows_in, spans_in
 from ragmeter.io.limits import Limit
 from ragmeter.table import Batch
 
@@ -17,7 +17,7 @@ _AS_LINES = "JSON Lines (one object per line, .jsonl) may be of any size"
 
 
 def read_lines(stream: BinaryIO, encoding: str, *, name: str, limit: Limit = Limit()) -> Iterator[Batch]:  # noqa: B008 - frozen
-    """One object per line; blank lines are skipped."""
+    """One object per line; blank lines are skipped. A line of OpenTelemetry's has several spans."""
     yield from batches_of_records(_records(stream, encoding, name, limit), name)
 
 
@@ -31,10 +31,20 @@ def _records(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> Iterat
             for line in block.removesuffix("\n").split("\n"):
                 if line and not line.isspace():
                     check_values(line, name, number)
-                    yield number, len(line), _object(decode(line, name, number), name, number)
+                    row = _object(decode(line, name, number), name, number)
+                    for record in (row,) if SPANS not in row else _spans(row, name, number):
+                        yield number, len(line), record
                 number += 1
     except TooLongError:
         raise limit.error("this line", name, number) from None
+
+
+def _spans(row: Mapping[str, Any], name: str, line: int) -> list[dict[str, Any]]:
+    try:
+        return spans_in(row)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        reason = "this begins like OpenTelemetry's spans, and a part of it has another form"
+        raise InputError(reason, file=name, line=line) from None
 
 
 def read_document(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
@@ -10,6 +11,9 @@ from ragmeter.show.numbers import given
 
 #: In MiB: the largest row of a CSV, TSV, JSON Lines or Parquet file, and the largest JSON document.
 MAX_FIELD = 256.0
+#: In bytes: the most that is read into memory of what can be read only once.
+_MAX_ONCE = 4 << 30
+_PIECE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -45,3 +49,17 @@ class Limit:
             line=line,
             hint="; ".join(filter(None, (hint, more))),
         )
+
+
+def read_once(stream: BinaryIO, name: str) -> bytes:
+    """All that comes from a pipe or a web server, which may never end."""
+    pieces: list[bytes] = []
+    while piece := stream.read(_PIECE):
+        pieces.append(piece)
+        if sum(map(len, pieces)) > _MAX_ONCE:
+            raise InputError(
+                f"more than {given(_MAX_ONCE / (1 << 30))} GiB came, and what can be read only once is held in memory",
+                file=name,
+                hint="save it as a file first: files may have any size",
+            )
+    return b"".join(pieces)

@@ -10,20 +10,22 @@ import io
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
 from ragmeter.errors import InputError, OutputError, UsageError
+from ragmeter.io.limits import read_once
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _STORES = ("s3", "gs")
 _WEB = ("https", "http")
 _KNOWN = "s3://, gs://, https:// and file://"
-#: Seconds without a byte after which a web server has failed.
+#: Seconds without a byte after which a web server has failed, and in which Google's store is tried again.
 _PATIENCE = 60.0
 
 
@@ -121,7 +123,8 @@ class StorePath:
             if info.is_file:
                 store.delete_file(self.key)
             elif info.type.name == "Directory":
-                store.delete_dir(self.key)
+                with suppress(FileNotFoundError):  # in Google's store a folder is nothing once its files are gone
+                    store.delete_dir(self.key)
 
     def resolve(self) -> StorePath:
         """Itself: an address is absolute."""
@@ -176,30 +179,41 @@ def folders_in(given: Location) -> list[str]:
         return [path.name for path in given.iterdir() if path.is_dir()] if given.is_dir() else []
     from pyarrow import fs
 
+    every = given.scheme == "gs"  # Arrow names no folders of Google's store, so they are read off the files in them
     with store_errors(given):
-        infos = filesystem(given).get_file_info(fs.FileSelector(given.key, allow_not_found=True))
-    return [info.base_name for info in infos if info.type.name == "Directory"]
+        infos = filesystem(given).get_file_info(fs.FileSelector(given.key, recursive=every, allow_not_found=True))
+    paths = [f"{info.path}/" if info.type.name == "Directory" else info.path for info in infos]
+    names = (path.removeprefix(f"{given.key}/").partition("/") for path in paths)
+    return list(dict.fromkeys(name for name, slash, _ in names if slash))
 
 
 def filesystem(path: StorePath) -> Any:
     """Arrow's file system for a store, as the environment describes it."""
     if path.is_web:
         raise UsageError(f"{path}: on a web server a single file can be read, and nothing listed or written")
-    settings = {name: os.environ.get(name) for name in (*_ENDPOINTS, *_REGIONS)}
+    settings = {name: os.environ.get(name) for name in (*_ENDPOINTS, *_REGIONS, _EMULATOR)}
     return _filesystem(path.scheme, path.key.partition("/")[0], tuple(settings.items()))
 
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+#: Where Google's libraries find a store of the user's own.
+_EMULATOR = "STORAGE_EMULATOR_HOST"
 
 
 @lru_cache(maxsize=16)
 def _filesystem(scheme: str, bucket: str, settings: tuple[tuple[str, str | None], ...]) -> Any:
     from pyarrow import fs
 
-    if scheme == "gs":
-        return fs.GcsFileSystem()
     given = dict(settings)
+    if scheme == "gs":
+        patience = timedelta(seconds=_PATIENCE)
+        if not (emulator := given[_EMULATOR]):
+            return fs.GcsFileSystem(retry_time_limit=patience)
+        parts = urlsplit(emulator if "://" in emulator else f"http://{emulator}")
+        return fs.GcsFileSystem(
+            anonymous=True, endpoint_override=parts.netloc, scheme=parts.scheme, retry_time_limit=patience
+        )
     endpoint = next((given[name] for name in _ENDPOINTS if given[name]), None)
     region = next((given[name] for name in _REGIONS if given[name]), None)
     if endpoint is not None:
@@ -227,7 +241,7 @@ def _fetched(address: str) -> bytes:
 
     try:
         with urllib.request.urlopen(address, timeout=_PATIENCE) as reply:  # noqa: S310 - http or https, see location()
-            content = bytes(reply.read())
+            content = read_once(reply, address)
             stated = reply.headers.get("Content-Length")
         if stated is not None and len(content) != int(stated):
             raise OSError(f"the server sent {len(content):,} of {int(stated):,} bytes")

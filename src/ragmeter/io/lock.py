@@ -21,6 +21,8 @@ from typing import Any
 
 from ragmeter.errors import BusyError, OutputError
 from ragmeter.hints import option
+from ragmeter.io.write import remedy
+from ragmeter.show.progress import show_notice
 
 #: Seconds to wait for the same process, and after which a person is told what the wait is for.
 _PATIENCE, _SILENCE = 600.0, 3.0
@@ -88,7 +90,7 @@ def _wait_for(path: Path, what: str, *, wait: bool, until: Callable[[], bool] | 
                 hint="wait until it has finished, or choose another name or folder for this output",
             )
         if waited > _SILENCE and not is_announced:
-            print(f"waiting for {what}: {_described(holder)} is working on it", file=sys.stderr, flush=True)
+            show_notice(f"waiting for {what}: {_described(holder)} is working on it")
             is_announced = True
         time.sleep(_POLL)
 
@@ -104,7 +106,7 @@ def _try(path: Path, *, certain: bool) -> int | None:
         except OSError as error:
             raise OutputError(
                 f"can't write {path}: {error.strerror or error}",
-                hint=f"choose another folder with {option('output_dir')}, or make room",
+                hint=remedy(error, f"choose another folder with {option('output_dir')}"),
             ) from error
         _DESCRIPTORS.add(descriptor)
         is_locked = _lock(descriptor)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragmeter.errors import InputError
 from ragmeter.io.batches import CHARACTERS, ROWS, check_columns, repeated
@@ -41,8 +42,9 @@ def read(
             if duplicates := repeated(names):
                 raise InputError(f"the file has {', '.join(map(repr, duplicates))} more than once", file=name)
             columns = None if choose is None else list(choose(names))
-            pieces = file.iter_batches(batch_size=_ROWS_AT_ONCE, row_groups=groups, columns=columns)
-            for batch in batches_of_arrow(_bounded(pieces, name, limit)):
+            packed = pq.ParquetFile(stream, metadata=file.metadata, read_dictionary=_with_dictionary(file))
+            pieces = packed.iter_batches(batch_size=_ROWS_AT_ONCE, row_groups=groups, columns=columns)
+            for batch in batches_of_arrow(_bounded(_unpacked(pieces, file.schema_arrow, name, limit), name, limit)):
                 rows += len(batch)
                 yield batch
             if rows != stated:
@@ -66,7 +68,6 @@ def _bounded(batches: Iterable[Any], name: str, limit: Limit) -> Iterator[Any]:
     waiting: list[Any] = []
     line, rows, size = 1, 0, 0
     for batch in batches:
-        batch = _without_dictionaries(batch)
         _check_rows(batch, name, limit, line)
         line += batch.num_rows
         waiting.append(batch)
@@ -79,14 +80,55 @@ def _bounded(batches: Iterable[Any], name: str, limit: Limit) -> Iterator[Any]:
         yield from _halves(pa.Table.from_batches(waiting))
 
 
-def _without_dictionaries(batch: Any) -> Any:
-    """The batch with texts in place of codes, of which every slice would carry the whole dictionary."""
-    if not any(pa.types.is_dictionary(field.type) for field in batch.schema):
-        return batch
-    columns = [
-        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch.columns
+def _with_dictionary(file: Any) -> list[str]:
+    """The columns with a dictionary of texts: a long one that stands there once may be the value of every row."""
+    groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
+    views = {field.name for field in file.schema_arrow if "view" in str(field.type)}  # which Arrow can't cast to
+    columns = [file.schema.column(place) for place in range(len(file.schema))]
+    return [
+        column.path
+        for place, column in enumerate(columns)
+        if column.physical_type == "BYTE_ARRAY"
+        and column.path.partition(".")[0] not in views
+        and any(group.column(place).has_dictionary_page for group in groups)
     ]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _unpacked(batches: Iterable[Any], schema: Any, name: str, limit: Limit) -> Iterator[Any]:
+    """The batches with texts in place of a dictionary's codes, in pieces that are small even then."""
+    line = 1
+    for batch in batches:
+        waiting = [batch]
+        while waiting:
+            piece = waiting.pop()
+            size = sum(map(_unpacked_size, piece.columns))
+            if size > min(CHARACTERS, limit.size) and piece.num_rows > 1:
+                middle = piece.num_rows // 2  # taken, not sliced: casting a slice of lists unpacks the rest too
+                waiting += [piece.take(pa.array(rows)) for rows in (range(middle, piece.num_rows), range(middle))]
+                continue
+            if size > limit.size:
+                raise limit.error("this row", name, line)
+            line += piece.num_rows
+            names = piece.schema.names
+            columns = [_plain(column, schema.field(title)) for title, column in zip(names, piece.columns, strict=True)]
+            yield pa.RecordBatch.from_arrays(columns, names=names)
+
+
+def _unpacked_size(column: Any) -> int:
+    """How many bytes the column takes without dictionaries."""
+    if pa.types.is_dictionary(column.type):
+        return int(pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0)
+    if pa.types.is_nested(column.type):
+        parts = column.flatten()
+        return sum(map(_unpacked_size, parts if isinstance(parts, list) else [parts]))
+    return int(column.nbytes)
+
+
+def _plain(column: Any, field: Any) -> Any:
+    """The column without a dictionary, of which every slice would carry the whole."""
+    if pa.types.is_dictionary(column.type):
+        return column.dictionary_decode()
+    return column.cast(field.type)
 
 
 def _halves(table: Any) -> Iterator[Any]:

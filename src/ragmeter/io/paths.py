@@ -1,6 +1,6 @@
-"""Dotted paths into the objects and lists of a column: `outputs.answer`, `outputs.documents[*].text`, `choices[0]`.
+"""Dotted paths into objects and lists: `outputs.answer`, `outputs.documents[*].text`, `choices[0]`.
 
-A title that has dots itself comes first, be it of a column (`attributes.input.value`) or of a key of an object. A cell
+A title that has dots itself comes first, be it of a column (`attributes.input.value`) or of a key of an object. A text
 that is an object or a list written as JSON is read as that. A name that meets a list is looked up in each of its items.
 """
 
@@ -20,16 +20,17 @@ def split_path(path: str, titles: Sequence[str]) -> tuple[str, tuple[str, ...]] 
     for title in sorted(titles, key=len, reverse=True):
         rest = path[len(title) :]
         if path.startswith(title) and rest[:1] in ("", ".", "["):
-            steps = _steps(rest)
+            steps = read_steps(rest)
             return None if steps is None else (title, steps)
     return None
 
 
-def _steps(text: str) -> tuple[str, ...] | None:
+def read_steps(path: str) -> tuple[str, ...] | None:
+    """The steps of a path; None if it is none."""
     steps: list[str] = []
     position = 0
-    while position < len(text):
-        step = _STEP.match(text, position)
+    while position < len(path):
+        step = _STEP.match(path, position)
         if step is None:
             return None
         steps.append(step[1] or step[2])
@@ -38,23 +39,33 @@ def _steps(text: str) -> tuple[str, ...] | None:
 
 
 def value_at(value: Any, steps: Sequence[str]) -> Any:
-    """The value at a path; None if there is none."""
-    if not steps:
-        return value
+    """The value at a path, a list of them where it leads through every item of a list; None if there is none."""
+    values, is_many = _walk(value, steps)
+    return (values or None) if is_many else next(iter(values), None)
+
+
+def values_at(value: Any, steps: Sequence[str]) -> list[Any]:
+    """All values at a path."""
+    return _walk(value, steps)[0]
+
+
+def _walk(value: Any, steps: Sequence[str]) -> tuple[list[Any], bool]:
+    """All values at a path, and whether it leads through every item of a list."""
+    if value is None or not steps:
+        return ([] if value is None else [value]), False
     value = decoded(value)
     step, rest = steps[0], steps[1:]
     if isinstance(value, Mapping):
         for size in range(len(steps), 0, -1):  # a key may have dots itself
             if (key := ".".join(steps[:size])) in value:
-                return value_at(value[key], steps[size:])
-        return None
+                return _walk(value[key], steps[size:])
+        return [], False
     if not isinstance(value, list | tuple):
-        return None
+        return [], False
     if step.isdecimal():
-        return value_at(value[int(step)], rest) if int(step) < len(value) else None
-    inner = [value_at(item, rest if step == _EVERY else steps) for item in value]
-    inner = [item for item in inner if item is not None]
-    return inner or None
+        return _walk(value[int(step)], rest) if int(step) < len(value) else ([], False)
+    inner = (_walk(item, rest if step == _EVERY else steps)[0] for item in value)
+    return [item for items in inner for item in items], True
 
 
 def decoded(value: Any) -> Any:

@@ -1,31 +1,43 @@
 """Cut a source into parts of about the same size, so that many workers can read it.
 
 The cuts depend on the files alone, not on how many workers there are: so do the numbers. A small file is one part. A
-large Parquet file is cut between row groups; a large JSONL file, and a delimited one without quotes, between lines.
+large Parquet file is cut between row groups; a large JSONL, CSV or TSV file between lines. Where cells of it may be
+quoted, and so have line breaks, somebody has to look for its rows first: see `settle`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pyarrow as pa
 
 from ragmeter.errors import InputError
+from ragmeter.io import trec
 from ragmeter.io.datasets import DataFile
 from ragmeter.io.parquet import Choose
-from ragmeter.io.source import Reading, Source, format_of, is_compressed, of_data_set, open_file
-from ragmeter.io.spans import Span
+from ragmeter.io.quoted import Quotes, row_begins
+from ragmeter.io.source import (
+    Reading,
+    Source,
+    compression_of,
+    delimiter_of,
+    format_of,
+    is_compressed,
+    of_data_set,
+    open_file,
+)
+from ragmeter.io.spans import HEAD, Span, header_end
 from ragmeter.table import Batch
 
 #: The most bytes of a part, as they are in the file: some hundred thousand rows, which a worker scores in seconds.
 PART_BYTES = 32 << 20
 _LINES = (".jsonl", ".ndjson")
-_DELIMITED = (".csv", ".tsv", ".tab")
 #: Encodings in which a line break is one byte that no other character has.
-_BYTE_LINES = ("utf-8-sig", "utf-8", "ascii", "iso8859-1", "cp1252")
+_BYTE_LINES = ("utf-8-sig", "ascii", "iso8859-1", "cp1252")
+_Piece = tuple[DataFile, tuple[int, ...] | None, Span | None]
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,11 @@ class Part:
     file: DataFile
     groups: tuple[int, ...] | None = None
     span: Span | None = None
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether its rows have to be looked for first."""
+        return self.span is not None and bool(self.span.delimiter)
 
     @property
     def name(self) -> str:
@@ -75,24 +92,65 @@ def _named(error: InputError, part: Part) -> InputError:
     return InputError(message, file=part.name, line=error.line, hint=error.hint)
 
 
-def _cut_file(
-    file: DataFile, reading: Reading, most: int
-) -> Iterator[tuple[DataFile, tuple[int, ...] | None, Span | None]]:
+def _cut_file(file: DataFile, reading: Reading, most: int) -> Iterator[_Piece]:
     ending = format_of(file.location)
     if file.size <= most or is_compressed(file.location):
         yield file, None, None
     elif ending == ".parquet":
         for groups in _row_groups(file, most):
             yield file, groups, None
-    elif (reading.encoding or "utf-8") in _BYTE_LINES and (
-        ending in _LINES or (ending in _DELIMITED and not reading.quotes)
-    ):
-        number = -(-file.size // most)
-        places = [file.size * place // number for place in range(number + 1)]
-        for begin, end in pairwise(places):
-            yield file, None, Span(begin, end, header=ending in _DELIMITED)
+    elif (spans := _spans(file, ending, reading, most)) is not None:
+        for span in spans:
+            yield file, None, span
     else:
         yield file, None, None
+
+
+def _spans(file: DataFile, ending: str, reading: Reading, most: int) -> list[Span] | None:
+    """Ranges of a text file; None if it can't be cut."""
+    encoding = reading.encoding or "utf-8-sig"
+    delimiter = delimiter_of(ending, reading)
+    is_quoted = delimiter is not None and reading.quotes
+    if encoding not in _BYTE_LINES or (delimiter is None and ending not in _LINES):
+        return None
+    if is_quoted and not str(delimiter).isascii():
+        return None
+    try:
+        with file.location.open("rb") as stream:
+            head = stream.read(HEAD)
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror or error}", file=file.name) from None
+    header: int | None = 0
+    if delimiter is not None:
+        is_trec = delimiter == "\t" and trec.kind_of(head[: trec.HEAD], encoding, strict=True)
+        header = None if is_trec else header_end(head, quotes=reading.quotes)
+    if header is None or compression_of(head) is not None:
+        return None
+    number = -(-file.size // most)
+    places = [file.size * place // number for place in range(number + 1)]
+    return [Span(begin, end, header, str(delimiter) if is_quoted else "") for begin, end in pairwise(places)]
+
+
+def settle(parts: Sequence[Part], quotes: Mapping[int, Quotes | None]) -> list[Part]:
+    """The parts with exact ranges, once the quotes of those that are rough are known, by their numbers.
+
+    A file whose quotes don't tell where rows begin, or that can't be read, is one part.
+    """
+    pieces: list[_Piece] = []
+    for file, own in groupby(parts, key=lambda part: part.file):
+        ranges = list(own)
+        span = ranges[0].span
+        if span is None or not ranges[0].is_rough:
+            pieces += [(file, part.groups, part.span) for part in ranges]
+            continue
+        scans = [scan for part in ranges if (scan := quotes[part.number]) is not None]
+        begins = row_begins(scans) if len(scans) == len(ranges) else None
+        if begins is None:
+            pieces.append((file, None, None))
+            continue
+        cuts = [span.header, *(begin for begin in begins if begin > span.header), file.size]
+        pieces += [(file, None, Span(begin, end, span.header)) for begin, end in pairwise(cuts)]
+    return [Part(number, *piece) for number, piece in enumerate(pieces)]
 
 
 def _row_groups(file: DataFile, most: int) -> Iterator[tuple[int, ...]]:

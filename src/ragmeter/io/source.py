@@ -10,7 +10,7 @@ import codecs
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -24,7 +24,7 @@ from ragmeter.hints import option
 from ragmeter.io import beir, delimited, in_memory, jsons, parquet, trec
 from ragmeter.io.batches import ROWS
 from ragmeter.io.datasets import DataFile, files_of, is_glob, single
-from ragmeter.io.limits import Limit
+from ragmeter.io.limits import Limit, read_once
 from ragmeter.io.locations import Location, StorePath, location
 from ragmeter.io.parquet import Choose
 from ragmeter.io.spans import Span, open_span
@@ -32,6 +32,7 @@ from ragmeter.table import Batch
 
 _WHICH = f"say which with {option('encoding')}"
 _COMPRESSED = {".gz", ".zst", ".zstd"}
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 Opener = Callable[[], BinaryIO]
 FORMATS = "csv, tsv, json, jsonl, parquet, or a run or qrels of TREC, plain or compressed (.gz, .zst)"
@@ -43,7 +44,8 @@ class Source:
 
     `n_rows` is None where the number of rows is not known without reading them. `files` are those of a data set, be it
     a folder, a pattern or what is in a store; of a data set, `some` reads those columns alone that are chosen.
-    `notes` say how the data was understood, where that could be otherwise; reading adds to them.
+    `notes` say how the data was understood, where that could be otherwise; reading adds to them. `passages` gives the
+    texts of documents by their ids, where the data has them.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Source:
     files: tuple[DataFile, ...] = ()
     some: Callable[[Choose], Iterator[Batch]] | None = None
     notes: list[str] = field(default_factory=list)
+    passages: Callable[[Collection[str]], dict[str, str]] | None = None
 
     def say(self, text: str) -> None:
         """Add a note; reading again adds nothing."""
@@ -123,7 +126,9 @@ def _open_location(path: Location, reading: Reading) -> Source:
     if isinstance(path, Path) and beir.is_beir(path):
         qrels, note = beir.qrels_of(path, reading.split)
         queries = open_file(beir.queries_of(path), reading)
-        return beir.with_questions(open_file(qrels, reading), queries, path, note)
+        documents = beir.corpus_of(path)
+        corpus = None if documents is None else open_file(documents, reading)
+        return beir.with_questions(open_file(qrels, reading), queries, corpus, path, note)
     if is_glob(path) or path.is_dir():
         files = tuple(files_of(path))
     elif not path.exists():
@@ -168,6 +173,11 @@ def is_compressed(path: Location) -> bool:
     return path.suffix.lower() in _COMPRESSED
 
 
+def delimiter_of(ending: str, reading: Reading) -> str | None:
+    """What separates the cells of a file with this ending; None for other formats."""
+    return (reading.delimiter or _DELIMITERS[ending]) if ending in _DELIMITERS else None
+
+
 def open_file(
     path: Location,
     reading: Reading,
@@ -181,7 +191,7 @@ def open_file(
     limit = Limit.of(reading.max_field)
     ending = format_of(path)
     can_be_opened_again = not path.is_web if isinstance(path, StorePath) else path.is_file()
-    content = cache(path.read_bytes)  # a pipe can be read only once, and a web server is asked once
+    content = cache(partial(_read_once, path))  # a pipe can be read only once, and a web server is asked once
     opened: Opener = (lambda: path.open("rb")) if can_be_opened_again else lambda: io.BytesIO(content())
     known_path = path if can_be_opened_again else None
     if ending == ".parquet":
@@ -190,8 +200,7 @@ def open_file(
     notes: list[str] = []
     say = partial(_say, notes, name)
     read: Callable[[BinaryIO, str], Iterator[Batch]]
-    if ending in _DELIMITERS:
-        delimiter = reading.delimiter or _DELIMITERS[ending]
+    if (delimiter := delimiter_of(ending, reading)) is not None:
         read = partial(delimited.read, name=name, delimiter=delimiter, quotes=reading.quotes, limit=limit)
         if delimiter == "\t" and span is None:
             read = partial(trec.read_or, other=read, name=name, limit=limit, say=say)
@@ -208,6 +217,11 @@ def open_file(
     may_be_empty = span is not None
     batches = partial(_read_text, name, opened, encoding, read, may_be_empty=may_be_empty)
     return Source(name, known_path, batches, notes=notes)
+
+
+def _read_once(path: Location) -> bytes:
+    with path.open("rb") as stream:
+        return read_once(stream, str(path))
 
 
 def _say(notes: list[str], name: str, text: str) -> None:
@@ -273,14 +287,19 @@ def _text_errors(name: str, opened: Opener, encoding: str) -> Iterator[None]:
 @contextmanager
 def _binary(opened: Opener) -> Iterator[BinaryIO]:
     with opened() as plain:
-        magic = plain.read(4)
+        compression = compression_of(plain.read(4))
         plain.seek(0)
-        if magic[:2] == b"\x1f\x8b":
+        if compression == "gzip":
             yield cast(BinaryIO, gzip.GzipFile(fileobj=plain))
-        elif magic == b"\x28\xb5\x2f\xfd":
+        elif compression == "zstd":
             yield cast(BinaryIO, io.BufferedReader(_Arrow(pa.CompressedInputStream(plain, "zstd")), 1 << 20))
         else:
             yield plain
+
+
+def compression_of(head: bytes) -> str | None:
+    """How a file is compressed, from its first bytes."""
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
 
 
 class _Arrow(io.RawIOBase):

@@ -3,30 +3,53 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from ragmeter.io.locations import Location
 
-_BLOCK = 1 << 16
+#: Bytes to read at a time, and those that a header may have.
+HEAD = 1 << 16
+BOM = b"\xef\xbb\xbf"
+_MARKS = re.compile(rb'"|\n|\r(?!\n)')
 
 
 @dataclass(frozen=True)
 class Span:
-    """The lines of a text file that begin in a range of its bytes. With `header`, the first line comes before them."""
+    """The lines of a text file that begin in a range of its bytes. The first `header` bytes of it come before them.
+
+    With a `delimiter`, line breaks may be in quoted cells, and nobody has looked yet where rows begin.
+    """
 
     begin: int
     end: int
-    header: bool = False
+    header: int = 0
+    delimiter: str = ""
 
 
 def open_span(path: Location, span: Span) -> BinaryIO:
     """These lines as a stream. Ranges that cover a file without overlap have each of its lines once."""
     file = path.open("rb")
-    first = next_line(file, 1) if span.header else 0
-    begin = max(next_line(file, span.begin), first)
+    begin = max(next_line(file, span.begin), span.header)
     end = max(next_line(file, span.end), begin)
-    return cast(BinaryIO, io.BufferedReader(_Ranges(file, [(0, first), (begin, end)]), 1 << 20))
+    return cast(BinaryIO, io.BufferedReader(_Ranges(file, [(0, span.header), (begin, end)]), 1 << 20))
+
+
+def header_end(head: bytes, *, quotes: bool) -> int | None:
+    """Where the first row ends that is not blank; None if that can't be told from the beginning of a file."""
+    begin = len(BOM) if head.startswith(BOM) else 0
+    is_open = False
+    for match in _MARKS.finditer(head, begin):
+        if match[0] == b'"':
+            is_open ^= quotes
+        elif not is_open and match[0] == b"\r":
+            return None  # a line break without a line feed
+        elif not is_open and head[begin : match.end()].strip(b"\r\n"):
+            return match.end()
+        elif not is_open:
+            begin = match.end()
+    return None
 
 
 def next_line(file: BinaryIO, place: int) -> int:
@@ -35,7 +58,7 @@ def next_line(file: BinaryIO, place: int) -> int:
         return 0
     at = place - 1
     file.seek(at)
-    while block := file.read(_BLOCK):
+    while block := file.read(HEAD):
         if (line_break := block.find(b"\n")) >= 0:
             return at + line_break + 1
         at += len(block)

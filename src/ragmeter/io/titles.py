@@ -31,6 +31,7 @@ _SHARED = {
     "qid": ("qid", "question_id", "query_id", "interaction_id", "id"),
     "question": ("question", "query", "user_input"),
     "session_id": ("session_id",),
+    "reference_claims": ("reference_claims", "gt_answer_claims"),
 }
 _OF_RESULTS = {
     "answer": (
@@ -47,6 +48,11 @@ _OF_RESULTS = {
     "system_name": ("system_name", "system"),
     "latency_ms": ("latency_ms", "total_time_ms"),
     "time_to_first_token_ms": ("time_to_first_token_ms",),
+    "claims": ("claims", "response_claims"),
+    "support_by_reference": ("support_by_reference", "answer2response"),
+    "support_by_passages": ("support_by_passages", "retrieved2response"),
+    "reference_support_by_answer": ("reference_support_by_answer", "response2answer"),
+    "reference_support_by_passages": ("reference_support_by_passages", "retrieved2answer"),
 }
 _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
     "both": _SHARED
@@ -60,6 +66,8 @@ _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
     "reference": _SHARED
     | {"reference": (*_GOLD_ANSWER, "answer"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
 }
+#: The columns that a title may be mapped to.
+MAPPED_COLUMNS = tuple(_ALIASES["both"])
 #: A column with one of these titles has a list in every cell. Under other titles a gold answer may be a text.
 PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answers"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import math
 import os
@@ -21,6 +22,9 @@ FORMATS = ("tsv", "csv", "jsonl", "parquet")
 RUNS = Path("runs")
 EVALUATION_RESULTS = Path("data/evaluation_results")
 
+#: Windows does not replace a file that a program has open: access denied, or a sharing violation.
+_OPEN_ELSEWHERE = (5, 32)
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENAMETOOLONG)
 _DELIMITERS = {"tsv": "\t", "csv": ","}
 _NUMBERS = {int, float, bool, type(None)}
 
@@ -44,14 +48,21 @@ def replacing(*paths: Path, private: bool = False) -> Iterator[list[Path]]:
         for written, path in zip(temporary, paths, strict=True):
             written.replace(path)
     except OSError as error:
-        raise OutputError(
-            f"can't write {error.filename or paths[0]}: {error.strerror or error}",
-            hint="choose another folder, or free some space",
-        ) from error
+        written_to = dict(zip(map(str, temporary), paths, strict=True))
+        place = written_to.get(str(error.filename), error.filename) or paths[0]
+        raise OutputError(f"can't write {place}: {error.strerror or error}", hint=remedy(error)) from error
     finally:
         for leftover in temporary:
             with suppress(OSError):
                 leftover.unlink(missing_ok=True)
+
+
+def remedy(error: Exception, elsewhere: str = "choose another folder") -> str:
+    """What helps where a file can't be written. `elsewhere` says how to write to another place."""
+    if getattr(error, "winerror", None) in _OPEN_ELSEWHERE:
+        return f"close the program that has it open, or {elsewhere}"
+    number = getattr(error, "errno", None)
+    return elsewhere if number in _NOT_ALLOWED else f"{elsewhere}, or free some space"
 
 
 def check_writable(folder: Path, named_by: str = option("output_dir")) -> None:

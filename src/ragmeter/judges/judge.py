@@ -19,7 +19,7 @@ from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.errors import UsageError
-from ragmeter.hints import option, parameter
+from ragmeter.hints import by_caller, option, parameter
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.prices import Price, price_of, read_prices
@@ -36,6 +36,7 @@ MAX_API_RETRIES = 3
 _FRAME = 50
 #: How many likely first tokens a server is asked for.
 _TOP_TOKENS = 5
+_GIVE_UP_OPTION = by_caller("--judge-give-up-after", "give_up_after=...")
 
 
 class Judge:
@@ -135,7 +136,7 @@ class Judge:
     @property
     def limits(self) -> Limits:
         """Within which it is asked."""
-        return Limits(self.workers, self.retries, self.max_calls, self.budget, self.give_up_after)
+        return Limits(self.workers, self.retries, self.max_calls, self.budget, self.give_up_after, _GIVE_UP_OPTION)
 
     @property
     def items_per_call(self) -> int:
@@ -247,7 +248,8 @@ class ColumnJudge:
             return Judgement(REFUSED, None, "", (None,), tuple(replies), reply.declined)
         columns = None if reply.cut_off else self.asked.form.read(replies[-1], values)
         if columns is None:
-            cause = "cut off at max_tokens" if reply.cut_off else f"not a {self.asked.name}"
+            form = f"in the form of {self.asked.name}" if self.asked.structured else f"a {self.asked.name}"
+            cause = "cut off at max_tokens" if reply.cut_off else f"not {form}"
             return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
         value, reason = columns["value"], columns.get("reason", "")
         chance = self.asked.form.probability(reply.logprobs or {})

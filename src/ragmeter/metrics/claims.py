@@ -70,7 +70,8 @@ def claim_recall(reference_support_by_answer: Labels, *, judge: Judged = "llm") 
 
     **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
-    **Edge cases.** A reference that claims nothing is `no_claims`, and not scored.
+    **Edge cases.** A reference that claims nothing is `no_claims`, an answer that declines `abstained`: neither is
+    scored.
 
     **Use it** to see what long answers leave out. **Not** for what was retrieved: that is `context_claim_recall`.
     """
@@ -191,6 +192,7 @@ def hallucination(
     **Edge cases.** As for `faithfulness`.
 
     **Use it** for what the generator made up. **Not** without a long reference: what that leaves out counts as wrong.
+    DeepEval's hallucination needs none; here that is 1 − `faithfulness`, or `offline_hallucination`.
     """
     return _shares(
         lambda by_reference, by_passages: float((~by_reference & ~by_passages.any(axis=1)).mean()),

@@ -58,7 +58,8 @@ def nugget_recall(
     """The share of the facts that an answer should have which it has.
 
     **Formula.** Over the vital nuggets, those that the answer supports: TREC RAG's strict vital score. The column
-    `nuggets` is given in the data, or made from the reference by the judge's model; `nugget_support` is the model's.
+    `nuggets` is given in the data, or made from the reference (of several, the first) by the judge's model;
+    `nugget_support` is the model's.
 
     **Settings.** `count=all` counts okay nuggets like vital ones, `count=weighted` half as much. `strict=false` counts
     partial support as one half. `judge=offline` has the offline support model say what the answer supports; the

@@ -108,7 +108,8 @@ def context_recall(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
     **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
 
     **Use it** when the generator gets everything that was retrieved. **Not** to compare systems that retrieve different
-    numbers of documents: more always helps. There use `recall@k`.
+    numbers of documents: more always helps. There use `recall@k`. Ragas and DeepEval mean by context recall what a
+    model says about the passages themselves: that is `context_claim_recall`.
     """
     return share(ranked.hits(), ranked.gold)
 
@@ -122,7 +123,8 @@ def context_precision(ranked: Ranked, *, doc_id: Pattern | None = None) -> Score
     **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
 
     **Use it** when irrelevant context costs money or misleads the generator. **Not** when there are only one or two
-    gold documents and ten are always retrieved: it can't exceed 0.2 then.
+    gold documents and ten are always retrieved: it can't exceed 0.2 then. Ragas and DeepEval mean by context precision
+    what a model says about the passages themselves: that is `llm_context_precision`.
     """
     return share(ranked.hits(), ranked.retrieved)
 

@@ -14,7 +14,7 @@ _SHORT_FORM = regex.compile(
     regex.IGNORECASE,
 )
 _END = regex.compile(
-    r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|[؟۔।]+(?=\s)|\n\s*\n|\n(?=\s*(?:[-*•–]|\d{1,3}[.)])\s)"
+    r"(?<![.!?…])[.!?…]+[\"'”’)\]]*(?=\s)|[。！？｡]+[」』”’）]*|(?<![؟۔।])[؟۔।]+(?=\s)|\n\s*\n|\n(?=\s*(?:[-*•–]|\d{1,3}[.)])\s)"
 )
 #: Where a sentence may be split: a semicolon or a dash, or a comma and a word that joins clauses.
 _JOINT = regex.compile(

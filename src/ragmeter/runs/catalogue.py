@@ -11,7 +11,7 @@ from typing import Any
 
 from ragmeter.errors import RagmeterError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.layout import MANIFEST
+from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, clip_intervals, stamps_of
 from ragmeter.runs.places import hold, is_journal, settle
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
@@ -48,13 +48,14 @@ class RunEntry:
         """Read what is said of a run; its rows are not opened."""
         run = Run(path)
         try:
-            manifest, summary = run.manifest(), run.summary()
+            manifest, summary = run.document(MANIFEST), run.document(SUMMARY)
         except RagmeterError as error:
             return cls(path.name, path, error=str(error))
         finally:
             run.close()
         data = _data_set(manifest)
         metrics = summary["metrics"]
+        clip_intervals(metrics)
         return cls(
             path.name,
             path,
@@ -78,12 +79,19 @@ class RunEntry:
 def catalogue(output_dir: str | Path = RUNS) -> list[RunEntry]:
     """The runs of a folder, the newest first; those that can't be read are among them, with their error."""
     folder = Path(output_dir)
-    try:
-        names = [entry.name for entry in os.scandir(folder) if not entry.name.startswith(".") and entry.is_dir()]
-    except FileNotFoundError:
-        return []
-    entries = [RunEntry.of(folder / name) for name in sorted(names) if (folder / name / MANIFEST).exists()]
+    entries = [RunEntry.of(folder / name) for name in run_stamps(folder)]
     return sorted(tagged(entries, folder), key=lambda entry: entry.created, reverse=True)
+
+
+def run_stamps(folder: Path) -> dict[str, tuple[Stamp, ...]]:
+    """The names of the runs of a folder, each with the stamps of its files."""
+    try:
+        with os.scandir(folder) as members:
+            names = sorted(member.name for member in members if not member.name.startswith(".") and member.is_dir())
+    except FileNotFoundError:
+        return {}
+    stamps = {name: stamps_of(os.path.join(folder, name)) for name in names}  # noqa: PTH118 - there may be thousands
+    return {name: of_run for name, of_run in stamps.items() if of_run[0] is not None}
 
 
 def tagged(entries: Iterable[RunEntry], folder: Path) -> list[RunEntry]:

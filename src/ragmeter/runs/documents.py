@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from ragmeter.io.cells import whole
 from ragmeter.io.locations import Location
-from ragmeter.io.write import dumps
 from ragmeter.runs.layout import INCOMPLETE, MANIFEST, SUMMARY, reading, unreadable
 from ragmeter.runs.shapes import (
     Shape,
@@ -167,12 +166,11 @@ _COMPARISON = record(
         "comparison": record({"pairs": listed(record({"metrics": mapping}))}),
     }
 )
-_SHAPES: dict[str, Shape] = {MANIFEST: _MANIFEST, SUMMARY: _SUMMARY}
 
 
-def read_document(path: Location) -> str:
-    """The text of a manifest or a summary, checked."""
-    return dumps(_read(path, both(_SHAPES[path.name], _conversations), INCOMPLETE))
+def read_document(path: Location) -> dict[str, Any]:
+    """A manifest or a summary, checked."""
+    return _read(path, _SHAPES[path.name], INCOMPLETE)
 
 
 def read_comparison(path: Location) -> dict[str, Any]:
@@ -201,6 +199,9 @@ def _conversations(content: Any, place: str) -> str:
     if "judges" in content or "judged_by" not in content:
         return ""
     return record(_JUDGED)(content, place) or ("" if not content.get("usage") else _USAGE(content["usage"], "usage"))
+
+
+_SHAPES: dict[str, Shape] = {MANIFEST: both(_MANIFEST, _conversations), SUMMARY: both(_SUMMARY, _conversations)}
 
 
 def _whole(value: Any) -> Any:

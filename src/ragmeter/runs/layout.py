@@ -13,12 +13,15 @@ import pyarrow as pa
 from ragmeter.errors import InputError, OutputError, RagmeterError, UnknownNameError
 from ragmeter.hints import option
 from ragmeter.io.locations import Location, folders_in
+from ragmeter.io.write import remedy
 from ragmeter.stats.intervals import within
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 #: The folder of the rows of a run that was written in parts.
 PARTS = "rows"
 FILES = (MANIFEST, ROWS, SUMMARY)
+#: The file that says who has done which part.
+PARTS_LOG = "parts.jsonl"
 #: The key of a manifest that names the folder of the run's other files. In a store, putting the manifest into place
 #: makes them the run, all at once.
 FILES_IN = "files_in"
@@ -31,13 +34,18 @@ _LISTED_RUNS = 20
 Stamp = tuple[int, int, int] | None
 
 
-def stamp_of(path: Path) -> Stamp:
+def stamp_of(path: str | Path) -> Stamp:
     """Changes whenever the file is replaced or written to; None where there is no file."""
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116 - thousands of them, most as plain texts
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def stamps_of(folder: str | Path) -> tuple[Stamp, ...]:
+    """Changes whenever a file of a run does."""
+    return tuple(stamp_of(os.path.join(folder, name)) for name in FILES)  # noqa: PTH118 - of thousands of runs
 
 
 def unreadable(path: Location, reason: object, hint: str = INCOMPLETE) -> InputError:
@@ -67,7 +75,7 @@ def writing(path: Location) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or error
-        hint = f"choose another folder with {option('output_dir')}, or make room"
+        hint = remedy(error, f"choose another folder with {option('output_dir')}")
         raise OutputError(f"can't write {path}: {reason}", hint=hint) from error
 
 

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 
 from ragmeter.errors import RagmeterError
+from ragmeter.io.locations import Location
 from ragmeter.io.lock import file_lock, is_lock
 from ragmeter.io.names import run_of_leftover
 from ragmeter.runs.layout import COMPARISONS, MANIFEST, ROWS, writing
@@ -28,11 +29,15 @@ _UNFINISHED = re.compile(r"\..+\.\d+\.tmp", re.DOTALL)
 
 
 @contextmanager
-def hold(path: Path, doing: str, *, asks: bool = False) -> Iterator[None]:
+def hold(path: Location, doing: str, *, asks: bool = False) -> Iterator[None]:
     """Be the only one who writes to a run's folder, which need not exist. First finish or remove what a kill has left.
 
-    A holder that only computes is waited for; one that asks a server (`asks`) is a BusyError for others.
+    A holder that only computes is waited for; one that asks a server (`asks`) is a BusyError for others. In a store
+    there are no locks.
     """
+    if not isinstance(path, Path):
+        yield
+        return
     path = _real(path)
     place = _lock_file(path)
     created = [folder for folder in (place.parent, *place.parent.parents) if not folder.exists()]

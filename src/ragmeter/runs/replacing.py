@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from ragmeter.errors import InputError, UsageError
@@ -20,7 +20,7 @@ def hold_for_new_run(path: Location, doing: str, *, asks: bool, judged: bool, re
 
     `judged`: the new run has a judge too, which uses the replies in the folder's journal again.
     """
-    with hold(path, doing, asks=asks) if isinstance(path, Path) else nullcontext():
+    with hold(path, doing, asks=asks):
         paid = "" if replace or not (path / MANIFEST).is_file() else paid_replies(path, judged=judged)
         if paid:
             raise UsageError(

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 
 from ragmeter.errors import InputError, UnknownNameError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
+from ragmeter.io.write import dumps
 from ragmeter.runs.documents import read_document, scores_problem, table_problem
 from ragmeter.runs.layout import (
-    FILES,
     FILES_IN,
     MANIFEST,
     PARTS,
@@ -25,7 +25,7 @@ from ragmeter.runs.layout import (
     SUMMARY,
     Stamp,
     clip_intervals,
-    stamp_of,
+    stamps_of,
     unknown_run,
     unreadable,
 )
@@ -132,27 +132,34 @@ class Run:
         """Changes with the files. What is read of a run in a store is kept: asking it each time would take long."""
         if isinstance(self.place, StorePath):
             return (None,)
-        folder = self.place
-        return tuple(stamp_of(folder / name) for name in FILES)
+        return stamps_of(self.place)
 
-    def _text(self, name: str) -> str:
-        return self._cached(name, lambda: read_document(self._file(name)))
+    def _read_document(self, name: str) -> dict[str, Any]:
+        return read_document(self._file(name))
+
+    def document(self, name: str) -> dict[str, Any]:
+        """The manifest or the summary as it was read: the cache's own, not to be changed."""
+        return self._cached(name, lambda: self._read_document(name))
+
+    def _copy(self, name: str) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self._cached((name, "text"), lambda: dumps(self.document(name))))
+        return content
 
     def _file(self, name: str) -> Location:
         """Where a file of the run is: the manifest in its folder, the others where the manifest says."""
-        inside = "" if name == MANIFEST else self.manifest().get(FILES_IN, "")
+        inside = "" if name == MANIFEST else self.document(MANIFEST).get(FILES_IN, "")
         return self.place / inside / name if inside else self.place / name
 
     @property
     def rows_place(self) -> Location:
         """The file of the run's table, or the folder with its parts."""
-        return self._file(PARTS if self.manifest().get("parts") else ROWS)
+        return self._file(PARTS if self.document(MANIFEST).get("parts") else ROWS)
 
     def _open(self) -> Rows:
-        parts = [(part["file"], part["rows"]) for part in self.manifest().get("parts") or ()]
+        parts = [(part["file"], part["rows"]) for part in self.document(MANIFEST).get("parts") or ()]
         place = self.rows_place
         rows: RowsFile | RowsParts = RowsParts(place, parts) if parts else RowsFile(place)
-        if problem := table_problem(rows.schema, rows.n_rows, self.summary()):
+        if problem := table_problem(rows.schema, rows.n_rows, self.document(SUMMARY)):
             rows.close()
             raise unreadable(place, problem)
         return rows
@@ -169,12 +176,11 @@ class Run:
 
     def manifest(self) -> dict[str, Any]:
         """What was run, as a new dict."""
-        content: dict[str, Any] = json.loads(self._text(MANIFEST))
-        return content
+        return self._copy(MANIFEST)
 
     def summary(self) -> dict[str, Any]:
         """The results, as a new dict."""
-        content: dict[str, Any] = json.loads(self._text(SUMMARY))
+        content = self._copy(SUMMARY)
         clip_intervals(content.get("metrics"))
         return content
 

@@ -29,8 +29,10 @@ def count(value: Any, place: str) -> str:
 
 def number(value: Any, place: str) -> str:
     """A finite number."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    is_finite = is_number and (abs(value) <= _LARGEST if isinstance(value, int) else math.isfinite(value))
+    if isinstance(value, float):
+        is_finite = math.isfinite(value)
+    else:
+        is_finite = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST
     return "" if is_finite else _wrong(value, place, "a finite number")
 
 
@@ -65,7 +67,10 @@ def listed(shape: Shape, length: int | None = None) -> Shape:
     def check(value: Any, place: str) -> str:
         if not isinstance(value, list) or length not in (None, len(value)):
             return _wrong(value, place, "a list" if length is None else f"a list of {length}")
-        return next(filter(None, (shape(part, f"{place}[{n}]") for n, part in enumerate(value))), "")
+        for n, part in enumerate(value):
+            if problem := shape(part, f"{place}[{n}]"):
+                return problem
+        return ""
 
     return check
 
@@ -74,27 +79,29 @@ def mapped(shape: Shape) -> Shape:
     """An object whose members all have this shape."""
 
     def check(value: Any, place: str) -> str:
-        members = () if mapping(value, place) else value.items()
-        return mapping(value, place) or next(filter(None, (shape(part, _at(place, key)) for key, part in members)), "")
+        if not isinstance(value, dict):
+            return mapping(value, place)
+        for key, part in value.items():
+            if problem := shape(part, f"{place}.{key}" if place else str(key)):
+                return problem
+        return ""
 
     return check
 
 
 def record(required: Mapping[str, Shape], optional: Mapping[str, Shape] | None = None) -> Shape:
     """An object with these members; others, which a later version may write, are not looked at."""
+    members = {**required, **(optional or {})}
 
     def check(value: Any, place: str) -> str:
         if not isinstance(value, dict):
-            return _wrong(value, place, "an object")
-        for key, shape in {**required, **(optional or {})}.items():
+            return mapping(value, place)
+        for key, shape in members.items():
             if key in value:
-                problem = shape(value[key], _at(place, key))
+                if problem := shape(value[key], f"{place}.{key}" if place else key):
+                    return problem
             elif key in required:
-                problem = f"{place} is incomplete: it has no {key}" if place else f"it has no {key}"
-            else:
-                problem = ""
-            if problem:
-                return problem
+                return f"{place} is incomplete: it has no {key}" if place else f"it has no {key}"
         return ""
 
     return check
@@ -102,11 +109,14 @@ def record(required: Mapping[str, Shape], optional: Mapping[str, Shape] | None =
 
 def both(*shapes: Shape) -> Shape:
     """All of these shapes."""
-    return lambda value, place: next(filter(None, (shape(value, place) for shape in shapes)), "")
 
+    def check(value: Any, place: str) -> str:
+        for shape in shapes:
+            if problem := shape(value, place):
+                return problem
+        return ""
 
-def _at(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else str(key)
+    return check
 
 
 def _wrong(value: Any, place: str, wanted: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
+from ragmeter.effects.caller import Failure
 from ragmeter.io.write import dumps
 
 _PREFIX, _SUFFIX = ".", ".status"
@@ -51,6 +52,13 @@ class Status:
             self._done += rows
         if time.monotonic() - self._written >= _PAUSE:
             self._write()
+
+    def heard(self, question: str, reply: str | Failure) -> None:
+        """A question has its answer, or why there is none."""
+        if isinstance(reply, Failure):
+            self.failed(reply.outcome)
+        else:
+            self.answered(question, reply)
 
     def answered(self, question: str, answer: str) -> None:
         """The system has answered a question."""

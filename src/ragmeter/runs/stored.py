@@ -16,7 +16,7 @@ from typing import Any, Self
 from ragmeter.errors import RagmeterError
 from ragmeter.io.locations import Location, StorePath, filesystem, folders_in, store_errors
 from ragmeter.io.write import dumps
-from ragmeter.runs.layout import FILES_IN, MANIFEST, SUMMARY, writing
+from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS_LOG, SUMMARY, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
 
@@ -24,10 +24,14 @@ _BLOCK = 8 << 20
 
 
 class NewStoredRun:
-    """A run that is written to a temporary folder of this machine, and put into the store when it is complete."""
+    """A run that is written to a temporary folder of this machine, and put into the store when it is complete.
 
-    def __init__(self, path: StorePath) -> None:
+    With `inside`, the older run's log of its parts stays.
+    """
+
+    def __init__(self, path: StorePath, *, inside: bool = False) -> None:
         self.path = path
+        self._inside = inside
 
     def __enter__(self) -> Self:
         with writing(self.path):
@@ -42,12 +46,16 @@ class NewStoredRun:
         version = f"files-{secrets.token_hex(8)}"
         for file in sorted(self.folder.iterdir()):
             upload(file, self.path / version / file.name)
+        if self._inside:
+            log = self.path / str(manifest.get(FILES_IN)) / PARTS_LOG
+            if log.is_file():
+                (self.path / version / PARTS_LOG).write_bytes(log.read_bytes())
         return commit(self.path, version, manifest, summary)
 
 
-def new_run(path: Location) -> NewRun | NewStoredRun:
-    """A run to be written, on a disk or in a store."""
-    return NewStoredRun(path) if isinstance(path, StorePath) else NewRun(path)
+def new_run(path: Location, *, inside: bool = False) -> NewRun | NewStoredRun:
+    """A run to be written, on a disk or in a store; with `inside`, in the place of one whose other files stay."""
+    return NewStoredRun(path, inside=inside) if isinstance(path, StorePath) else NewRun(path, inside=inside)
 
 
 def commit(path: StorePath, version: str, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:

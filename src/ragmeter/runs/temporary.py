@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -71,8 +72,9 @@ class TemporaryRun(Run):
     def _files(self) -> tuple[Stamp, ...]:
         return ()
 
-    def _text(self, name: str) -> str:
-        return self._documents[name]
+    def _read_document(self, name: str) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self._documents[name])
+        return content
 
     def _open(self) -> Rows:
         return RowsInMemory(self._table)

@@ -33,6 +33,8 @@ from ragmeter.table import ABSTAINED, LIST_COLUMNS, NUMBER_COLUMNS, SCORED, Batc
 
 #: The metrics of the offline judge of short answers begin so.
 _FOR_SHORT = "offline_correct"
+#: Bytes of a page: whoever wants a single row reads and decompresses the whole page that it is in.
+_PAGE = 65_536
 _LISTS = pa.list_(pa.large_string())
 _OUTCOME = pa.dictionary(pa.int32(), pa.string())
 
@@ -73,14 +75,7 @@ class RowsWriter:
 
     def _begin(self, schema: pa.Schema) -> None:
         self._schema = schema
-        self._writer = pq.ParquetWriter(
-            self._file,
-            schema,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=[outcome_column(metric.name) for metric in self._metrics],
-            write_statistics=[metric.name for metric in self._metrics],  # nobody needs a text's minimum
-        )
+        self._writer = table_writer(self._file, schema, [metric.name for metric in self._metrics])
 
     def note(self, about: Mapping[str, str]) -> None:
         """Write texts into the file's footer."""
@@ -183,6 +178,19 @@ class RowsWriter:
                 for metric in self._metrics
             }
         return replace(confidence, cluster=cluster), summaries
+
+
+def table_writer(file: Any, schema: pa.Schema, metrics: Sequence[str]) -> pq.ParquetWriter:
+    """The writer of a run's Parquet file."""
+    return pq.ParquetWriter(
+        file,
+        schema,
+        compression="zstd",
+        compression_level=1,
+        data_page_size=_PAGE,
+        use_dictionary=[outcome_column(name) for name in metrics],
+        write_statistics=list(metrics),  # nobody needs a text's minimum
+    )
 
 
 def abstentions_of(rows: RowsFile) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Shows progress: a bar in a notebook, a bar in a terminal, and nothing in a pipe or a log.
+"""Shows progress: a bar in a notebook, a bar in a terminal, and nothing in a pipe or a log. And notices.
 
     with progress_bar(progress, "scoring", total=1000) as advance:
         for batch in batches:
@@ -13,12 +13,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import escape
 from threading import Lock
 from typing import Any
 
 from ragmeter.errors import UsageError
+from ragmeter.show.texts import visible
 
 Advance = Callable[[int], None]
 #: Show a bar, show nothing, or call this function with the number of items that were just finished.
@@ -26,6 +27,12 @@ Progress = bool | Advance | None
 
 #: Seconds between two updates of a notebook's bar: each one is a message to the browser.
 _PAUSE = 0.2
+
+
+def show_notice(text: str) -> None:
+    """Print a notice on standard error, if anybody reads it. Control characters in what it quotes are shown as text."""
+    with suppress(OSError):
+        print(visible(text), file=sys.stderr, flush=True)
 
 
 @contextmanager

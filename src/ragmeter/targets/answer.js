@@ -40,18 +40,22 @@ const place = (element) => {
 const MOST_PIECES = 3000, LABEL = 60; // of a message that is compared with the question's, and characters of a label
 // The places that hold something else than the question in the question's own message, and are in the answer's as well.
 const labelPlaces = (echo, rest) => {
-  const places = new Set(), times = new Map(), small = new Map(), own = new Set(echo.map(({ element }) => place(element)));
+  const places = new Set(), elements = new Map(), small = new Map(), own = new Set(echo.map(({ element }) => place(element)));
   if (!echo.length || rest.length > MOST_PIECES) return places;
   const around = lineage(echo.slice(0, 3).map(({ element }) => element));
-  for (const { element } of rest) times.set(place(element), (times.get(place(element)) || 0) + 1);
+  for (const { element } of rest) {
+    if (!elements.has(place(element))) elements.set(place(element), []);
+    elements.get(place(element)).push(element);
+  }
   for (const { element, text } of rest) {
-    if (text.length > LABEL || own.has(place(element)) || times.get(place(element)) < 2) continue;
+    const alike = elements.get(place(element));
+    if (text.length > LABEL || own.has(place(element)) || alike.length < 2) continue;
     let top = element;
     while (parent(top) && !around.has(parent(top))) top = parent(top);
     const outer = parent(top);
     if (!outer || outer === document.body || state.mark.there.has(outer)) continue;
     if (!small.has(outer)) small.set(outer, isSmall(outer, echo));
-    if (small.get(outer)) places.add(place(element));
+    if (small.get(outer) && alike.some((other) => !within(other, outer))) places.add(place(element)); // not the whole conversation
   }
   return places;
 };

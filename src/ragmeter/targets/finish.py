@@ -162,7 +162,7 @@ class Finish:
 
     def seems_complete(self, look: Mapping[str, Any], traffic: Traffic) -> bool:
         """Whether the text has not changed for a second, and nothing shows that the page is at work."""
-        at_work = look["busy"] or look["off"] or look.get("signs") or traffic.under_way
+        at_work = look["busy"] or look["off"] or look["signs"] or traffic.under_way
         return not at_work and is_answer(self.text) and self._still >= _SETTLED
 
     def _begins(self, text: str, now: float) -> None:
@@ -185,7 +185,7 @@ class Finish:
     def _signals(self, look: Mapping[str, Any], changed: bool) -> None:
         """A sign of work that was shown with the text and disappears means the end, unless the text changes again."""
         self._was_unready = self._was_unready or not look["ready"]
-        signs = {"busy": look["busy"], "off": look["off"], "signs": look.get("signs"), "waiting": look.get("waiting")}
+        signs = {"busy": look["busy"], "off": look["off"], "signs": look["signs"], "waiting": look["waiting"]}
         ended = False
         for name, value in signs.items():
             if value and is_answer(self.text):
@@ -208,13 +208,14 @@ class Finish:
         if look["busy"]:
             return math.inf
         under_way = bool(traffic.under_way) or look["off"]
-        if self._stopped:
-            return _SETTLED if under_way else _STOPPED
+        if self._stopped or look["idle"]:
+            return _STILL if look["signs"] else _SETTLED if under_way else _STOPPED
         if under_way:
             return _PENDING
-        if traffic.settled(now) and not look["timers"]:
+        is_whole = bool(_ENDS.search(self.text))
+        if (traffic.settled(now) and not look["timers"]) or (look["worked"] and is_whole):
             return _SETTLED
-        least = _MOVING if look.get("signs") else _STILL if _ENDS.search(self.text) else _BROKEN_OFF
+        least = _MOVING if look["signs"] else _STILL if is_whole or look["worked"] else _BROKEN_OFF
         return max(least, min(_LONGER * self._pause, _LONGEST))
 
 

@@ -80,7 +80,7 @@ const CODE = "pre, .cm-editor, .CodeMirror, .monaco-editor, .ace_editor";
 const isCodeLabel = (element, text) => {
   if (text.length > 30 || !(LANGUAGE.test(text) || TOOLS.test(text))) return false;
   let outer = element;
-  for (let steps = 0; steps < 4 && outer; steps++, outer = parent(outer)) {
+  for (let steps = 0; steps < 6 && outer; steps++, outer = parent(outer)) {
     const code = query(outer, CODE);
     if (code.length > 1) return false;
     if (code.length === 1) return !within(element, code[0]) && squeezed(textContent(outer)).length <= squeezed(textContent(code[0])).length + 60;

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
+from ragmeter.io.paths import read_steps, values_at
 
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\*)\]")
 FIELDS = ("question", "qid", "session_id", "conversation_id", "history")
 _FIELD = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
 
@@ -21,43 +21,20 @@ class JsonPath:
     """A path into a JSON document: names, `[0]`, and `[*]` for every item."""
 
     text: str
-    steps: tuple[str | int | None, ...]
+    steps: tuple[str, ...]
 
     @classmethod
     def parse(cls, text: str) -> JsonPath:
         """Read `data.answer`, `choices[0].message.content` or `events[*].id`."""
-        steps: list[str | int | None] = []
-        position = 0
-        while position < len(text):
-            step = _STEP.match(text, position)
-            if step is None:
-                raise UsageError(
-                    f"can't read the path {text!r} from {text[position:]!r} on",
-                    hint="paths look like answer, data.answer, choices[0].message.content or events[*].id",
-                )
-            steps.append(step[1] if step[1] is not None else None if step[2] == "*" else int(step[2]))
-            position = step.end()
+        steps = read_steps(text)
         if not steps:
-            raise UsageError("a path into the reply is empty")
-        return cls(text, tuple(steps))
+            hint = "paths look like answer, data.answer, choices[0].message.content or events[*].id"
+            raise UsageError(f"can't read the path {text!r}" if text else "a path into the reply is empty", hint=hint)
+        return cls(text, steps)
 
     def find(self, document: Any) -> list[Any]:
         """The values at the path; an empty list if there are none."""
-        values = [document]
-        for step in self.steps:
-            values = [inner for value in values for inner in _children(value, step)]
-        return [value for value in values if value is not None]
-
-
-def _children(value: Any, step: str | int | None) -> Iterator[Any]:
-    if isinstance(step, str):
-        if isinstance(value, Mapping) and step in value:
-            yield value[step]
-    elif isinstance(value, list):
-        if step is None:
-            yield from value
-        elif step < len(value):
-            yield value[step]
+        return values_at(document, self.steps)
 
 
 #: A request that shows where the question goes.

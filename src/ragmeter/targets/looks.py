@@ -15,6 +15,8 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "selector": (str, type(None)),
     "sources": (list, type(None)),
     "busy": (str, type(None)),
+    "worked": bool,
+    "idle": bool,
     "off": bool,
     "timers": bool,
     "ready": bool,

@@ -22,8 +22,8 @@ from ragmeter.targets.page_events import Events
 SELECTOR_NOT_FOUND, NAVIGATION_ERROR = "selector_not_found", "navigation_error"
 PAGE_CRASHED, BLOCKED = "page_crashed", "blocked"
 TAMPERED = "the page has replaced functions of the browser that are needed to read it"
-#: Seconds that a page has to show that it responds at all, and that closing it may take.
-_RESPONDS, _CLOSES = 2.0, 10.0
+#: Seconds that a page has to show that it responds at all, and that closing it may take, also on a busy machine.
+_RESPONDS, _CLOSES, _CLOSES_BUSY = 2.0, 10.0, 30.0
 #: How many messages of earlier answers are remembered.
 _MESSAGES = 10
 #: The most frames of a page that are read, windows that it may open, and loads and dialogs that are not worth a word.
@@ -134,7 +134,7 @@ class OpenPage:
     async def close(self) -> bool:
         """Close the page, whatever its state; False if the browser does not manage it in time."""
         try:
-            async with asyncio.timeout(_CLOSES):
+            async with asyncio.timeout(_CLOSES if self.frozen else _CLOSES_BUSY):
                 await self.context.close()
         except self._error:
             pass

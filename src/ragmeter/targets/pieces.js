@@ -2,7 +2,7 @@
 const isTool = (element) => tagName(element) === "BUTTON" || attribute(element, "role") === "button" || attribute(element, "aria-hidden") === "true";
 const isWritten = (element) => element === state.box || (element.isContentEditable && !inEditor(element));
 // `lenient`: a time and initials are no labels. That is for a page whose message would otherwise have no text at all.
-const state = { mark: null, home: null, box: null, lenient: false, labels: new WeakSet(), titles: [], news: [], echo: new Set() };
+const state = { mark: null, home: null, box: null, button: null, lenient: false, labels: new WeakSet(), titles: [], news: [], echo: new Set() };
 const skipped = (element) => isWritten(element) || SKIP.has(tagName(element)) || isTool(element) || isIcon(element) || byName(element);
 
 // -- the pieces of text on the page -------------------------------------------------------------------------------

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.io.cells import TEXT_KEYS, as_number, as_text, whole
+from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
+from ragmeter.passages import METADATA_KEYS, attribute, passage_id, passage_score, passage_text
 from ragmeter.targets.port import Answer, failed
 
-#: Keys and attributes that hold an id. A user's own id in the metadata goes before the one that a library made up.
+#: Keys of metadata that hold an id. A user's own id goes before the one that a library made up.
 _OWN_IDS = ("id", "doc_id", "document_id", "_id")
-_IDS = (*_OWN_IDS, "title")
-_LIBRARY_IDS = ("id", "id_", "node_id", "doc_id", "document_id", "_id", "title")
-_METADATA = ("metadata", "meta")
+#: What tells documents without an id apart.
 _SOURCES = ("title", "source", "file_path", "file_name")
 #: Keys and attributes that hold the answer, and those that hold what was retrieved.
 _ANSWERS = (
@@ -26,7 +25,6 @@ _ANSWERS = (
 _RETRIEVED = ("retrieved", "events", "source_nodes", "source_documents", "documents", "context", "docs")
 #: Attributes of a message that hold its text.
 _MESSAGE = ("content", "text", "data", "response", "answer", "message")
-_SCORES = ("score", "relevance_score", "similarity")
 
 
 def read_answer(returned: Any, latency_ms: float) -> Answer:
@@ -127,50 +125,48 @@ def ids_of(retrieved: Any) -> list[str]:
 
 
 def _id_of(document: Any) -> str:
-    if not _is_object(document):
-        return _first_text(document, _IDS) or _of_metadata(document, (*_OWN_IDS, *_SOURCES))
-    own = _of_metadata(document, _OWN_IDS)
-    return (
-        own
-        or _first_text(document, _LIBRARY_IDS)
-        or _of_metadata(document, _SOURCES)
-        or _first_text(document, TEXT_KEYS)  # without any id, the text stands for the document
-    )
+    if not isinstance(document, Mapping) and not _is_object(document):
+        return "" if isinstance(document, list | tuple) else as_text(document) or ""
+    known = passage_id(document) or _text_under(document, "title")
+    own, source = (_of_metadata(document, keys) for keys in (_OWN_IDS, _SOURCES))
+    if isinstance(document, Mapping):
+        return known or own or source
+    return own or known or source or passage_text(document) or ""  # without any id, the text stands for the document
 
 
 def _of_metadata(document: Any, keys: Sequence[str]) -> str:
-    metadata = _first(document, _METADATA)
-    return _first_text(metadata, keys) if isinstance(metadata, Mapping) else ""
+    metadata = _first(document, METADATA_KEYS)
+    texts = (_text_under(metadata, key) for key in keys) if isinstance(metadata, Mapping) else ()
+    return next(filter(None, texts), "")
+
+
+def _text_under(holder: Any, name: str) -> str:
+    """The value of a key or an attribute as a text; empty if it has none."""
+    value = _value(holder, name)
+    if value is None or callable(value) or isinstance(value, Mapping | list | tuple):
+        return ""
+    return as_text(value) or ""
 
 
 def texts_of(retrieved: Any) -> list[str] | None:
     """The texts of retrieved documents, where they have any."""
     if not isinstance(retrieved, Sequence) or isinstance(retrieved, str):
         return None
-    documents = [_document(item) for item in retrieved]
-    texts = [_first_text(item, TEXT_KEYS) for item in documents if isinstance(item, Mapping) or _is_object(item)]
-    return [text for text in texts if text] or None
+    documents = (_document(item) for item in retrieved)
+    texts = (passage_text(document) for document in documents if not isinstance(document, str))
+    return list(filter(None, texts)) or None
 
 
 def contexts_of(contexts: Any) -> list[str]:
     """The texts of retrieved documents, given as texts or as objects that have one."""
-    return [_first_text(_document(item), TEXT_KEYS) or dumps(item, default=str) for item in _as_list(contexts)]
+    documents = [(item, _document(item)) for item in _as_list(contexts)]
+    return [passage_text(document) or dumps(item, default=str) for item, document in documents]
 
 
 def scores_of(retrieved: Any) -> list[float | None] | None:
     """The scores of retrieved documents, None where one has none; None if none has any."""
-    scores = [_score_of(item) for item in _as_list(retrieved)]
+    scores = [_number(item[1]) if _is_pair(item) else passage_score(item) for item in _as_list(retrieved)]
     return scores if any(score is not None for score in scores) else None
-
-
-def _score_of(item: Any) -> float | None:
-    if _is_pair(item):
-        return _number(item[1])
-    for holder in (item, _first(item, _METADATA)):
-        for name in _SCORES:
-            if (score := _number(_value(holder, name))) is not None:
-                return score
-    return None
 
 
 def _number(value: Any) -> float | None:
@@ -211,22 +207,5 @@ def _value(holder: Any, name: str) -> Any:
     return attribute(holder, name) if _is_object(holder) else None
 
 
-def attribute(holder: Any, name: str) -> Any:
-    """An attribute; None if there is none. Some are properties that raise errors where they have no value."""
-    try:
-        return getattr(holder, name, None)
-    except Exception:
-        return None
-
-
 def _first(holder: Any, names: Sequence[str]) -> Any:
     return next((value for name in names if (value := _value(holder, name)) is not None), None)
-
-
-def _first_text(value: Any, keys: Sequence[str]) -> str:
-    """The value of the first of these keys or attributes that an object has; a plain value is its own text."""
-    if isinstance(value, Mapping) or hasattr(value, "__dict__"):
-        value = _first(value, keys)
-    if callable(value):  # a method of the same name
-        return ""
-    return "" if value is None or isinstance(value, Mapping | list | tuple) else as_text(value) or ""

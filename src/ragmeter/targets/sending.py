@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.table import TIMEOUT
 from ragmeter.targets.growth import Growth
-from ragmeter.targets.page import SELECTOR_NOT_FOUND, OpenPage
+from ragmeter.targets.page import BLOCKED, SELECTOR_NOT_FOUND, OpenPage
 
 #: Seconds for a page to show that it took the question before it is sent again, more each time; how many more while a
 #: request is under way that may have it; and after how many it is not sent again.
@@ -21,6 +21,8 @@ _TAKES, _UNDER_WAY, _GIVES_UP = 2.0, 8.0, 30.0
 EMPTY = "empty"
 #: Seconds for which a new page must not have grown, and the most that are waited for that.
 _SETTLED, _ARRIVES = 0.3, 10.0
+#: Seconds for a dialog to close, and for calls that it may hinder.
+_CLOSES, _DIALOG = 1.0, 5.0
 _POLL = 0.05
 #: Selectors of input boxes, for when the user gives none: the likeliest first.
 _BOXES = (
@@ -39,6 +41,7 @@ class SendingPage(OpenPage):
         """Type the question and send it, again if the page did not take it; the box's frame, and when it was sent."""
         async with self._limited_sending(3 * self.how.timeout):
             frame, box = await self._box()
+            await self._close_dialog(box)
             await self._type(box, question)
             await self._mark(question)
             begun, self.attempts = time.perf_counter(), 1
@@ -69,6 +72,8 @@ class SendingPage(OpenPage):
                     async with self._aside(frame):
                         box = await self._last_editable(frame.locator(selector))
                         if box is not None:
+                            if selector.startswith("input") and (login := await self._login()):
+                                raise GiveUp(BLOCKED, login)
                             self.box = await self._path(box)
                             return frame, box
             if await watch.is_over(self.how.timeout):
@@ -127,9 +132,17 @@ class SendingPage(OpenPage):
         for frame in self._frames():
             elements += await self._run(frame, "candidates", kind=list) or []
         on_page = ", ".join(str(element)[:200] for element in elements[:8]) if elements else "no box and no button"
+        if login := await self._login():
+            return f"{login}; it has {on_page}"
         if selector is None:
             return f"there is no box to type a question into; the page has {on_page}; name it with {name}"
         return f"{name} {selector!r} matches nothing that can be seen; the page has {on_page}"
+
+    async def _login(self) -> str:
+        """What to do about a page that wants a password before anything else; nothing if it wants none."""
+        if not any(sign.get("login") for sign in await self._signs()):
+            return ""
+        return f"the page asks for a password: log in once yourself, and use {option('storage_state')}"
 
     async def _type(self, box: Any, question: str) -> None:
         """Put the question into the box, whatever kind of box it is."""
@@ -142,6 +155,29 @@ class SendingPage(OpenPage):
             await box.click(timeout=5000)
             await box.press_sequentially(question, timeout=self.how.timeout * 1000)
 
+    async def _dialog(self, box: Any) -> str:
+        """The first words of a dialog that lies over the box; nothing if there is none."""
+        code = "box => window.__ragmeter ? window.__ragmeter.dialogText(box) : null"
+        try:
+            return self._value(await box.evaluate(code, timeout=_DIALOG * 1000), str) or ""
+        except self._error:  # the box is being replaced
+            self._check_alive()
+            return ""
+
+    async def _close_dialog(self, box: Any) -> None:
+        """Close a dialog that lies over the box, as a person would: by Escape, or by its own button to close it."""
+        for by_button in (False, True):
+            if not await self._dialog(box):
+                return
+            with suppress(self._error):
+                if not by_button:
+                    await self.page.keyboard.press("Escape")
+                elif (button := await self._element(box, "closer")) is not None:
+                    await button.click(timeout=_DIALOG * 1000)
+            until = time.perf_counter() + _CLOSES
+            while time.perf_counter() < until and await self._dialog(box):
+                await asyncio.sleep(_POLL)
+
     async def _mark(self, question: str) -> None:
         self.events.traffic.question(time.perf_counter(), question)
         how = self.how
@@ -153,34 +189,46 @@ class SendingPage(OpenPage):
         self.sent_by = self.how.submit_selector
         if self.how.submit_selector is not None:
             _, button = await self._find(self.how.submit_selector, parameter("submit_selector"))
-            await self._click(button, f"{parameter('submit_selector')} {self.how.submit_selector!r}")
+            await self._click(button, f"{parameter('submit_selector')} {self.how.submit_selector!r}", box)
             return
         button = await self._button(box) if self.how.input_selector is None else None
         if button is None:
             await box.press("Enter", timeout=self.how.timeout * 1000)
         else:
             self.sent_by = await self._path(button)
-            await self._click(button, "the button beside the box")
+            await self._click(button, "the button beside the box", box)
 
     async def _button(self, box: Any) -> Any:
         """The button beside the box that sends, if there is one."""
-        script = "box => window.__ragmeter ? window.__ragmeter.sender(box) : null"
+        return await self._element(box, "sender")
+
+    async def _element(self, box: Any, name: str) -> Any:
+        """The element that a function of our script finds for the box, if there is one."""
         try:
+            script = f"box => window.__ragmeter ? window.__ragmeter.{name}(box) : null"
             return (await box.evaluate_handle(script)).as_element()
         except self._error:  # the page has replaced functions that our script needs, or is being replaced
             self._check_alive()
             return None
 
-    async def _click(self, button: Any, what: str) -> None:
+    async def _click(self, button: Any, what: str, box: Any) -> None:
+        try:
+            await button.click(timeout=min(_DIALOG, self.how.timeout) * 1000)
+            return
+        except self._error as problem:
+            if "Timeout" not in str(problem):
+                raise
+        await self._close_dialog(box)  # it may have come after the question was typed
         try:
             await button.click(timeout=self.how.timeout * 1000)
         except self._error as problem:
             overlay = re.search(r"(<.*?>.*) intercepts pointer events", str(problem))
             if overlay is None and "Timeout" not in str(problem):
                 raise
-            why = (
-                f": {overlay[1][:100]} lies over it" if overlay else await self._state() or ": it is disabled or hidden"
-            )
+            why = await self._state() or ": it is disabled or hidden"
+            if overlay:
+                dialog = await self._dialog(box)
+                why = f": a dialog lies over it: {dialog!r}" if dialog else f": {overlay[1][:100]} lies over it"
             raise TryAgain(TIMEOUT, f"{what} can't be clicked{why}") from None
 
     async def _ensure_sent(self, frame: Any, box: Any, question: str, begun: float) -> float:
@@ -211,6 +259,7 @@ class SendingPage(OpenPage):
     async def _send_again(self, box: Any, question: str, attempt: int) -> None:
         """Enter and the button in turns; the box gets its text again, since Enter may have added a line to it."""
         seconds = min(5.0, self.how.timeout)
+        await self._close_dialog(box)
         try:
             await box.fill(question, timeout=seconds * 1000)
             if self.how.submit_selector is not None:

@@ -8,8 +8,8 @@ from typing import Any
 from ragmeter.targets.finish import Finish, Traffic, is_answer
 
 #: Seconds that an error must be there while the answer does not go on; the same after a failed request; and after a
-#: stop button has gone without an answer.
-_SHOWN, _BROKEN, _NOTHING = 1.0, 3.0, 10.0
+#: stop button has gone without an answer, also where a known application says that it has nothing more to do.
+_SHOWN, _BROKEN, _NOTHING, _IDLE = 1.0, 3.0, 10.0, 3.0
 #: An answer that still changes so many seconds after an error has nothing to do with it.
 _GOES_ON = 0.5
 
@@ -26,14 +26,15 @@ class Trouble:
     def see(self, look: Mapping[str, Any], finish: Finish, traffic: Traffic, now: float, *, ended: bool) -> str:
         """The error that one look at the page shows for sure; nothing if there is none."""
         busy = bool(look["busy"])
-        self._was_busy = self._was_busy or busy
+        self._was_busy = self._was_busy or busy or look["worked"]
         if look["problem"]:
             self._problem = look["problem"]
         nothing = self._was_busy and not (busy or look["off"] or traffic.under_way or is_answer(finish.text))
+        still = _IDLE if look["idle"] else _NOTHING
         cases = {
             "problem": (bool(look["problem"]), _SHOWN, f"the page shows an error: {self._problem}"),
             "broken": (bool(traffic.broken), _BROKEN, f"the page's request failed: {traffic.broken}"),
-            "nothing": (nothing, _NOTHING, "the page has stopped working on the question and shows no answer"),
+            "nothing": (nothing, still, "the page has stopped working on the question and shows no answer"),
         }
         for name, (is_there, seconds, cause) in cases.items():
             if not is_there or cause in self._harmless:

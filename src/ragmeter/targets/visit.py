@@ -12,7 +12,7 @@ from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.io.cells import whole
 from ragmeter.table import TARGET_ERROR, TIMEOUT
-from ragmeter.targets.finish import Finish
+from ragmeter.targets.finish import Finish, is_answer
 from ragmeter.targets.looks import check_look, check_message, read_sources
 from ragmeter.targets.page import SELECTOR_NOT_FOUND, TAMPERED, Page
 from ragmeter.targets.port import Answer
@@ -23,6 +23,8 @@ __all__ = ["Page", "Visit"]
 _POLL = 0.05
 #: Seconds for a picture of the page.
 _PICTURE = 30.0
+#: Characters of a placeholder in a message.
+_SHOWN = 60
 
 
 class Visit(SendingPage):
@@ -73,7 +75,7 @@ class Visit(SendingPage):
         try:
             async with asyncio.timeout(_PICTURE):
                 for frame in self._frames():
-                    await self._run(frame, "outline")
+                    await self._run(frame, "outline", self.sent_by)
                 await self.page.screenshot(path=str(path), full_page=True, timeout=_PICTURE * 1000)
         except (TimeoutError, GiveUp, TryAgain, self._error):
             return False
@@ -114,7 +116,7 @@ class Visit(SendingPage):
     async def _too_late(self, text: str, look: dict[str, Any] | None) -> Exception:
         """The error for a page that gave no answer within the timeout, or no complete one."""
         within, how = f"within {self.how.timeout:g} s", self.how
-        if text and look is not None:
+        if is_answer(text) and look is not None:
             unready = f"{parameter('ready_selector')} {how.ready_selector!r} can't be seen"
             busy = f"{look['busy']} shows that it is still working ({parameter('ready_selector')} can override it)"
             why = unready if how.ready_selector and not look["ready"] else busy if look["busy"] else ""
@@ -125,11 +127,15 @@ class Visit(SendingPage):
                 if guess:
                     missed = f"{parameter('answer_selector')} {how.answer_selector!r} matches nothing {within}"
                     return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
-        seen = ""
-        if look is not None and look["ignored"]:
-            place = f"{option('answer_selector')} says where the answer is"
-            seen = f"; what is new on the page are only labels: {whole(look['ignored'])}; {place}"
-        return TryAgain(TIMEOUT, f"no answer {within}{seen}{self._notes()}")
+        place = f"{option('answer_selector')} says where the answer is"
+        notes = self._notes()
+        if text:
+            notes = f"; the page still shows {whole(text)[:_SHOWN]!r}{notes}"
+        elif look is not None and look["ignored"]:
+            notes = f"; what is new on the page are only labels: {whole(look['ignored'])}; {place}{notes}"
+        elif not notes:
+            notes = "; nothing new on the page looks like an answer: a longer timeout or an answer selector may help"
+        return TryAgain(TIMEOUT, f"no answer {within}{notes}")
 
     def _notes(self) -> str:
         """What may explain that there is no answer, for the end of a message."""

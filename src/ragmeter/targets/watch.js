@@ -30,6 +30,7 @@ const observer = new MutationObserver((records) => {
   if (!state.mark) return;
   const { touched } = state.mark;
   for (const { target } of records) if (touched.size < MOST_TOUCHED) touched.add(nodeType(target) === 3 ? parentElement(target) : target);
+  noticeWork();
 });
 const watch = (root) => observer.observe(root, { childList: true, characterData: true, subtree: true });
 watch(document);
@@ -41,24 +42,6 @@ const focused = () => {
 };
 
 // -- the mark: what is there when a question is sent ----------------------------------------------------------------
-const STOP = /^\W*(stop|detener|parar|interrumpir|arr[eê]ter|stopp|anhalten|abbrechen|interromper|停止|中止)(\W+\w+){0,2}\W*$/i;
-const STOP_NAME = /(^|[-_\s])stop|[a-z]Stop(?![a-z])/;
-const BUTTONS = "button, [role='button'], input[type='button'], input[type='submit']";
-const caption = (button) => (textContent(button).length > 500 ? "" : squeezed(textContent(button)));
-const isStop = (e) => ["aria-label", "title", "value"].some((name) => STOP.test(attribute(e, name) || "")) || STOP.test(caption(e))
-  || ["data-testid", "id", "class"].some((name) => STOP_NAME.test(attribute(e, name) || ""));
-const working = () => [...all(BUTTONS).filter((e) => !e.disabled && isStop(e)), ...all("[aria-busy='true']")].filter(seen);
-const isOff = (box) => Boolean(box && box.isConnected && (box.disabled || box.readOnly || attribute(box, "aria-disabled") === "true" || attribute(box, "contenteditable") === "false"));
-// Weaker signs that the page is at work, which say something when they go: what moves without end, and is new; buttons that
-// were taken out of use.
-const moving = Document.prototype.getAnimations;
-const signsOfWork = () => {
-  if (!moving) return 0;
-  const endless = (animation) => animation.playState === "running" && animation.effect && animation.effect.getTiming().iterations === Infinity;
-  const targets = apply(moving, document, []).filter(endless).map((animation) => animation.effect.target);
-  return targets.filter((element) => element && !state.mark.there.has(element) && seen(element)).length;
-};
-const waitingButtons = () => state.mark.buttons.filter((button) => button.disabled && button.isConnected).length;
 const count = (selector) => (selector ? all(selector).filter(seen).length : 0);
 
 // A text, or a short stand-in for a long one. What is remembered of a page also goes to the page that follows it.
@@ -76,7 +59,7 @@ const packed = (counts) => [...counts].map(([text, times]) => text + "\t" + time
 const unpacked = (lines) => new Map(lines.split("\n").map((line) => line.split("\t")).map(([text, times]) => [text, Number(times)]));
 
 const mark = ({ question, answer, ready, sources, messages }) => {
-  state.box = focused();
+  state.box = boxOf(question);
   const now = pieces(), answers = answer ? all(answer) : [];
   const texts = new Map();
   for (const { text } of now) texts.set(key(text), (texts.get(key(text)) || 0) + 1);
@@ -84,7 +67,7 @@ const mark = ({ question, answer, ready, sources, messages }) => {
   const memory = {
     question, answer, ready, sources, messages: messages || [], home: state.home,
     answers: answers.length, last: answers.length ? key(squeezed(textContent(answers[answers.length - 1]))) : "",
-    listed: sources ? all(sources).length : 0, working: working().length, shown: count(ready),
+    listed: sources ? all(sources).length : 0, working: working().length, stops: stopButtons().length, shown: count(ready),
   };
   state.mark = {
     ...memory, texts, touched: new Set(), was: new Map(now.map((piece) => [piece.element, piece.text])),
@@ -211,15 +194,13 @@ const look = (messages) => {
     state.lenient = false;
     if (other.text) [elements, unsure] = [other.elements, other.text];
   }
-  const now = count(ready), at = working();
+  const now = count(ready);
   state.located = elements;
   return {
     text, unsure, problem: trouble(text),
     selector: elements.length ? path(elements[0]) : null,
     sources: sources ? shownSources(sources, length) : null,
-    busy: at.length > state.mark.working ? path(at[at.length - 1]) : null,
-    ignored: state.ignored.join(", ").slice(0, 200), signs: signsOfWork(), waiting: waitingButtons(),
-    off: isOff(state.box), timers: [...timers.values()].some(({ soon }) => soon), ready: now > 0, newly: now > shown,
+    ignored: state.ignored.join(", ").slice(0, 200), ready: now > 0, newly: now > shown, ...work(),
   };
 };
 // The answer was read: the same words in the same place may be the next one. What its message consists of is for comparison
@@ -250,17 +231,24 @@ const messageOf = (element) => {
 // still in the box, or the box is empty and nothing else has happened.
 const EDITABLE = "textarea, input:not([type]), input[type=text], input[type=search], [contenteditable=true], [contenteditable='']";
 const typed = (box) => ("value" in box && typeof box.value === "string" ? box.value : textContent(box));
+const holds = (box, question) => box !== document.body && squeezed(typed(box)) === squeezed(question);
+// The box that a question was typed into: the focus may be elsewhere, in a dialog that has just come.
+const boxOf = (question) => {
+  const box = focused();
+  return box && holds(box, question) ? box : all(EDITABLE).find((other) => seen(other) && holds(other, question)) || box;
+};
 const unsent = () => {
   if (!state.mark || state.mark.reloaded) return "";
-  const wanted = squeezed(state.mark.question), isThere = (box) => box !== document.body && squeezed(typed(box)) === wanted;
-  const inBox = state.box && state.box.isConnected ? isThere(state.box) : all(EDITABLE).some((box) => seen(box) && isThere(box));
-  if (fresh(pieces()).length || working().length > state.mark.working) return "";
+  const { question } = state.mark, isInBox = (box) => holds(box, question);
+  const inBox = state.box && state.box.isConnected ? isInBox(state.box) : all(EDITABLE).some((box) => seen(box) && isInBox(box));
+  const dialog = dialogOver(state.box), news = fresh(pieces()).filter(({ element }) => !dialog || !within(element, dialog));
+  if (news.length || working().length > state.mark.working) return "";
   return inBox ? "text" : isOff(state.box) ? "" : "empty";
 };
 // Whether a page that was opened still grows: its boxes, its elements, and timers that may add to them.
 const signs = () => ({
   boxes: all(EDITABLE).filter(seen).length, elements: query(document, "*").length,
-  timers: [...timers.values()].some(({ repeats }) => !repeats), repeats: [...timers.values()].some(({ repeats }) => repeats),
+  login: all("input[type=password]").some(seen), timers: [...timers.values()].some(({ repeats }) => !repeats), repeats: [...timers.values()].some(({ repeats }) => repeats),
 });
 
 // The part of an element that the pieces of text in it take.
@@ -272,8 +260,8 @@ const textArea = (element) => {
   const [left, top] = [edge(Math.min, "left"), edge(Math.min, "top")];
   return [{ left, top, width: edge(Math.max, "right") - left, height: edge(Math.max, "bottom") - top }];
 };
-// For a picture: frames around the box, the button that sends, and the answer.
-const outline = () => {
+// For a picture: frames around the box, the button that was clicked to send, and the answer.
+const outline = (clicked) => {
   const draw = (element, colour, name) => {
     const [area] = Array.isArray(element) ? element : element ? rects(element) : [];
     if (!area) return;
@@ -287,7 +275,9 @@ const outline = () => {
   };
   const box = currentBox();
   if (state.mark && box) draw(box, "#1565c0", "the box");
-  if (state.mark && box) draw(sender(box), "#ef6c00", "the button");
+  const isThere = state.button && state.button.isConnected && seen(state.button); // or another in its place
+  const button = isThere ? state.button : box && clicked && all(clicked).find((e) => seen(e) && isNear(e, box));
+  if (state.mark && clicked) draw(button, "#ef6c00", "the button");
   for (const element of state.located || []) draw(textArea(element), "#2e7d32", "the answer");
   return true;
 };
@@ -317,12 +307,19 @@ const sends = (button, box) => !button.disabled && seen(button) && !isStop(butto
   ["aria-label", "title", "value"].some((name) => SEND.test(attribute(button, name) || "")) || SEND.test(caption(button))
   || ["data-testid", "id", "class", "name"].some((name) => SEND_NAME.test(attribute(button, name) || ""))
   || (button.type === "submit" && Boolean(button.form) && button.form === box.form));
+const NEAR = 300; // pixels
+const isNear = (button, box) => {
+  const [one] = rects(button), [other] = rects(box);
+  const apart = (low, high) => Math.max(one[low] - other[high], other[low] - one[high], 0);
+  return Boolean(one && other) && Math.max(apart("left", "right"), apart("top", "bottom")) <= NEAR;
+};
 const sender = (box) => {
-  for (let outer = parent(box); outer; outer = parent(outer)) {
-    const buttons = all(BUTTONS, outer).filter((button) => sends(button, box));
-    if (buttons.length) return buttons.find((button) => follows(button, box)) || buttons[buttons.length - 1];
+  state.button = null;
+  for (let outer = parent(box); outer && !state.button; outer = parent(outer)) {
+    const buttons = all(BUTTONS, outer).filter((button) => sends(button, box) && ((button.form && button.form === box.form) || isNear(button, box)));
+    state.button = buttons.find((button) => follows(button, box)) || buttons[buttons.length - 1] || null;
   }
-  return null;
+  return state.button;
 };
 
 // What the driver calls. A value, a limit that the page exceeds, or the problem with reading it; the page can't replace it.
@@ -333,6 +330,6 @@ const safely = (work) => (argument) => {
     return error instanceof Limit ? { limit: error.message } : { problem: String(error).slice(0, 200) };
   }
 };
-const api = { sender };
-for (const [name, work] of Object.entries({ mark, restore, look, done, candidates, guess, wrong, path, unsent, signs, outline, allText })) api[name] = safely(work);
+const api = { sender, closer };
+for (const [name, work] of Object.entries({ mark, restore, look, done, candidates, guess, wrong, path, unsent, signs, outline, allText, dialogText })) api[name] = safely(work);
 Object.defineProperty(window, "__ragmeter", { value: Object.freeze(api) });

@@ -30,7 +30,9 @@ from ragmeter.targets.visit import Visit
 
 Result = TypeVar("Result")
 #: Our script for every page, in this order.
-_SCRIPTS = ("dom.js", "furniture.js", "text.js", "pieces.js", "answer.js", "problems.js", "watch.js")
+_SCRIPTS = tuple(
+    f"{name}.js" for name in ("dom", "furniture", "text", "pieces", "answer", "problems", "work", "dialogs", "watch")
+)
 #: Seconds that the browser may take to make a page, and to end; generous, for a busy machine.
 _MAKES, _ENDS = 120.0, 30.0
 #: The most seconds that a page waits until the one before it has opened.

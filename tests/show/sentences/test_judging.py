@@ -28,6 +28,16 @@ def test_a_run_with_a_judge(tmp_path: Path) -> None:
     assert judge_model(run.manifest()) == "judge-7"
 
 
+def test_of_several_columns_those_that_only_the_model_filled_are_not_listed(tmp_path: Path) -> None:
+    row = {"question": "Who?", "answer": "Ada.", "contexts": ["Ada."]}
+    judge = ragmeter.Judge(provider=ragmeter.FakeProvider(["Not a list", "Fully"]), check=False, tries=1, workers=1)
+    metrics = "faithfulness,answer_relevance"
+    ragmeter.evaluate([row], metrics=metrics, judge=judge, run="claims", output_dir=tmp_path)
+    said = [line for line, _ in lines_of(Run(tmp_path / "claims"))]
+    assert said[0] == "  claims: 1 unparsable: not in the form of claims"
+    assert not any("verdicts by" in line for line in said)
+
+
 def test_conversations_of_an_earlier_version() -> None:
     run = Run(DATA / "old_runs" / "talk")
     decided, spent = lines_of(run)

@@ -38,7 +38,9 @@ const begin = document.getElementById('begin');
 begin?.addEventListener('submit', async (event) => {
   event.preventDefault();
   try {
-    const {next} = await post(`${location.pathname}/begin`, Object.fromEntries(new FormData(begin)));
+    const fields = new FormData(begin);
+    const sample = {...Object.fromEntries(fields), strata: fields.getAll('strata')};
+    const {next} = await post(`${location.pathname}/begin`, sample);
     location.assign(next);
   } catch (error) { problem(error); }
 });

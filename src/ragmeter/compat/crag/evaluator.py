@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.cascade import SharedTurns
 from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, JudgedTurn, group, judge_all
-from ragmeter.compat.crag.generation import Agent, Generation
+from ragmeter.compat.crag.generation import Agent, Generation, Heard
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
@@ -33,7 +32,7 @@ from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
-from ragmeter.show.progress import Advance
+from ragmeter.show.progress import Advance, show_notice
 from ragmeter.targets.identity import fingerprint
 
 #: The journal by default: a crash must not lose replies that were paid for.
@@ -175,11 +174,16 @@ class CRAGEvaluator:
         return results
 
     def generate_agent_responses(
-        self, progress_callback: ProgressCallback | None = None, *, finish: bool = True
+        self,
+        progress_callback: ProgressCallback | None = None,
+        *,
+        finish: bool = True,
+        heard: Heard = lambda query, reply: None,
     ) -> list[dict[str, Any]]:
         """Let the agent answer every turn. The turns are stored in `all_turn_data`.
 
-        `progress_callback` is called with (conversations done, conversations). With `finish=False` the journal offers
+        `progress_callback` is called with (conversations done, conversations), `heard` with each query and its answer
+        or failure. With `finish=False` the journal offers
         these answers to the next generation until `finish_generation()` is called, once they are saved: a failure in
         between must not cost hours of the agent's work.
         """
@@ -198,7 +202,7 @@ class CRAGEvaluator:
             current = self._begin_round(journal, agent)
 
             async def work(caller: Caller) -> list[dict[str, Any]]:
-                generation = Generation(agent, caller, shorten, current)
+                generation = Generation(agent, caller, shorten, current, heard)
                 answered = await generation.run(
                     dataset_utils.conversations(self.dataset, self.num_conversations, self.load_image),
                     self._batch_size,
@@ -218,7 +222,7 @@ class CRAGEvaluator:
             if current is not None:
                 notice = current.reused(journal, self.effort["from_journal"], len(turns), "the agent")
                 if notice:
-                    print(notice, file=sys.stderr)
+                    show_notice(notice)
             return turns
 
         has_progress = progress_callback is not None or self.show_progress
@@ -327,7 +331,7 @@ class CRAGEvaluator:
 
     def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:
         judge = asks.judge
-        limits = Limits(self.num_workers, judge.retries, self.max_calls, self.budget, judge.give_up_after)
+        limits = replace(judge.limits, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
         keys = None
         if self.journal != DEFAULT_JOURNAL:  # that has the replies of many judges
             keys = (asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())

@@ -82,17 +82,30 @@ class Progress:
             yield row
 
 
+#: Called with a query and its answer, or why there is none.
+Heard = Callable[[str, str | Failure], None]
+
+
 class Generation:
     """Lets an agent answer a dataset."""
 
     def __init__(
-        self, agent: Agent, caller: Caller, shorten: Callable[[str], str], current: Round | None = None
+        self,
+        agent: Agent,
+        caller: Caller,
+        shorten: Callable[[str], str],
+        current: Round | None = None,
+        heard: Heard = lambda query, reply: None,
     ) -> None:
-        """`current` is the journal's round that records the answers; without one they are not recorded."""
+        """`current` is the journal's round that records the answers; without one they are not recorded.
+
+        `heard` is called with each query and its answer, or why it has none.
+        """
         self.agent = agent
         self.caller = caller
         self.shorten = shorten
         self.round = current
+        self.heard = heard
 
     async def run(
         self,
@@ -149,6 +162,8 @@ class Generation:
                 await self._keep(alone, reply, advance)
             else:
                 progress.failure = reply
+                for question in progress.conversation.questions[len(progress.answers) :]:
+                    self.heard(question.query, reply)
                 if reply.outcome != STOPPED:
                     advance(len(progress.conversation.questions) - len(progress.answers))
 
@@ -184,7 +199,9 @@ class Generation:
                 )
             )
         for progress, response in zip(asked, responses, strict=True):
+            query = progress.conversation.questions[len(progress.answers)].query
             progress.answers.append(self.shorten(whole(response)))
+            self.heard(query, progress.answers[-1])
         advance(len(asked))
 
     def _key(self, current: Round, progress: Progress) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ragmeter.asked import LLM
 from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.show.numbers import interval, money, number, whole
 from ragmeter.show.sentences.causes import abstained_sentence
@@ -30,7 +31,7 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
         yield check_line(check), PLAIN
     for name, column in judges.items():
         prefix = f"{name}: " if len(judges) > 1 else ""
-        if column["judged_by"]:
+        if column["judged_by"] and (not prefix or column["judged_by"].keys() != {LLM}):
             yield prefix + decided_by(column["judged_by"]), PLAIN
         if "cascade" in column:
             yield from ((prefix + line, kind) for line, kind in cascade_lines(column["cascade"]))

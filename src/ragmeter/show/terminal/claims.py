@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim
+from ragmeter.metrics.nuggets import PARTIAL, SUPPORT
 from ragmeter.metrics.support import CONTRADICTED, SUPPORTED
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
 from ragmeter.show.texts import printable
 
 #: The sign and the colour of a label; others have neither.
-_SIGNS = {SUPPORTED: ("✓", "green"), "support": ("✓", "green"), CONTRADICTED: ("✗", "red")}
+_SIGNS = {
+    SUPPORTED: ("✓", "green"), SUPPORT: ("✓", "green"), PARTIAL: ("◐", "blue"), CONTRADICTED: ("✗", "red"),
+    "no such passage": ("✗", "red"),
+}  # fmt: skip
 
 
 def show_claims(qid: str, claim_sets: Sequence[ClaimSet]) -> None:
@@ -24,7 +28,7 @@ def show_claims(qid: str, claim_sets: Sequence[ClaimSet]) -> None:
         has_passages = any(claim.by_passages or claim.passages for claim in claim_set.claims)
         has_text = any(claim.by_text for claim in claim_set.claims)
         titles = [*(["by the passages"] if has_passages else []), *([f"by the {claim_set.source}"] if has_text else [])]
-        table = Figures([Column("claim", figures=False), *(Column(title, figures=False) for title in titles)])
+        table = Figures([Column(claim_set.title, figures=False), *(Column(title, figures=False) for title in titles)])
         for claim in claim_set.claims:
             cells = [*([_by_passages(claim)] if has_passages else []), *([_label(claim.by_text)] if has_text else [])]
             table.add(_marked(claim), *cells)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ragmeter.show.markdown import metric_page
 from ragmeter.show.numbers import given, hundredths, number, percent, significant
+from ragmeter.show.progress import show_notice
 from ragmeter.show.sentences.metrics import ARROWS
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
@@ -65,9 +66,9 @@ def show_passed(verdict: Verdict) -> None:
 def show_failed(verdict: Verdict) -> None:
     """The checks that failed, on standard error."""
     sys.stdout.flush()
-    reasons = "".join(f"  {printable(check.rule)}\n    {printable(check.reason)}\n" for check in verdict.failed)
+    reasons = "".join(f"\n  {check.rule}\n    {check.reason}" for check in verdict.failed)
     failed = f"the gate failed, {len(verdict.failed):,} of {len(verdict.checks):,} checks"
-    print(f"ragmeter: {failed}:\n{reasons}", end="", file=sys.stderr)
+    show_notice(f"ragmeter: {failed}:{reasons}")
 
 
 def show_plan(plan: Plan) -> None:

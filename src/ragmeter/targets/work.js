@@ -1,0 +1,48 @@
+// Whether the page is at work on the question: stop buttons and what is busy; what moves or is out of use; and what known
+// applications say of themselves.
+const STOP = /^\W*(stop|detener|parar|interrumpir|arr[eê]ter|stopp|anhalten|abbrechen|interromper|停止|中止)(\W+\w+){0,2}\W*$/i;
+const STOP_NAME = /(^|[-_\s])stop|[a-z]Stop(?![a-z])/;
+const BUTTONS = "button, [role='button'], input[type='button'], input[type='submit']";
+const caption = (button) => (textContent(button).length > 500 ? "" : squeezed(textContent(button)));
+const isStop = (e) => ["aria-label", "title", "value"].some((name) => STOP.test(attribute(e, name) || "")) || STOP.test(caption(e))
+  || ["data-testid", "id", "class"].some((name) => STOP_NAME.test(attribute(e, name) || ""));
+const stopButtons = () => all(BUTTONS).filter((e) => !e.disabled && isStop(e) && seen(e));
+// Streamlit, also while it loads what it needs to show a part of the answer.
+const RUNNING_APP = "[data-test-script-state='running'], [data-test-script-state='rerunRequested'], [data-testid='stSkeleton']";
+const working = () => [...stopButtons(), ...all("[aria-busy='true'], " + RUNNING_APP).filter(seen)];
+// A known application says that it is not at work: what is on its page is the whole answer.
+const IDLE_APP = [
+  "[data-test-script-state='notRunning']", // Streamlit
+  "body:has([data-step-type='user_message']):not(:has(#stop-button)) #chat-submit", // Chainlit
+].join(", ");
+const isIdle = () => query(document, IDLE_APP).length > 0;
+
+// A stop button may come and go between two looks at the page: it is noticed here, when something changes.
+const OFTEN = 50; // milliseconds between two checks
+const noticeWork = () => {
+  const { mark } = state, now = Number(new Date());
+  if (!mark || mark.worked || now - (mark.checked || 0) < OFTEN) return;
+  mark.checked = now;
+  mark.worked = stopButtons().length > mark.stops;
+};
+
+// Weaker signs that the page is at work, which say something when they go: what moves without end, and is new; buttons that
+// were taken out of use.
+const isOff = (box) => Boolean(box && box.isConnected && (box.disabled || box.readOnly || attribute(box, "aria-disabled") === "true" || attribute(box, "contenteditable") === "false"));
+const moving = Document.prototype.getAnimations;
+const signsOfWork = () => {
+  if (!moving) return 0;
+  const endless = (animation) => animation.playState === "running" && animation.effect && animation.effect.getTiming().iterations === Infinity;
+  const targets = apply(moving, document, []).filter(endless).map((animation) => animation.effect.target);
+  return targets.filter((element) => element && !state.mark.there.has(element) && seen(element)).length;
+};
+const waitingButtons = () => state.mark.buttons.filter((button) => button.disabled && button.isConnected).length;
+// All of it at one moment.
+const work = () => {
+  const at = working();
+  noticeWork();
+  return {
+    busy: at.length > state.mark.working ? path(at[at.length - 1]) : null, worked: Boolean(state.mark.worked), idle: isIdle(),
+    signs: signsOfWork(), waiting: waitingButtons(), off: isOff(state.box), timers: [...timers.values()].some(({ soon }) => soon),
+  };
+};
