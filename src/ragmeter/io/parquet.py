@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -43,7 +44,9 @@ def read(
                 raise InputError(f"the file has {', '.join(map(repr, duplicates))} more than once", file=name)
             columns = None if choose is None else list(choose(names))
             packed = pq.ParquetFile(stream, metadata=file.metadata, read_dictionary=_with_dictionary(file))
-            pieces = packed.iter_batches(batch_size=_ROWS_AT_ONCE, row_groups=groups, columns=columns)
+            pieces = chain.from_iterable(  # group by group: Arrow can't join lists with the dictionaries of several
+                packed.iter_batches(batch_size=_ROWS_AT_ONCE, row_groups=[group], columns=columns) for group in groups
+            )
             for batch in batches_of_arrow(_bounded(_unpacked(pieces, file.schema_arrow, name, limit), name, limit)):
                 rows += len(batch)
                 yield batch
