@@ -97,8 +97,8 @@ def _python_defaults(folder: Path) -> Iterator[None]:
     def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object) -> None:
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
-    path, finders, known = sys.path[:], sys.meta_path[:], set(sys.modules)
-    with warnings.catch_warnings(), mock.patch.object(sys, "dont_write_bytecode", True):
+    path, finders = sys.path[:], sys.meta_path[:]
+    with warnings.catch_warnings(), mock.patch.object(sys, "dont_write_bytecode", True), own_modules(folder):
         warnings.resetwarnings()
         for category in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
             warnings.simplefilter("ignore", category)
@@ -110,9 +110,18 @@ def _python_defaults(folder: Path) -> Iterator[None]:
             yield
         finally:
             sys.path[:], sys.meta_path[:] = path, finders
-            for name in set(sys.modules) - known:
-                if _is_of(sys.modules[name], folder):
-                    del sys.modules[name]
+
+
+@contextlib.contextmanager
+def own_modules(folder: Path) -> Iterator[None]:
+    """Modules of the user's that are imported meanwhile are forgotten: another test may have some of the same name."""
+    known = set(sys.modules)
+    try:
+        yield
+    finally:
+        for name in set(sys.modules) - known:
+            if _is_of(sys.modules[name], folder):
+                del sys.modules[name]
 
 
 def _is_of(module: object, folder: Path) -> bool:

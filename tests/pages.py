@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.command import call
+from tests.command import call, own_modules
 
 ROOT = Path(__file__).parent.parent
 #: A block of code: its kind, the file that it is, and its text.
@@ -51,6 +51,6 @@ def run_python(text: str, names: dict[str, Any] | None = None) -> str:
     """What a snippet prints; `names` are those that the snippets before it have made."""
     names = {} if names is None else names
     names["__name__"] = "__main__"
-    with contextlib.redirect_stdout(io.StringIO()) as out:
+    with contextlib.redirect_stdout(io.StringIO()) as out, own_modules(Path.cwd()):
         exec(text, names)  # noqa: S102 - our own document
     return out.getvalue()

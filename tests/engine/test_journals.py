@@ -48,7 +48,7 @@ def test_nothing_is_said_of_the_journal_that_a_folder_s_judges_share(
     assert capsys.readouterr().err == ""
 
 
-def test_a_fake_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fake_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    found = evaluate(ROWS, metrics="llm_correct", judge=judge(reply="No"))
+    found = evaluate(ROWS, metrics="llm_correct", judge=judge(reply="No"), output_dir=tmp_path)
     assert (found["llm_correct"].mean, found["llm_correct"].n_scored) == (0.0, 3)

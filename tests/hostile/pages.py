@@ -50,7 +50,7 @@ PAGES = {
     "blocks_by_promises": Hostile(sibling=True, bad="const again = () => Promise.resolve().then(again); again();", row=(LATE,)),
     "blocks_in_an_observer": Hostile(sibling=True, bad="""new MutationObserver(() => { document.body.dataset.n = Math.random(); }).observe(document.body, {attributes: true});
         document.body.dataset.n = 1;""", row=(LATE,)),
-    "blocks_by_a_regular_expression": Hostile('add("bot", "Some words"); setTimeout(() => /^(a+)+$/.test("a".repeat(40) + "!"), 100);', row=(LATE,)),
+    "blocks_by_a_regular_expression": Hostile(sibling=True, bad='add("bot", "Some words"); setTimeout(() => /^(a+)+$/.test("a".repeat(40) + "!"), 100);', row=(LATE,)),
     "blocks_when_typed": Hostile(setup='box.addEventListener("input", () => { if (box.value.includes("bad")) setTimeout(() => { while (true); }); });', row=(LATE,)),
     # dialogs
     "alerts_in_a_loop": Hostile('while (true) alert("no way out");', row=(LATE,)),
@@ -65,19 +65,19 @@ PAGES = {
     "removes_everything": Hostile(sibling=True, bad="document.documentElement.remove();", row=(LATE,)),
     "opens_windows": Hostile(sibling=True, bad='forEver(() => window.open("about:blank"), 5);', row=("target_error: the page has opened more than 20 windows",)),
     "removes_its_box": Hostile(setup='box.addEventListener("input", () => { if (box.value.includes("bad")) box.remove(); });', row=("Answer to", LATE)),
-    "removes_its_form": Hostile(setup="""box.addEventListener("input", () => { if (box.value.includes("bad")) document.querySelectorAll("textarea, button").forEach((e) => e.remove()); });""", row=("selector_not_found: ",)),
+    "removes_its_form": Hostile(sibling=True, setup="""box.addEventListener("input", () => { if (box.value.includes("bad")) document.querySelectorAll("textarea, button").forEach((e) => e.remove()); });""", row=("selector_not_found: ",)),
     # what it has replaced
     "replaces_our_global": Hostile(setup="""const fake = new Proxy({}, {get: () => () => ({value: {text: 1}})}); try { window.__ragmeter = fake; } catch {}
         try { delete window.__ragmeter; } catch {} try { Object.defineProperty(window, "__ragmeter", {get: () => fake}); } catch {} try { window.__ragmeter.look = 1; } catch {}"""),
     "replaces_builtins": Hostile(setup="""window.JSON = {stringify: () => "{", parse: () => { throw 1; }}; window.getComputedStyle = () => null; window.Promise = class {};
         window.MutationObserver = null; Object.getOwnPropertyDescriptor = () => null;"""),
     "replaces_maps": Hostile(sibling=True, setup="window.Map = window.Set = null;", row=("Answer to", LATE, "target_error: "), always=True),  # the browser's driver needs them, too
-    "replaces_the_dom": Hostile(setup="""for (const owner of [Element, Document, DocumentFragment, Node]) for (const name of ["querySelector", "querySelectorAll", "getAttribute", "getClientRects", "getRootNode", "compareDocumentPosition", "attachShadow"])
+    "replaces_the_dom": Hostile(sibling=True, setup="""for (const owner of [Element, Document, DocumentFragment, Node]) for (const name of ["querySelector", "querySelectorAll", "getAttribute", "getClientRects", "getRootNode", "compareDocumentPosition", "attachShadow"])
         if (owner.prototype[name]) owner.prototype[name] = () => { throw new Error("mine"); };"""),
     "hides_the_dom": Hostile(setup=f"""const form = document.createElement("form"); chat.before(form); form.append(chat);
         for (const name of {_FIELDS}) {{ const field = document.createElement("input"); field.type = "hidden"; field.name = name; form.append(field); }}"""),
     "replaces_arrays": Hostile(setup="Array.prototype.map = Array.prototype.filter = Array.prototype.push = () => 1;", row=(LATE, "target_error: ", "navigation_error: "), always=True),
-    "replaces_objects": Hostile(setup="""Object.prototype.toJSON = Array.prototype.toJSON = () => "mine"; Object.prototype.text = 5; Object.prototype.limit = 7;"""),
+    "replaces_objects": Hostile(sibling=True, setup="""Object.prototype.toJSON = Array.prototype.toJSON = () => "mine"; Object.prototype.text = 5; Object.prototype.limit = 7;"""),
     "replaces_functions": Hostile(sibling=True, setup="Function.prototype.call = Function.prototype.apply = Function.prototype.bind = () => { throw 1; };", row=("Answer to", LATE, "target_error: ", "navigation_error: "), always=True),
     # too much
     "never_stops_changing": Hostile('const d = add("bot", ""); forEver(() => { d.textContent = "Some words and " + Math.random() + " more"; });', row=(LATE,)),

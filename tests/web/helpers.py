@@ -19,10 +19,10 @@ from ragmeter.targets.web import Login, WebTarget
 from tests.command import PATIENCE
 
 
-def half_slow(kinds: Iterable[Any]) -> list[Any]:
-    """Parameters of which every other one is among the usual tests: a page takes seconds of a core."""
+def mostly_slow(kinds: Iterable[Any]) -> list[Any]:
+    """Parameters of which every third one is among the usual tests: a page takes seconds of a core."""
     return [
-        pytest.param(*(kind if isinstance(kind, tuple) else (kind,)), marks=[pytest.mark.slow] * (place % 2))
+        pytest.param(*(kind if isinstance(kind, tuple) else (kind,)), marks=[pytest.mark.slow] * (place % 3 > 0))
         for place, kind in enumerate(kinds)
     ]
 

@@ -15,7 +15,7 @@ import pytest
 from ragmeter import CosineScorer, EvaluationManager, F1Scorer, RougeScorer, WebInterface
 from ragmeter.errors import EndpointError, UsageError
 from tests.browser import missing
-from tests.web.helpers import half_slow
+from tests.web.helpers import mostly_slow
 
 SITE = Path(__file__).with_name("site.py")
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
@@ -57,7 +57,7 @@ def test_closed_at_the_end_of_a_with(site: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", half_slow(["plain", "editable", "enter", "iframe", "shadow", "closed_root", "form", "late", "field"])
+    "kind", mostly_slow(["plain", "editable", "enter", "iframe", "shadow", "closed_root", "form", "late", "field"])
 )
 def test_the_box_and_its_button_are_found(site: str, kind: str) -> None:
     with WebInterface(f"{site}/{kind}") as web:

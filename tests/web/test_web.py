@@ -24,7 +24,7 @@ from ragmeter.targets.web import Login, WebTarget
 from tests.browser import missing
 from tests.command import PATIENCE
 from tests.web import hard
-from tests.web.helpers import ask_all, give_up_soon, half_slow, target, texts
+from tests.web.helpers import ask_all, give_up_soon, mostly_slow, target, texts
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=missing() or "there is one"),
@@ -39,7 +39,7 @@ AGAIN = [("same", None), ("same_list", None), ("same", ".bot"), ("same_list", ".
 LIKE = "What is it like?"
 
 
-@pytest.mark.parametrize("kind", half_slow(EASY))
+@pytest.mark.parametrize("kind", mostly_slow(EASY))
 def test_the_answer_is_found_and_whole(site: str, kind: str) -> None:
     answers = texts(ask_all(target(site, kind), "first?", "second one?"))
     end = {"stream": "word9 end.", "drip": "one two three"}.get(kind, "it is so.")
@@ -47,12 +47,12 @@ def test_the_answer_is_found_and_whole(site: str, kind: str) -> None:
     assert all(text.endswith(end) for text in answers), answers
 
 
-@pytest.mark.parametrize("kind", half_slow(hard.WHOLE))
+@pytest.mark.parametrize("kind", mostly_slow(hard.WHOLE))
 def test_the_answer_of_a_page_that_is_hard_to_read(site: str, kind: str) -> None:
     assert texts(ask_all(target(site, kind), LIKE)) == [f"Answer to {LIKE}: it is so."]
 
 
-@pytest.mark.parametrize("kind", half_slow(hard.SHORT))
+@pytest.mark.parametrize("kind", mostly_slow(hard.SHORT))
 def test_a_short_answer_among_longer_things_that_are_new(site: str, kind: str) -> None:
     assert texts(ask_all(target(site, kind), LIKE)) == ["Paris."]
 
@@ -74,14 +74,14 @@ def test_last_words_that_come_with_the_end_of_the_stop_button(site: str, monkeyp
     assert answers == [f"Answer to {question}: it is so." for question in questions]
 
 
-@pytest.mark.parametrize("kind", half_slow(SAME_PAGE))
+@pytest.mark.parametrize("kind", mostly_slow(SAME_PAGE))
 def test_one_after_another_on_the_same_page(site: str, kind: str) -> None:
     answers = texts(ask_all(target(site, kind, same_page=True), "one?", "two?", "three?", workers=1))
     assert [text.split(":")[0] for text in answers] == ["Answer to one?", "Answer to two?", "Answer to three?"]
     assert all(text.rstrip().endswith(("it is so.", "end.")) for text in answers), answers
 
 
-@pytest.mark.parametrize(("kind", "selector"), half_slow(AGAIN))
+@pytest.mark.parametrize(("kind", "selector"), mostly_slow(AGAIN))
 def test_the_same_answer_again_is_new(site: str, kind: str, selector: str | None) -> None:
     answers = texts(ask_all(target(site, kind, same_page=True, answer_selector=selector), "a", "b", workers=1))
     assert answers == ["Always the same answer."] * 2
@@ -398,7 +398,7 @@ def test_what_lies_over_the_button_is_told(site: str, monkeypatch: pytest.Monkey
     assert failure == f"timeout: submit_selector '#submit-button' can't be clicked: {banner} lies over it"
 
 
-@pytest.mark.parametrize("same_page", half_slow([False, True]))
+@pytest.mark.parametrize("same_page", mostly_slow([False, True]))
 def test_a_browser_that_dies_is_replaced(site: str, monkeypatch: pytest.MonkeyPatch, same_page: bool) -> None:
     submit = Visit._submit
     killed: list[bool] = []
