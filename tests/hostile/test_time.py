@@ -14,6 +14,7 @@ from ragmeter.metrics.refusals import is_miss
 from ragmeter.registry import get_all
 from ragmeter.table import Block, Scores
 from tests.hostile.texts import KINDS, text_of
+from tests.usual import mostly_slow
 
 QUESTION, GOLD = "What is the capital of France?", "Paris is the capital of France"
 METRICS = (
@@ -58,7 +59,7 @@ def growth(kind: str, length: int) -> float:
     return long / max(short, _NOISE)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS))
 def test_four_times_the_text_takes_no_square(kind: str) -> None:
     """A square would be 16. A noisy measurement is made again: noise doesn't grow with the text, a square does."""
     assert any(growth(kind, length) < 10 for length in (10_000, 20_000, 40_000))

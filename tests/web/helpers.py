@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,14 +17,6 @@ from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.visit import Visit
 from ragmeter.targets.web import Login, WebTarget
 from tests.command import PATIENCE
-
-
-def mostly_slow(kinds: Iterable[Any]) -> list[Any]:
-    """Parameters of which every third one is among the usual tests: a page takes seconds of a core."""
-    return [
-        pytest.param(*(kind if isinstance(kind, tuple) else (kind,)), marks=[pytest.mark.slow] * (place % 3 > 0))
-        for place, kind in enumerate(kinds)
-    ]
 
 
 def target(site: str, kind: str, **more: Any) -> WebTarget:

@@ -15,7 +15,7 @@ import pytest
 from ragmeter import CosineScorer, EvaluationManager, F1Scorer, RougeScorer, WebInterface
 from ragmeter.errors import EndpointError, UsageError
 from tests.browser import missing
-from tests.web.helpers import mostly_slow
+from tests.usual import mostly_slow
 
 SITE = Path(__file__).with_name("site.py")
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")

@@ -23,8 +23,9 @@ from ragmeter.targets.visit import Visit
 from ragmeter.targets.web import Login, WebTarget
 from tests.browser import missing
 from tests.command import PATIENCE
+from tests.usual import mostly_slow
 from tests.web import hard
-from tests.web.helpers import ask_all, give_up_soon, mostly_slow, target, texts
+from tests.web.helpers import ask_all, give_up_soon, target, texts
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=missing() or "there is one"),
@@ -267,14 +268,16 @@ def test_the_next_question_begins_while_an_answer_is_only_watched(site: str, mon
 
 @pytest.mark.parametrize(
     ("kind", "cause"),
-    [
-        ("toast", "the page shows an error: The model can't be reached, try again"),
-        ("red_box", "the page shows an error: No quota left"),
-        ("says_so", "the page shows an error: Something went wrong. Please try again later."),
-        ("refused", "the page's request failed: POST SITE/nowhere answered HTTP 405"),
-        ("breaks_off", "the page shows an error: Connection lost"),
-        ("gives_up", "the page has stopped working on the question and shows no answer"),
-    ],
+    mostly_slow(
+        [
+            ("toast", "the page shows an error: The model can't be reached, try again"),
+            ("red_box", "the page shows an error: No quota left"),
+            ("says_so", "the page shows an error: Something went wrong. Please try again later."),
+            ("refused", "the page's request failed: POST SITE/nowhere answered HTTP 405"),
+            ("breaks_off", "the page shows an error: Connection lost"),
+            ("gives_up", "the page has stopped working on the question and shows no answer"),
+        ]
+    ),
 )
 def test_an_error_on_the_page_is_an_error(site: str, kind: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragmeter.targets.trouble._NOTHING", 2.0)

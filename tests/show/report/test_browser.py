@@ -86,7 +86,9 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return ragmeter.report(names, folder / "report.html", output_dir=folder).page
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), pytest.param(1280, "dark", marks=pytest.mark.slow), (390, "light")]
+)
 def test_a_payload_in_every_field_is_shown_and_does_nothing(
     browser: Any, tmp_path: Path, width: int, scheme: str
 ) -> None:
