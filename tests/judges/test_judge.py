@@ -183,6 +183,8 @@ def test_the_second_try_may_be_read() -> None:
     [
         ({"Y": 0.9, "No": 0.1}, "CORRECT"),
         ({"No": 0.6, "Yes": 0.3}, "WRONG"),
+        ({"Yes": 0.4, "No": 0.3, "The": 0.3}, "CORRECT"),
+        ({"Yes": 0.4, "No": 0.4}, None),
         ({"The": 0.7, "Yes": 0.3}, None),
         ({}, None),
     ],

@@ -15,8 +15,8 @@ _BLOCK = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL | re.IGNORECASE
 _MARKS = "*_\"'`"
 #: About so many tokens has a word, and an object with a reason.
 _WORD_TOKENS, _OBJECT_TOKENS = 2, 40
-#: From this probability on, the first token of a reply that was cut off says which word it began.
-_CLEAR = 0.5
+#: The least probability that a reply begins with one of the words at all, for its first token to be read.
+_LIKELY = 0.5
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,13 @@ class Scale:
 
 
 def first_choice(choices: Sequence[str], logprobs: Mapping[str, float]) -> str | None:
-    """The word that a reply begins with, by the log-probabilities of its first token; None if none is probable."""
+    """The word that a reply begins with, by the log-probabilities of its first token.
+
+    None if it begins with none of them more likely than not, or two are as likely.
+    """
     chances = _chances(choices, logprobs)
-    first, second = (*sorted(chances, key=chances.__getitem__, reverse=True), None, None)[:2]
-    is_clear = first is not None and chances[first] >= _CLEAR and (second is None or chances[second] < chances[first])
-    return first if is_clear else None
+    likely = [choice for choice, chance in chances.items() if chance == max(chances.values())]
+    return likely[0] if len(likely) == 1 and sum(chances.values()) >= _LIKELY else None
 
 
 def _chances(words: Iterable[str], logprobs: Mapping[str, float]) -> dict[str, float]:
