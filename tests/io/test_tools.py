@@ -54,6 +54,12 @@ FILES: dict[str, tuple[Any, str]] = {
                         "retrievalContext": [PASSAGE], "context": ["ideal"]}], "metricsScores": []},
         "contexts=retrievalContext; 'context' is the ideal context",
     ),
+    "deepeval's last test run": (
+        {"testRunData": {"testFile": "t.py", "testCases": [
+            {"name": "t", "input": QUESTION, "actualOutput": ANSWER, "expectedOutput": GOLD,
+             "retrievalContext": [PASSAGE], "success": True}], "conversationalTestCases": []}},
+        "contexts=retrievalContext",
+    ),
     "promptfoo": (
         {"evalId": "eval-1", "results": {"version": 3, "results": [
             {"id": "r1", "vars": {"question": QUESTION, "context": PASSAGE, "expected": GOLD}, "testIdx": 0,
@@ -135,6 +141,17 @@ def test_details_of_a_tool(tmp_path: Path) -> None:
     assert (row["retrieved"], row["relevant"]) == (["d1"], ["d1"])
     _, row = read(tmp_path, FILES["databricks"][0])
     assert (row["retrieved"], row["relevant"]) == (["d1"], ["d1"])
+
+
+def test_a_call_of_promptfoo_that_failed(tmp_path: Path) -> None:
+    """As promptfoo 0.121 writes it: without a response, and the error where that of an assertion is."""
+    content = json.loads(json.dumps(FILES["promptfoo"][0]))
+    (answered,) = content["results"]["results"]
+    failed = {name: value for name, value in answered.items() if name != "response"}
+    content["results"]["results"] += [failed | {"id": "r2", "failureReason": 2, "error": "Python error: no index"}]
+    evaluation, _ = read(tmp_path, content)
+    assert evaluation.rows["error"].to_pylist() == [None, "Python error: no index"]
+    assert evaluation["token_f1"].n_not_scored == {"target_error": 1}
 
 
 def test_a_mapping_of_the_user_s_comes_first(tmp_path: Path) -> None:
