@@ -170,6 +170,52 @@ def test_openinference_spans_are_one_row_for_each_trace(flat: bool) -> None:
     assert "read as OpenInference spans: a row for each trace" in evaluation.summary["notes"][0]
 
 
+MODEL = {"openinference.span.kind": "LLM", "llm.output_messages.0.message.content": ANSWER}
+#: Input, output and kind of a trace's first span as the instrumentations write them, its other span, and the answer.
+TRACES: dict[str, tuple[Any, Any, str, dict[str, Any], str | None]] = {
+    "langchain: a message": (
+        QUESTION, {"type": "ai", "data": {"content": ANSWER, "type": "ai", "name": None}}, "CHAIN", {}, ANSWER,
+    ),
+    "langchain: a dict": (
+        {"question": QUESTION}, {"question": QUESTION, "context": [{"id": "d1"}], "answer": ANSWER}, "CHAIN", {},
+        ANSWER,
+    ),
+    "langchain: a retriever": (QUESTION, {"documents": [{"id": "d1", "page_content": PASSAGE}]}, "RETRIEVER", {}, None),
+    "llama_index: a retriever": (QUESTION, ["<NodeWithScore(node=TextNode(id_=d1))>"], "RETRIEVER", {}, None),
+    "haystack: a pipeline": (
+        {"data": {"retriever": {"query": QUESTION}, "prompt": {"question": QUESTION}}},
+        {"llm": {"replies": ["ChatMessage(_role=<ChatRole.ASSISTANT>)"]}}, "CHAIN", MODEL, ANSWER,
+    ),
+    "haystack: a retriever in a pipeline": (
+        {"data": {"retriever": {"query": QUESTION}}}, {"retriever": {"documents": ["Document(id=d1)"]}}, "CHAIN", {},
+        None,
+    ),
+    "openai: a model alone": (
+        {"messages": [{"role": "user", "content": QUESTION}], "model": "m"}, {"choices": [], "model": "m"}, "LLM",
+        {**MODEL, "llm.input_messages.0.message.content": QUESTION}, ANSWER,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_inputs_and_outputs_that_are_objects(name: str) -> None:
+    question, output, kind, other, answer = TRACES[name]
+    attributes = {
+        "openinference.span.kind": kind,
+        "input.value": question if isinstance(question, str) else json.dumps(question),
+        "output.value": json.dumps(output),
+    }
+    documents = {"retrieval.documents.0.document.content": PASSAGE} if kind == "RETRIEVER" else {}
+    trace: list[dict[str, Any]]
+    trace = [{"context": {"trace_id": "t1"}, "parent_id": None, "attributes": {**other, **attributes, **documents}}]
+    trace += [{"context": {"trace_id": "t1"}, "parent_id": "s1", "attributes": other}] if other else []
+    (row,) = evaluate(trace, metrics="abstention_correct").rows.to_pylist()
+    assert (row["question"], row["answer"]) == (QUESTION, answer)
+    if documents:
+        assert row["contexts"] == [PASSAGE]
+        assert row.get("retrieved") == (["d1"] if "langchain" in name else None), "the ids are in the output"
+
+
 def test_spans_that_ragmeter_exports_are_read_again(tmp_path: Path) -> None:
     row = {
         "qid": "1",
