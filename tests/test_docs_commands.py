@@ -10,6 +10,8 @@ import json
 import re
 import shlex
 import shutil
+import sys
+import types
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +26,7 @@ from ragmeter.registry import get_all
 from tests.embedders.helpers import write_folder
 from tests.judge_server import Action, JudgeServer, completion, texts
 from tests.pages import BLOCK, ROOT, run_command, run_python, shell_lines
+from tests.show.test_exports import Client
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 #: Pages that other tests follow.
@@ -31,7 +34,6 @@ FOLLOWED = {"coming-from", "formats", "tour", "web"}
 #: What can't be run here, each with the reason; its options and metrics are looked at all the same.
 NOT_RUN = {
     "ragmeter app": "serves until Ctrl-C; tests/app asks its pages",
-    "--to mlflow": "MLflow is no dependency; tests/show/test_exports.py asks a server that looks like one",
     "--engine": "starts processes, or needs a cluster and a store; tests/engine does",
     "intfloat/multilingual-e5-base": "a model to be downloaded; a slow test has one",
     "offline-judge": "needs 50 labels that show a gain; tests/analysis/people has them",
@@ -153,6 +155,7 @@ def place(laid_out: Path, server: JudgeServer, tmp_path: Path, monkeypatch: pyte
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(sys.modules, "mlflow", types.SimpleNamespace(MlflowClient=Client))
     for name, value in (("OPENAI_BASE_URL", server.url), ("OPENAI_API_KEY", "none"), ("AZURE_KEY", "none")):
         monkeypatch.setenv(name, value)
     return tmp_path

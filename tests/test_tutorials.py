@@ -24,7 +24,7 @@ from tests.pages import BLOCK, ROOT, run_command, run_python, shell_lines
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 #: Snippets of other tools, on the page for those who come from them.
-_THEIRS = ("yml", "bash")
+_THEIRS = ("bash", "py")
 
 Follow = Callable[..., int]
 
@@ -44,6 +44,8 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
             n_run += kind in ("sh", "python") and not title
             for address, real in replaced.items():
                 text = text.replace(_ADDRESSES[address], real)
+            if kind == "py":
+                compile(text, document.name, "exec")  # of other tools: tests/test_other_tools.py runs them, slowly
             if title:
                 (tmp_path / title).write_text(text, encoding="utf-8")
             elif kind == "sh":
@@ -52,8 +54,6 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
                 shown = run_python(text)
             elif kind == "text":
                 _has(shown, text)
-            elif kind == "py":
-                compile(text, document.name, "exec")  # Ragas and DeepEval are no dependencies
             elif kind not in _THEIRS:
                 pytest.fail(f"{document.name}: a block of {kind} that nobody runs")
         return n_run

@@ -57,13 +57,17 @@ def _arrived(error_class: type[RagmeterError], args: tuple[Any, ...], state: dic
 
 
 class InputError(RagmeterError):
-    """A file or a data frame can't be read."""
+    """A file or a data frame can't be read. `row` counts rows from 1, where rows are no lines of a text."""
 
-    def __init__(self, message: str, *, file: str = "", line: int | None = None, hint: str = "") -> None:
-        place = f"{file}, line {line}" if file and line is not None else file
-        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+    def __init__(
+        self, message: str, *, file: str = "", line: int | None = None, row: int | None = None, hint: str = ""
+    ) -> None:
+        numbers = [f"{unit} {number}" for unit, number in (("line", line), ("row", row)) if number is not None]
+        self.place = ", ".join([file, *numbers]) if file else ""
+        super().__init__(f"{self.place}: {message}" if self.place else message, hint=hint)
         self.file = file
         self.line = line
+        self.row = row
 
 
 class ColumnError(InputError):

@@ -266,16 +266,17 @@ def test_init_looks_at_the_data(
 def test_init_takes_an_answer_alone_for_the_gold_one(ragmeter: Run, folder: Path) -> None:
     (folder / "data.jsonl").write_text('{"qid": "1", "question": "q", "answer": "a", "relevant": ["d"]}')
     done = ragmeter("init", "data.jsonl")
-    assert "name your system in it" in done.stdout
+    assert "name your system in it, in place of mypkg.rag:pipeline, then: ragmeter run" in done.stdout
     document = tomllib.loads((folder / "ragmeter.toml").read_text())
     assert document["data"] == {"dataset": "data.jsonl"}
     assert document["metrics"] == ["token_f1", "offline_correct", "ndcg@10", "recall@5"]
 
 
 def test_init_without_anything_to_score(ragmeter: Run, folder: Path) -> None:
-    (folder / "data.jsonl").write_text('{"qid": "1", "question": "q"}')
+    (folder / "data.jsonl").write_text('{"qid": "1", "question": "q", "claim": "c"}')
     done = ragmeter("init", "data.jsonl")
     assert (done.returncode, "neither gold answers nor gold documents" in done.stderr) == (2, True)
+    assert "the columns are claim, qid, question; name the right one: --column reference=ITS_NAME" in done.stderr
     assert not (folder / "ragmeter.toml").exists()
 
 

@@ -37,8 +37,9 @@ def fault(bad: BadFile, folder: Path, *, scored: bool) -> str | None:
     except InputError as error:
         if error.file != str(file):
             return f"names another file: {error}"
-        if error.line is None and not _OF_THE_FILE.search(str(error)) and "which is missing" not in str(error):
-            return f"names no line: {error}"
+        of_the_file = _OF_THE_FILE.search(str(error)) or "which is missing" in str(error)
+        if error.line is error.row is None and not of_the_file:
+            return f"names neither line nor row: {error}"
         return None
     except UsageError as error:
         return None if "a delimiter is" in str(error) else f"UsageError: {error}"

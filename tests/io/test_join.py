@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -69,14 +70,14 @@ def test_nothing_to_join_by() -> None:
 
 
 def test_a_duplicate_in_the_reference() -> None:
-    with pytest.raises(InputError, match="line 2: the qid '1' appears here for the second time"):
+    with pytest.raises(InputError, match="row 2: the qid '1' appears here for the second time"):
         evaluate(rows("1", answer="x"), rows("1", "1", reference="x"), metrics="token_f1")
 
 
 def test_a_duplicate_far_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragmeter.io.batches.ROWS", 10)
     qids = [str(n) for n in range(35)]
-    with pytest.raises(InputError, match="line 36: the qid '3'"):
+    with pytest.raises(InputError, match="row 36: the qid '3'"):
         list(Data.open(rows(*qids, "3", answer="x")).batches())
 
 
@@ -111,8 +112,18 @@ def test_a_column_that_appears_late_in_the_reference(monkeypatch: pytest.MonkeyP
     assert (evaluation["recall@1"].mean, evaluation["recall@1"].n_not_scored) == (1, {"no_relevant": 3})
 
 
+@pytest.mark.parametrize(("name", "place"), [("a.json", "row 2"), ("a.jsonl", "line 3")])
+def test_a_row_is_named_by_its_line_or_by_its_number(name: str, place: str, tmp_path: Path) -> None:
+    """Rows of a JSON document are over several lines, and blank lines are no rows."""
+    row = {"qid": "1", "answer": "a", "reference": "a"}
+    text = json.dumps([row, row], indent=2) if name == "a.json" else f"{json.dumps(row)}\n\n{json.dumps(row)}\n"
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=f"{name}, {place}: the qid '1' appears here for the second time"):
+        evaluate(tmp_path / name, metrics="token_f1")
+
+
 def test_a_reference_without_its_qid() -> None:
-    with pytest.raises(InputError, match="reference, line 2: the qid is missing"):
+    with pytest.raises(InputError, match="reference, row 2: the qid is missing"):
         evaluate(rows("1", answer="a"), [{"qid": "1", "reference": "a"}, {"reference": "b"}], metrics="token_f1")
 
 

@@ -33,6 +33,7 @@ def test_dates_and_plain_names(tmp_path: Path) -> None:
     assert re.fullmatch(r"main-\d{6}", run_name("main-{time}", tmp_path))
     assert run_name("plain.*", tmp_path) == "plain.*"
     assert run_name(plain_name("file{x}"), tmp_path) == "file_x_"
+    assert plain_name(".latest_test_run") == "latest_test_run"
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "a\0b", "x-{}", "x-{m}", "{n!r}", "{n.__class__}"])

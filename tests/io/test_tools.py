@@ -54,6 +54,12 @@ FILES: dict[str, tuple[Any, str]] = {
                         "retrievalContext": [PASSAGE], "context": ["ideal"]}], "metricsScores": []},
         "contexts=retrievalContext; 'context' is the ideal context",
     ),
+    "deepeval's last test run": (
+        {"testRunData": {"testFile": "t.py", "testCases": [
+            {"name": "t", "input": QUESTION, "actualOutput": ANSWER, "expectedOutput": GOLD,
+             "retrievalContext": [PASSAGE], "success": True}], "conversationalTestCases": []}},
+        "contexts=retrievalContext",
+    ),
     "promptfoo": (
         {"evalId": "eval-1", "results": {"version": 3, "results": [
             {"id": "r1", "vars": {"question": QUESTION, "context": PASSAGE, "expected": GOLD}, "testIdx": 0,
@@ -137,6 +143,17 @@ def test_details_of_a_tool(tmp_path: Path) -> None:
     assert (row["retrieved"], row["relevant"]) == (["d1"], ["d1"])
 
 
+def test_a_call_of_promptfoo_that_failed(tmp_path: Path) -> None:
+    """As promptfoo 0.121 writes it: without a response, and the error where that of an assertion is."""
+    content = json.loads(json.dumps(FILES["promptfoo"][0]))
+    (answered,) = content["results"]["results"]
+    failed = {name: value for name, value in answered.items() if name != "response"}
+    content["results"]["results"] += [failed | {"id": "r2", "failureReason": 2, "error": "Python error: no index"}]
+    evaluation, _ = read(tmp_path, content)
+    assert evaluation.rows["error"].to_pylist() == [None, "Python error: no index"]
+    assert evaluation["token_f1"].n_not_scored == {"target_error": 1}
+
+
 def test_a_mapping_of_the_user_s_comes_first(tmp_path: Path) -> None:
     _, row = read(tmp_path, FILES["deepeval"][0], columns={"contexts": "context"})
     assert (row["contexts"], row["answer"]) == (["ideal"], ANSWER)
@@ -151,6 +168,52 @@ def test_openinference_spans_are_one_row_for_each_trace(flat: bool) -> None:
     assert (row["contexts"], row["retrieved"], row["latency_ms"]) == ([PASSAGE], ["d1"], 2000.0)
     assert json.loads(row["context_details"]) == [{"id": "d1", "score": 0.5}]
     assert "read as OpenInference spans: a row for each trace" in evaluation.summary["notes"][0]
+
+
+MODEL = {"openinference.span.kind": "LLM", "llm.output_messages.0.message.content": ANSWER}
+#: Input, output and kind of a trace's first span as the instrumentations write them, its other span, and the answer.
+TRACES: dict[str, tuple[Any, Any, str, dict[str, Any], str | None]] = {
+    "langchain: a message": (
+        QUESTION, {"type": "ai", "data": {"content": ANSWER, "type": "ai", "name": None}}, "CHAIN", {}, ANSWER,
+    ),
+    "langchain: a dict": (
+        {"question": QUESTION}, {"question": QUESTION, "context": [{"id": "d1"}], "answer": ANSWER}, "CHAIN", {},
+        ANSWER,
+    ),
+    "langchain: a retriever": (QUESTION, {"documents": [{"id": "d1", "page_content": PASSAGE}]}, "RETRIEVER", {}, None),
+    "llama_index: a retriever": (QUESTION, ["<NodeWithScore(node=TextNode(id_=d1))>"], "RETRIEVER", {}, None),
+    "haystack: a pipeline": (
+        {"data": {"retriever": {"query": QUESTION}, "prompt": {"question": QUESTION}}},
+        {"llm": {"replies": ["ChatMessage(_role=<ChatRole.ASSISTANT>)"]}}, "CHAIN", MODEL, ANSWER,
+    ),
+    "haystack: a retriever in a pipeline": (
+        {"data": {"retriever": {"query": QUESTION}}}, {"retriever": {"documents": ["Document(id=d1)"]}}, "CHAIN", {},
+        None,
+    ),
+    "openai: a model alone": (
+        {"messages": [{"role": "user", "content": QUESTION}], "model": "m"}, {"choices": [], "model": "m"}, "LLM",
+        {**MODEL, "llm.input_messages.0.message.content": QUESTION}, ANSWER,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_inputs_and_outputs_that_are_objects(name: str) -> None:
+    question, output, kind, other, answer = TRACES[name]
+    attributes = {
+        "openinference.span.kind": kind,
+        "input.value": question if isinstance(question, str) else json.dumps(question),
+        "output.value": json.dumps(output),
+    }
+    documents = {"retrieval.documents.0.document.content": PASSAGE} if kind == "RETRIEVER" else {}
+    trace: list[dict[str, Any]]
+    trace = [{"context": {"trace_id": "t1"}, "parent_id": None, "attributes": {**other, **attributes, **documents}}]
+    trace += [{"context": {"trace_id": "t1"}, "parent_id": "s1", "attributes": other}] if other else []
+    (row,) = evaluate(trace, metrics="abstention_correct").rows.to_pylist()
+    assert (row["question"], row["answer"]) == (QUESTION, answer)
+    if documents:
+        assert row["contexts"] == [PASSAGE]
+        assert row.get("retrieved") == (["d1"] if "langchain" in name else None), "the ids are in the output"
 
 
 def test_spans_that_ragmeter_exports_are_read_again(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 import types
 from pathlib import Path
@@ -182,6 +183,8 @@ class Client:
 
 def test_figures_in_mlflow(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", types.SimpleNamespace(MlflowClient=Client))
+    monkeypatch.setattr(os, "environ", {**os.environ})
+    os.environ.pop("MLFLOW_DISABLE_TELEMETRY", None)
     [place] = ragmeter.export("r", "mlflow", tracking_uri="http://localhost:5000", output_dir=runs)
     assert place == "http://localhost:5000, run abc"
     logged = Client.last
@@ -191,6 +194,7 @@ def test_figures_in_mlflow(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert logged["params"]["target.kind"] == "python"
     assert set(logged["texts"]) == {"summary.json", "manifest.json"}
     assert "capital?" not in json.dumps(logged)  # no questions, no answers
+    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true", "MLflow sends what is used to its makers"
 
 
 def test_names_that_mlflow_takes() -> None:
@@ -218,6 +222,11 @@ def test_mlflow_that_is_missing_or_refuses(runs: Path, monkeypatch: pytest.Monke
     with pytest.raises(OutputError, match="did not take the run: RuntimeError: no such server http://host/") as error:
         ragmeter.export("r", "mlflow", tracking_uri="http://me:secret@host/", output_dir=runs)
     assert "secret" not in str(error.value)
+    with pytest.raises(OutputError, match="name a server, or sqlite"):
+        ragmeter.export("r", "mlflow", tracking_uri="./mlruns", output_dir=runs)
+    monkeypatch.setattr("ragmeter.show.exports.mlflow.find_spec", lambda name: None)
+    with pytest.raises(OutputError, match="for a database: pip install mlflow"):
+        ragmeter.export("r", "mlflow", tracking_uri="sqlite:///x.db", output_dir=runs)
 
 
 def test_mistakes(runs: Path) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from ragmeter import evaluate
+
 PYTHON = os.environ.get("RAGMETER_RAG_PYTHON", "")
 SCRIPT = Path(__file__).parent / "real_libraries.py"
 BOTH = ["What is the capital of France?", "What is the capital of Italy?"]
@@ -22,13 +24,18 @@ FRENCH, ITALIAN = "Paris is the capital of France.", "Rome is the capital of Ita
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not PYTHON, reason="RAGMETER_RAG_PYTHON names no Python")]
 
 
-@functools.cache
-def results(library: str) -> dict[str, Any]:
+def run_script(*command: str | Path) -> str:
+    """What a script prints with those libraries."""
     source = SCRIPT.parent.parent.parent / "src"
     environment = {**os.environ, "PYTHONPATH": str(source), "HAYSTACK_TELEMETRY_ENABLED": "False"}
-    done = subprocess.run([PYTHON, SCRIPT, library], capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run([PYTHON, *command], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
-    systems: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return done.stdout
+
+
+@functools.cache
+def results(library: str) -> dict[str, Any]:
+    systems: dict[str, Any] = json.loads(run_script(SCRIPT, library).splitlines()[-1])
     for name, system in systems.items():
         assert system["error"] == [None, None], (name, system)
     return systems
@@ -80,3 +87,12 @@ def test_haystack() -> None:
         assert all(len(json.loads(scores)) == 2 for scores in systems[name]["retrieved_scores"]), name
     assert systems["chat"]["answer"] == BOTH
     assert systems["retriever"]["answer"] == [None, None]
+
+
+@pytest.mark.parametrize("library", ["langchain", "llama_index", "haystack"])
+def test_spans_of_openinference(library: str, tmp_path: Path) -> None:
+    run_script(SCRIPT.with_name("real_spans.py"), library, tmp_path / "spans.jsonl")
+    (row,) = evaluate(tmp_path / "spans.jsonl", metrics="abstention_correct").rows.to_pylist()
+    assert (row["question"], row["answer"]) == (BOTH[0], "Paris")
+    assert (row["contexts"], row["retrieved"]) == ([FRENCH], ["fr"])
+    assert row["latency_ms"] > 0

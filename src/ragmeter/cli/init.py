@@ -15,6 +15,8 @@ from ragmeter.io.write import dumps, replacing
 SCHEMA = "ragmeter.schema.json"
 #: What a file has that can be scored as it is.
 _SCORED = ({"answer", "reference"}, {"retrieved", "relevant"})
+#: Stands in the file until the user names a system.
+_TARGET = "mypkg.rag:pipeline"
 _DESCRIPTION = f"""\
 Look at a file of questions, or of answers, and write a {FILE} for it; beside it {SCHEMA}, by which editors complete
 and check its keys.
@@ -48,7 +50,7 @@ def run(argv: Sequence[str]) -> int:
         project.write_text(text, encoding="utf-8")
         described.write_text(dumps(schema(), indent=2) + "\n", encoding="utf-8")
     print(f"written: {chosen.output}, {chosen.output.with_name(SCHEMA)}")
-    next_step = "next" if chosen.target or has_answers else "name your system in it, then"
+    next_step = "next" if chosen.target or has_answers else f"name your system in it, in place of {_TARGET}, then"
     print(f"{next_step}: ragmeter run")
     return 0
 
@@ -67,7 +69,7 @@ def _text(path: str, columns: set[str], target: str | None, mapping: dict[str, s
     metrics = _metrics(columns, has_answers=has_answers)
     data = [] if has_answers else [f"dataset = {_toml(path)}"]
     data += [f"column = {{ {', '.join(f'{_toml(k)} = {_toml(v)}' for k, v in mapping.items())} }}"] if mapping else []
-    kind = f"results = {_toml(path)}" if has_answers else f"target = {_toml(target or 'mypkg.rag:pipeline')}"
+    kind = f"results = {_toml(path)}" if has_answers else f"target = {_toml(target or _TARGET)}"
     lines = [
         f"#:schema ./{SCHEMA}",
         "# `ragmeter run` does all of this. Each option of the commands has its key: --workers is workers. At the top",
@@ -106,7 +108,8 @@ def _metrics(columns: set[str], *, has_answers: bool) -> list[str]:
     if not metrics:
         raise UsageError(
             "the file has neither gold answers nor gold documents",
-            hint="name their column: --column reference=YOURS, or --column relevant=YOURS",
+            hint=f"the columns are {', '.join(sorted(columns))}; name the right one: --column reference=ITS_NAME, or "
+            "--column relevant=ITS_NAME",
         )
     return metrics
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ CHARACTERS = 16_000_000
 _CELLS = 4_000_000
 #: The most columns of a table, as in a spreadsheet. Rows that each have a key of their own would fill any memory.
 MAX_COLUMNS = 16_384
+#: Names of data whose rows are no lines; data in memory has a name without an ending.
+_NO_LINES = re.compile(r"\.(json|parquet)(\.(gz|zst|zstd))?$|^[^./\\]+$", re.IGNORECASE)
 
 
 def batches_of_records(records: Iterable[tuple[int, int, Mapping[str, Any]]], name: str) -> Iterator[Batch]:
@@ -37,6 +40,12 @@ def numbered(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, int, M
     """Rows that are in memory already, each with its number and the size of its texts."""
     for number, record in enumerate(records, 1):
         yield number, sum(len(value) for value in record.values() if isinstance(value, str)), record
+
+
+def row_place(file: str, number: int) -> dict[str, Any]:
+    """Where a row is, for an error: its line, or its number in JSON documents, Parquet files and memory."""
+    unit = "row" if _NO_LINES.search(file) else "line"
+    return {"file": file, unit: number}
 
 
 def _columns(rows: list[Mapping[str, Any]], lines: list[int], name: str) -> Iterator[Batch]:

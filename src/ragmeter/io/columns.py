@@ -14,7 +14,7 @@ from itertools import chain
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
 from ragmeter.hints import column_option, option
-from ragmeter.io.batches import check_columns
+from ragmeter.io.batches import check_columns, row_place
 from ragmeter.io.cells import CellError, NotAListError, as_list, as_number, as_text, is_clean, shown, texts_of
 from ragmeter.io.objects import Passages, read_documents, read_gold_documents, read_passages
 from ragmeter.io.openinference import NOTE, has_spans, rows_of_spans
@@ -163,7 +163,7 @@ class Typed:
         for value, line in zip(column, batch.lines, strict=True):
             if isinstance(value, dict | list | tuple | set):
                 kind = "an object" if isinstance(value, dict) else "a list"
-                raise InputError(f"{title!r} is {kind}, a text is expected", file=self.name_of(batch), line=line)
+                raise InputError(f"{title!r} is {kind}, a text is expected", **row_place(self.name_of(batch), line))
 
     def _numbers(self, column: Column, title: str, batch: Batch) -> Column:
         """Each cell as a number; an error names the line of the first that is not."""
@@ -173,7 +173,7 @@ class Typed:
                 numbers.append(as_number(value))
             except ValueError:
                 raise InputError(
-                    f"column {title!r}: {shown(value)} is not a number", file=self.name_of(batch), line=line
+                    f"column {title!r}: {shown(value)} is not a number", **row_place(self.name_of(batch), line)
                 ) from None
         return numbers
 
@@ -187,8 +187,7 @@ class Typed:
                 is_list = isinstance(error, NotAListError)
                 raise InputError(
                     f"column {title!r}: {error.message}",
-                    file=self.name_of(batch),
-                    line=line,
+                    **row_place(self.name_of(batch), line),
                     hint="write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']" if is_list else "",
                 ) from None
         return cells

@@ -11,6 +11,8 @@ from ragmeter.io.titles import is_title
 ROW_KEYS = ("results", "rows", "data", "records", "testCases", "test_cases", "examples")
 #: The key under which OpenTelemetry's JSON has its spans, in a document or in each line.
 SPANS = "resourceSpans"
+#: What promptfoo calls a failure of the system, and not of an assertion.
+_CALL_FAILED = 2
 Say = Callable[[str], None]
 
 
@@ -20,7 +22,9 @@ def rows_in(document: Mapping[str, Any], say: Say) -> Any:
     If all its values are texts and none of its keys is the title of a column, they are qids with their answers.
     """
     if isinstance(inner := document.get("results"), dict) and _holds_rows(inner.get("results")):
-        return inner["results"]  # promptfoo
+        return [_with_failed_call(row) for row in inner["results"]]
+    if isinstance(inner := document.get("testRunData"), dict):
+        return rows_in(inner, say)  # DeepEval's last test run
     if _holds_rows(document.get(SPANS)):
         return spans_in(document)
     if (table := _split_table(document)) is not None:
@@ -37,6 +41,13 @@ def rows_in(document: Mapping[str, Any], say: Say) -> Any:
         say("read as predictions, as SQuAD's are: each key is a qid, each value an answer")
         return [{"qid": qid, "answer": answer} for qid, answer in document.items()]
     return [document]
+
+
+def _with_failed_call(row: Any) -> Any:
+    """A row of promptfoo with the error of a call that failed; `error` alone may also be an assertion that failed."""
+    if not isinstance(row, dict) or row.get("failureReason") != _CALL_FAILED or row.get("response"):
+        return row
+    return row | {"response": {"error": row.get("error")}}
 
 
 def _split_table(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:

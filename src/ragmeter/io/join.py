@@ -14,7 +14,7 @@ import numpy as np
 
 from ragmeter.errors import ColumnError, InputError
 from ragmeter.hints import column_option
-from ragmeter.io.batches import ROWS
+from ragmeter.io.batches import ROWS, row_place
 from ragmeter.io.columns import Typed
 from ragmeter.table import GOLD_COLUMNS, NO_RESULT, QID, Batch, Column
 
@@ -182,14 +182,13 @@ def nothing_in_common(results: str, reference: str, ours: Sequence[str], theirs:
 
 def no_qid(batch: Batch, typed: Typed) -> InputError:
     line = batch.lines[batch.columns[QID].index(None)]
-    return InputError("the qid is missing", file=typed.name_of(batch), line=line)
+    return InputError("the qid is missing", **row_place(typed.name_of(batch), line))
 
 
 def duplicate(qid: str, file: str, line: int) -> InputError:
     return InputError(
         f"the qid {qid!r} appears here for the second time",
-        file=file,
-        line=line,
+        **row_place(file, line),
         hint="each row needs its own qid; if another column is unique, add " + column_option("qid", "ITS_NAME"),
     )
 

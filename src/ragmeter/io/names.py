@@ -36,8 +36,8 @@ def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
 
 
 def plain_name(text: str) -> str:
-    """A name made from a file's name; its braces are not fields."""
-    return re.sub(r"[{}]", "_", text)
+    """A name made from a file's name; its braces are not fields, and a run is not hidden as the file may be."""
+    return re.sub(r"[{}]", "_", text).lstrip(".")
 
 
 def run_of_leftover(name: str) -> str | None:

@@ -1,19 +1,20 @@
 """Spans of OpenInference, as Phoenix exports them: one row for each trace.
 
 The question and the answer are the input and the output of the trace's first span without a parent, the contexts are
-the documents of its retrievers, or of the last reranker.
+the documents of its retrievers, or of the last reranker. Where input and output are objects, as LangChain and Haystack
+have them, the text under a usual key is taken, or what the model was asked and said.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from ragmeter.io.batches import batches_of_records, numbered
-from ragmeter.io.paths import split_path, value_at
+from ragmeter.io.paths import decoded, split_path, value_at
+from ragmeter.io.tools import ANSWER_KEYS, QUESTION_KEYS
 from ragmeter.passages import is_object
 from ragmeter.table import Batch
 
@@ -22,6 +23,11 @@ _PARENT = ("parent_id", "parentId", "parent_span_id")
 _KIND = ("attributes.openinference.span.kind", "span_kind")
 _INPUT, _OUTPUT = "attributes.input.value", "attributes.output.value"
 _RETRIEVED, _RERANKED = "attributes.retrieval.documents", "attributes.reranker.output_documents"
+_ASKED, _SAID = "attributes.llm.input_messages", "attributes.llm.output_messages"
+#: Spans that find documents, and answer nothing.
+_FINDS = ("RETRIEVER", "RERANKER", "EMBEDDING")
+#: Objects in an input or output are looked into so far.
+_DEPTH = 4
 #: OpenTelemetry has no lists of objects: `retrieval.documents.0.document.content`.
 _FLAT = re.compile(r"(\d+)\.(.+)")
 NOTE = f"read as OpenInference spans: a row for each trace, question={_INPUT}, answer={_OUTPUT}, contexts={_RETRIEVED}"
@@ -56,6 +62,7 @@ class _Span:
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._columns = columns
         self.begin = str(self.at("start_time") or "")
+        self.kind = str(self.first(_KIND))
 
     def at(self, path: str) -> Any:
         parts = split_path(path, list(self._columns))
@@ -80,16 +87,30 @@ class _Span:
                 items.setdefault(int(match[1]), {})[match[2]] = value
         return [items[place] for place in sorted(items)]
 
+    def retrieved(self) -> list[Any]:
+        """The documents of a retriever. LangChain's have their ids in the output alone."""
+        documents = self.documents(_RETRIEVED)
+        output = decoded(self.at(_OUTPUT)) if documents and self.kind in _FINDS else None
+        listed = output.get("documents") if isinstance(output, Mapping) else None
+        if any("document.id" in document for document in documents) or not isinstance(listed, list):
+            return documents
+        return listed if len(listed) == len(documents) and all(map(is_object, listed)) else documents
+
+    def last_message(self, path: str) -> Any:
+        """The text of the last message of a model's span; None if there is none."""
+        messages = self.documents(path)
+        return messages[-1].get("message.content") if messages else None
+
 
 def _row(trace: str, spans: Sequence[_Span]) -> dict[str, Any]:
     spans = sorted(spans, key=lambda span: span.begin)
     root = next((span for span in spans if span.first(_PARENT) is None), spans[0])
     reranked = [documents for span in spans if (documents := span.documents(_RERANKED))]
-    retrieved = [document for span in spans for document in span.documents(_RETRIEVED)]
+    retrieved = [document for span in spans for document in span.retrieved()]
     row = {
         "qid": trace,
-        "question": _text(root.at(_INPUT)),
-        "answer": _text(root.at(_OUTPUT)),
+        "question": _text(root.at(_INPUT), QUESTION_KEYS, root.last_message(_ASKED)),
+        "answer": _answer(root, spans),
         "contexts": reranked[-1] if reranked else retrieved,
         "latency_ms": _milliseconds(root),
     }
@@ -99,16 +120,33 @@ def _row(trace: str, spans: Sequence[_Span]) -> dict[str, Any]:
     return row if session is None else {**row, "session_id": session}
 
 
-def _text(value: Any) -> Any:
-    """A value; of a JSON object that has a single text, that text."""
-    if isinstance(value, str) and value.lstrip().startswith("{"):
-        try:
-            inner = json.loads(value)
-        except ValueError:
-            return value
-        texts = [text for text in inner.values() if isinstance(text, str)]
-        return texts[0] if len(texts) == 1 else value
-    return value
+def _answer(root: _Span, spans: Sequence[_Span]) -> Any:
+    """What the trace answered; None of one that only found documents."""
+    output = root.at(_OUTPUT)
+    messages = [message for span in spans if (message := span.last_message(_SAID)) is not None]
+    finds_only = root.kind in _FINDS or (not messages and _value_under(decoded(output), ("documents",), list))
+    return None if finds_only else _text(output, ANSWER_KEYS, messages[-1] if messages else None)
+
+
+def _text(value: Any, keys: Sequence[str], message: Any) -> Any:
+    """A value; of an object the text under one of the keys, else the message, else the only text that it has."""
+    inner = decoded(value)
+    if not isinstance(inner, Mapping):
+        return value
+    text = _value_under(inner, keys, str)
+    if text is not None or message is not None:
+        return message if text is None else text
+    texts = [text for text in inner.values() if isinstance(text, str)]
+    return texts[0] if len(texts) == 1 else value
+
+
+def _value_under(value: Any, keys: Sequence[str], kind: type, depth: int = _DEPTH) -> Any:
+    """What an object has under the first of the keys and of this kind; else what an object in it has."""
+    if not isinstance(value, Mapping) or not depth:
+        return None
+    texts = (value[key] for key in keys if isinstance(value.get(key), kind))
+    inner = (_value_under(item, keys, kind, depth - 1) for item in value.values())
+    return next((text for text in (*texts, *inner) if text is not None), None)
 
 
 def _milliseconds(span: _Span) -> float | None:

@@ -88,8 +88,8 @@ def open_part(part: Part, reading: Reading, *, is_data_set: bool) -> Source:
 
 def _named(error: InputError, part: Part) -> InputError:
     """The same error with the piece of the file, from whose beginning lines are counted."""
-    message = error.message.removeprefix(f"{error.file}, line {error.line}: ").removeprefix(f"{error.file}: ")
-    return InputError(message, file=part.name, line=error.line, hint=error.hint)
+    message = error.message.removeprefix(f"{error.place}: ")
+    return InputError(message, file=part.name, line=error.line, row=error.row, hint=error.hint)
 
 
 def _cut_file(file: DataFile, reading: Reading, most: int) -> Iterator[_Piece]:

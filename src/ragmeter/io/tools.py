@@ -17,8 +17,8 @@ from ragmeter.table import LIST_COLUMNS, Batch
 Recognise = Callable[[frozenset[str]], Mapping[str, str]]
 #: So many rows are looked at to see whether a path leads anywhere.
 _LOOKED_AT = 200
-_QUESTION_KEYS = ("question", "query", "input", "user_input", "prompt", "text")
-_ANSWER_KEYS = ("answer", "output", "response", "generated_answer", "result", "text", "content")
+QUESTION_KEYS = ("question", "query", "input", "user_input", "prompt", "text")
+ANSWER_KEYS = ("answer", "output", "response", "generated_answer", "result", "text", "content")
 _GOLD_KEYS = ("reference", "expected", "expected_answer", "expected_output", "expected_response", "ground_truth")
 _CONTEXT_KEYS = ("contexts", "context", "retrieved_contexts", "documents", "source_documents", "retrieved_docs")
 
@@ -47,13 +47,13 @@ class Tool:
 
 
 _CONTAINERS = {
-    "question": (*_under("inputs", _QUESTION_KEYS), "inputs"),
-    "answer": (*_under("outputs", _ANSWER_KEYS), "outputs", "predictions"),
+    "question": (*_under("inputs", QUESTION_KEYS), "inputs"),
+    "answer": (*_under("outputs", ANSWER_KEYS), "outputs", "predictions"),
     "contexts": (*_under("outputs", _CONTEXT_KEYS), "retrieved_context"),
     "retrieved": ("outputs.retrieved", "outputs.retrieved_ids", "outputs.doc_ids", "retrieved_doc_ids"),
     "reference": (
-        *_under("reference_outputs", (*_GOLD_KEYS, *_ANSWER_KEYS)),
-        *_under("expectations", (*_GOLD_KEYS, *_ANSWER_KEYS)),
+        *_under("reference_outputs", (*_GOLD_KEYS, *ANSWER_KEYS)),
+        *_under("expectations", (*_GOLD_KEYS, *ANSWER_KEYS)),
         "reference_outputs",
         "targets",
         "ground_truth",
@@ -61,7 +61,7 @@ _CONTAINERS = {
 }
 _EXAMPLES = {
     "question": _CONTAINERS["question"],
-    "reference": (*_CONTAINERS["reference"], *_under("outputs", (*_GOLD_KEYS, *_ANSWER_KEYS)), "outputs"),
+    "reference": (*_CONTAINERS["reference"], *_under("outputs", (*_GOLD_KEYS, *ANSWER_KEYS)), "outputs"),
 }
 _INPUT_OUTPUT = {"question": ("input.question", "input.query", "input"), "answer": ("output.answer", "output")}
 
@@ -70,7 +70,7 @@ TOOLS = (
         "promptfoo's results",
         (frozenset({"vars", "response"}), frozenset({"vars", "testCase"})),
         {
-            "question": _under("vars", _QUESTION_KEYS),
+            "question": _under("vars", QUESTION_KEYS),
             "answer": ("response.output.answer", "response.output", "output"),
             "reference": _under("vars", (*_GOLD_KEYS, "answer")),
             "contexts": (*_under("response.metadata", _CONTEXT_KEYS), *_under("vars", _CONTEXT_KEYS)),
@@ -116,8 +116,8 @@ TOOLS = (
         "MLflow's requests and responses",
         (frozenset({"request", "response"}), frozenset({"request", "expected_response"})),
         {
-            "question": (*_under("request", _QUESTION_KEYS), "request.messages[0].content", "request"),
-            "answer": (*_under("response", _ANSWER_KEYS), "response.choices[0].message.content", "response"),
+            "question": (*_under("request", QUESTION_KEYS), "request.messages[0].content", "request"),
+            "answer": (*_under("response", ANSWER_KEYS), "response.choices[0].message.content", "response"),
             "reference": ("expected_response",),
             "contexts": ("retrieved_context",),
             "relevant": ("expected_retrieved_context",),
@@ -126,7 +126,7 @@ TOOLS = (
     Tool(
         "inputs and outputs",
         (frozenset({"input", "output"}), frozenset({"input", "expected"})),
-        {**_INPUT_OUTPUT, "reference": (*_under("expected", _ANSWER_KEYS), *_GOLD_KEYS, "expectedOutput", "ideal")},
+        {**_INPUT_OUTPUT, "reference": (*_under("expected", ANSWER_KEYS), *_GOLD_KEYS, "expectedOutput", "ideal")},
         {"question": _INPUT_OUTPUT["question"], "reference": (*_GOLD_KEYS, "expectedOutput", "ideal", "output")},
     ),
     Tool(

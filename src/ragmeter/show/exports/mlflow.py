@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from ragmeter.errors import MissingExtraError, OutputError, describe
@@ -13,10 +15,12 @@ from ragmeter.runs.run import Run
 #: The most characters of a parameter that all versions of MLflow take, and of a name.
 _LONGEST, _LONGEST_NAME = 500, 250
 _NOT_TAKEN = re.compile(r"[^\w\-. :/]", re.ASCII)
+_DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
 
 
 def log_to_mlflow(run: Run, tracking_uri: str, experiment: str | None) -> str:
     """Log a run, and return where: the address and MLflow's id of it."""
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # when imported, it reports to its makers
     try:
         from mlflow import MlflowClient
     except ImportError:
@@ -36,9 +40,20 @@ def log_to_mlflow(run: Run, tracking_uri: str, experiment: str | None) -> str:
         client.set_terminated(identity)
     except Exception as error:  # the library raises errors of its own and of whatever it is built upon
         raise OutputError(
-            _without_password(f"MLflow at {tracking_uri} did not take the run: {describe(error)}")
+            _without_password(f"MLflow at {tracking_uri} did not take the run: {describe(error)}"),
+            hint=_hint(tracking_uri),
         ) from None
     return f"{_without_password(tracking_uri)}, run {identity}"
+
+
+def _hint(tracking_uri: str) -> str:
+    """What MLflow of today needs for an address of this kind."""
+    scheme = tracking_uri.partition("://")[0].partition("+")[0] if "://" in tracking_uri else "file"
+    if scheme in _DATABASES and find_spec("sqlalchemy") is None:
+        return "mlflow-skinny reaches servers only; for a database: pip install mlflow"
+    if scheme == "file":
+        return "MLflow 3 takes no folder unless MLFLOW_ALLOW_FILE_STORE=true: name a server, or sqlite:///mlflow.db"
+    return ""
 
 
 def _without_password(text: str) -> str:
