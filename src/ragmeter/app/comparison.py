@@ -8,7 +8,7 @@ from typing import Any
 
 from ragmeter.analysis.comparing import Comparison, Pair, compare
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import command, field, options, table
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.io.write import RUNS
@@ -131,7 +131,7 @@ def _pair(pair: Pair) -> Markup:
     """Two runs: the sentence, each metric's difference, slices that say otherwise, and movers."""
     rows = [
         [
-            text(titled(name, result.direction)),
+            breakable(titled(name, result.direction)),
             numbers.number(result.mean_a),
             numbers.number(result.mean_b),
             numbers.signed(result.difference),
