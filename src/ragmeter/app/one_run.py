@@ -187,7 +187,7 @@ def _sortable(run: Run, name: str, wish: Wish) -> Markup:
     descending = wish.sort == name and not wish.descending
     arrow = "" if wish.sort != name else " ↓" if wish.descending else " ↑"
     where = address("run", run.name, **wish.as_query(sort=name, descending=descending, page=1)) + "#rows-title"
-    return link(joined(breakable(name), arrow), where)
+    return link(joined(breakable(name), arrow), where, class_="sort")
 
 
 def _answer(answer: str | None) -> Markup:
