@@ -71,7 +71,7 @@ def _direction(entries: Sequence[RunEntry], name: str) -> str:
 
 def _sortable(name: str, label: Content, query: Mapping[str, str]) -> Markup:
     sorts = query.get("sort", "created") == name
-    return link(label, address(**{**query, "sort": name}), aria_current="true" if sorts else None, class_="sort")
+    return link(label, address(**{**query, "sort": name}), aria_current="true" if sorts else None, class_="sorts")
 
 
 def _search(query: Mapping[str, str]) -> Markup:

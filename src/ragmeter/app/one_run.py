@@ -129,7 +129,7 @@ def _filter(run: Run, database: Database, wish: Wish) -> Markup:
     hidden = [
         element("input", type="hidden", name=name, value=value)
         for name, value in wish.as_query(page=1).items()
-        if name in ("sort", "descending", "column", "value")
+        if name in ("sort", "descending", "column", "value") and value is not None
     ]
     part = element("p", text(f"{wish.column} = {wish.value}"), class_="chip") if wish.column else None
     low, high = ("" if value is None else f"{value:g}" for value in (wish.low, wish.high))
@@ -187,7 +187,7 @@ def _sortable(run: Run, name: str, wish: Wish) -> Markup:
     descending = wish.sort == name and not wish.descending
     arrow = "" if wish.sort != name else " ↓" if wish.descending else " ↑"
     where = address("run", run.name, **wish.as_query(sort=name, descending=descending, page=1)) + "#rows-title"
-    return link(joined(breakable(name), arrow), where, class_="sort")
+    return link(joined(breakable(name), arrow), where, class_="sorts")
 
 
 def _answer(answer: str | None) -> Markup:
