@@ -60,6 +60,7 @@ def test_what_a_judge_says_of_each_passage_stands_beside_it(tmp_path: Path) -> N
         text = words(client.page("/run/c/row/0"))
     assert "Fish is sold at the river. passage_relevance: irrelevant" in text
     assert "irrelevant&quot;" not in text
+    assert "Claims" not in text  # labels of passages are no claims
     assert "verdict WRONG" in text
     assert "outcome" not in text
 

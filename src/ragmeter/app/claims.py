@@ -24,11 +24,11 @@ _SIGNS = {
 
 
 def row_claims(run: Run, place: int) -> list[ClaimSet]:
-    """The sets of claims of a row."""
+    """The sets of claims of a row. What a judge says of each passage is shown beside the passage."""
     from ragmeter.metrics.offline.support import unsupported_words
 
     (sets,) = claim_sets(run, [place], unsupported_words=unsupported_words, most_made=1)
-    return sets
+    return [claim_set for claim_set in sets if _base(claim_set) != "passage_relevance"]
 
 
 def claims(sets: Sequence[ClaimSet]) -> Content:
@@ -60,7 +60,11 @@ def supported_in_passage(passage: str, sets: Sequence[ClaimSet]) -> list[Span]:
 
 
 def _is_of_answer(claim_set: ClaimSet) -> bool:
-    return claim_set.column.partition("[")[0] == "claims"
+    return _base(claim_set) == "claims"
+
+
+def _base(claim_set: ClaimSet) -> str:
+    return claim_set.column.partition("[")[0]
 
 
 def _place(answer: str, claim: str) -> Span:
