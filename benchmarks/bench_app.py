@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from common import BenchmarkError, progress, ragmeter_command, table
+from common import BenchmarkError, measure, progress, ragmeter_command, table
 
 from ragmeter.runs.writer import table_writer
 
@@ -28,6 +28,8 @@ _METRICS = (
     "cosine_similarity,meteor_score,average_score"
 )
 _REPEATS = 5
+#: Milliseconds of the clock, and of the server's CPU.
+Milliseconds = tuple[float, float]
 #: Rows of a row group, as an evaluation writes them.
 _GROUP = 16_384
 _FIRST_MS, _FILTER_MS, _MEMORY_MB = 1_000, 300, 400
@@ -46,11 +48,15 @@ _ASKED = (
     ("a row of a sorted run", "/run/big1/row/77777?sort=token_f1", _FILTER_MS),
     ("side by side", "/side-by-side?run=big1&run=big2", _FIRST_MS),
     ("side by side, got better", "/side-by-side?run=big1&run=big2&change=better&metric=token_f1", _FILTER_MS),
+    ("side by side, got worse", "/side-by-side?run=big1&run=big2&change=worse&metric=rouge_l_score", _FILTER_MS),
+    ("side by side, differ", "/side-by-side?run=big1&run=big2&change=differs&metric=meteor_score", _FILTER_MS),
     (
         "side by side, differ by more",
         "/side-by-side?run=big1&run=big2&change=differs&metric=token_f1&low=0.5",
         _FILTER_MS,
     ),
+    ("side by side, failed there", "/side-by-side?run=big1&run=big2&change=failed&metric=token_f1", _FILTER_MS),
+    ("side by side, page 50", "/side-by-side?run=big1&run=big2&change=worse&metric=token_f1&page=50", _FILTER_MS),
 )
 
 
@@ -66,17 +72,19 @@ def app(folder: Path, *, quick: bool) -> None:
         (
             what,
             *(f"{ms:,.0f}" for ms in first),
-            f"{median(times):,.0f}",
-            f"{min(times):,.0f}-{max(times):,.0f}",
+            f"{median(ms for ms, _ in later):,.0f}",
+            f"{median(cpu for _, cpu in later):,.0f}",
+            f"{max(ms for ms, _ in later):,.0f}",
             f"{target:,}",
         )
-        for (what, _, target), (first, times) in zip(_ASKED, taken, strict=True)
+        for (what, _, target), (first, later) in zip(_ASKED, taken, strict=True)
     ]
     table(
-        f"APP  two runs of {count:,} rows, ten metrics, {size:,.0f} MB each; milliseconds, median of {_REPEATS}; "
-        f"first: the first request, CPU: the server's; texts for searches took {prepared:,.1f} s of CPU after the "
-        f"first page; the server's memory at its peak: {memory:,.0f} MB (target: {_MEMORY_MB})",
-        ("what", "first", "(CPU)", "ms", "(range)", "target"),
+        f"APP  two runs of {count:,} rows, ten metrics, {size:,.0f} MB each; milliseconds of the clock and of the "
+        f"server's CPU; first: the first request, later: the median of {_REPEATS} more; texts for searches took "
+        f"{prepared:,.1f} s of CPU after the first page; the server's memory at its peak: {memory:,.0f} MB "
+        f"(target: {_MEMORY_MB})",
+        ("what", "first", "(CPU)", "later", "(CPU)", "slowest", "target"),
         lines,
     )
     n_small = 200 if quick else 2_000
@@ -84,22 +92,34 @@ def app(folder: Path, *, quick: bool) -> None:
     for number in range(n_small):
         shutil.copytree(large / "small", small / f"run{number}")
     with serving(small) as client:
-        (first, cpu), second = client.ask_with_cpu("/"), client.ask("/")
-    print(
-        f"{n_small:,} runs in the list: {first:,.0f} ms ({cpu:,.0f} of CPU), then {second:,.0f} ms "
-        f"(target: {_FIRST_MS:,})"
-    )
+        first, later = client.ask_with_cpu("/"), [client.ask_with_cpu("/") for _ in range(_REPEATS)]
+    listed = measure(ragmeter_command("runs", "--output-dir", str(small)))
+    wall, cpu = (median(part) for part in zip(*later, strict=True))
+    lines = [
+        ("the app's list", *(f"{ms:,.0f}" for ms in first), f"{wall:,.0f}", f"{cpu:,.0f}", f"{_FIRST_MS:,}"),
+        ("ragmeter runs", f"{listed.seconds * 1000:,.0f}", f"{listed.cpu_seconds * 1000:,.0f}", "", "", ""),
+    ]
+    table(f"APP  {n_small:,} runs", ("what", "first", "(CPU)", "later", "(CPU)", "target"), lines)
+    _compare(large)
 
 
-def measured(folder: Path) -> tuple[list[tuple[tuple[float, float], list[float]]], float, float]:
-    """For each thing that is asked the first time and the others, in milliseconds; what was prepared; the memory in MB.
+def _compare(folder: Path) -> None:
+    """The comparison of the two large runs, which their page makes where it is asked for."""
+    usage = measure(ragmeter_command("compare", "big1", "big2", "--metrics", "token_f1", "--output-dir", str(folder)))
+    print(f"ragmeter compare, one metric: {usage.seconds:,.1f} s ({usage.cpu_seconds:,.1f} of CPU)")
+
+
+def measured(folder: Path) -> tuple[list[tuple[Milliseconds, list[Milliseconds]]], float, float]:
+    """What each request takes the first time and later; seconds of CPU to prepare searches; the memory in MB.
 
     The texts for searches are written after the first page of a run, while a person looks at it.
     """
     with serving(folder) as client:
         client.ask("/run/big1")
         prepared = client.settled()
-        taken = [(client.ask_with_cpu(path), [client.ask(path) for _ in range(_REPEATS)]) for _, path, _ in _ASKED]
+        taken = [
+            (client.ask_with_cpu(path), [client.ask_with_cpu(path) for _ in range(_REPEATS)]) for _, path, _ in _ASKED
+        ]
         return taken, prepared, client.memory()
 
 

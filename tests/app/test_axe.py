@@ -106,7 +106,7 @@ def test_axe_finds_nothing_on_the_page_of_a_row(browser: Any, client: Client) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 360])
 def test_axe_finds_nothing_on_any_page(browser: Any, client: Client, scheme: str, width: int) -> None:
     visit = Visit(browser, client, color_scheme=scheme, viewport={"width": width, "height": 900})
     expect_nothing([problem for path in PAGES for problem in problems(visit, path)])

@@ -46,8 +46,8 @@ def test_any_test_and_alpha_kept_with_the_runs_and_as_a_command(folder: Path, cl
     assert client.post("/side-by-side/keep", run=["a", "b"], test="t", alpha="x").status == 400
     assert client.post("/side-by-side/keep", run="a", test="t", alpha="0.01").status == 400
     assert kept_comparison([Run(folder / "a"), Run(folder / "b")]) is None
-    answer = client.post("/side-by-side/keep", run=["a", "b"], test="t", alpha="0.01")
-    assert json.loads(answer.text)["next"] == "/side-by-side?run=a&run=b&test=t&alpha=0.01"
+    answer = client.post("/side-by-side/keep", run=["a", "b"], test="t", alpha="0.01", change="worse", low="0.2")
+    assert json.loads(answer.text)["next"] == "/side-by-side?run=a&run=b&change=worse&low=0.2&test=t&alpha=0.01"
     kept = (folder / "b" / "comparisons" / "a.json").read_text()
     again = words(client.page("/side-by-side?run=a&run=b"))  # what was kept is what is shown
     assert "Kept with the runs on" in again

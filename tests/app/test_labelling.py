@@ -70,6 +70,15 @@ def test_beginning_again_keeps_the_labels(client: Client) -> None:
     assert "1 of 20 labelled" in words(client.page(begin(client, n=5, seed=9)))
 
 
+def test_all_labelled_leads_back_and_says_what_calibration_takes(client: Client) -> None:
+    begin(client, n=2)
+    for place in range(2):
+        record(client, place, "correct")
+    page = client.page("/run/a/label?rater=Ann&blind=1")
+    assert "It takes at least 10 rows that are labelled correct or wrong; there are 2." in page
+    assert 'href="/run/a/label?rater=Ann&amp;blind=1&amp;place=1"' in page
+
+
 def test_calibrated_from_ten_labels_on(client: Client) -> None:
     begin(client)
     for place in range(12):

@@ -51,7 +51,8 @@ def client(folder: Path) -> Iterator[Client]:
 
 def words(page: str) -> str:
     """What a reader sees, roughly."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.partition("<body>")[2])).split())
+    body = page.partition("<body>")[2].replace("<wbr>", "")
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
 def test_all_runs_and_the_damaged_one(client: Client) -> None:
@@ -73,9 +74,11 @@ def test_search_among_runs(client: Client) -> None:
 
 
 def test_a_run_has_its_figures_failures_and_rows(client: Client) -> None:
-    text = words(client.page("/run/a"))
+    page = client.page("/run/a")
+    text = words(page)
     assert "1 to 50 of 120 rows" in text
-    assert "1 rows not scored: no_answer (the row has no answer); all metrics" in text
+    assert 'name="descending"' not in page
+    assert "1 row not scored: no_answer (the row has no answer); all metrics" in text
     assert "Harmonic mean of token precision and recall" in text
 
 
@@ -252,10 +255,16 @@ def test_claims_of_a_row_with_what_supports_them(tmp_path: Path) -> None:
     with serving(tmp_path) as client:
         page = client.page("/run/c/row/0")
     text = words(page)
-    assert re.search(r"The museum is in Lisbon\. ✓ supported 1", text)
+    assert re.search(r"1 The museum is in Lisbon\. ✓ supported passage 1", text)
     assert "○ not mentioned" in text
+    assert "near the river. ✓ supports claim 1" in text
+    assert 'href="#passage-1"' in page
+    assert 'id="passage-1"' in page
+    assert 'href="#claim-1"' in page
+    assert 'id="claim-1"' in page
+    assert "support_by_passages" not in text  # it is shown in words, and not as JSON
     assert '<mark class="unsupported">1950</mark>' in page
-    assert "nuggets by the answer It is small. (okay) · no support It is in Lisbon. ✓ support" in text
+    assert "# Claim by the answer 1 It is small. (okay) · no support 2 It is in Lisbon. ✓ support" in text
 
 
 def test_damaged_tags_are_an_error_of_the_page_and_not_of_the_server(tmp_path: Path) -> None:

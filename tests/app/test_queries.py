@@ -18,6 +18,7 @@ from ragmeter.app.orders import Orders
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.search_texts import SearchTexts
 from ragmeter.runs.run import Run
+from tests.make_runs import make_run
 
 ROWS: list[dict[str, Any]] = [
     {"qid": f"q{i}", "question": f"Straße {i}? (a+b) [x] 100%", "answer": "ab"[: i % 3], "reference": ["ab", "ÄB"]}
@@ -139,6 +140,20 @@ def test_of_a_repeated_qid_the_nth_rows_are_partners(qids: list[int], tmp_path: 
     before, after = (run.scores("edit_distance")[rows] for run, rows in zip(runs, (pairing.a, pairing.b), strict=True))
     worse = Database().side_by_side(runs, ChangedRows("edit_distance", "worse"), 1)
     assert 0 < worse.total == np.count_nonzero(after > before)
+
+
+def test_rows_that_changed_most_come_first(tmp_path: Path) -> None:
+    before, after = [0.5, 0.5, 0.1, np.nan, 1e99, 0.0], [0.6, 0.2, 0.2, 1.0, 0.0, 0.0]
+    runs = [make_run(tmp_path / name, {"score": scores}) for name, scores in (("a", before), ("b", after))]
+    database = Database()
+
+    def shown(change: str, threshold: float = 0.0) -> list[int]:
+        return database.side_by_side(runs, ChangedRows("score", change, threshold), 1).places
+
+    assert shown("better") == [0, 2]  # by 0.1 each, up to what floating-point numbers are
+    assert shown("worse") == [4, 1]
+    assert shown("differs") == [4, 1, 0, 2]
+    assert shown("differs", 0.2) == [4, 1]
 
 
 def _answered(path: Path, qids: list[int], letters: str) -> Run:

@@ -52,6 +52,27 @@ def test_unsupported_words_are_marked_in_the_answer_and_supported_ones_in_passag
     )
 
 
+def test_what_a_judge_says_of_each_passage_stands_beside_it(tmp_path: Path) -> None:
+    row = {**MUSEUM, "reference": "Lisbon", "contexts": [*MUSEUM["contexts"], "Fish is sold at the river."]}
+    judge = Judge(provider=FakeProvider("No"), check=False)
+    ragmeter.evaluate([row], metrics="llm_context_precision,llm_correct", judge=judge, run="c", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        text = words(client.page("/run/c/row/0"))
+    assert "Fish is sold at the river. passage_relevance: irrelevant" in text
+    assert "irrelevant&quot;" not in text
+    assert "Claims" not in text  # labels of passages are no claims
+    assert "verdict WRONG" in text
+    assert "outcome" not in text
+
+
+def test_why_a_judge_says_nothing(tmp_path: Path) -> None:
+    judge = Judge(provider=FakeProvider("Perhaps"), check=False)
+    rows = [{"qid": "1", "question": "Capital?", "reference": "Paris", "answer": "Lyon"}]
+    ragmeter.evaluate(rows, metrics="llm_correct", judge=judge, run="c", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        assert "verdict unparsable" in words(client.page("/run/c/row/0"))
+
+
 def test_without_claims_nothing_is_marked(tmp_path: Path) -> None:
     ragmeter.evaluate([{**MUSEUM, "reference": "x"}], metrics="token_f1", run="c", output_dir=tmp_path)
     with serving(tmp_path) as client:

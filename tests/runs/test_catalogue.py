@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from subprocess import PIPE
 
@@ -11,7 +12,8 @@ import pytest
 
 from ragmeter import evaluate
 from ragmeter.errors import BusyError, UnknownNameError
-from ragmeter.runs.catalogue import catalogue, remove_run
+from ragmeter.runs.catalogue import RunEntry, catalogue, remove_run
+from ragmeter.show.terminal.catalogue import show_runs
 
 ROWS = [{"qid": "1", "question": "Q", "answer": "a", "reference": "a"}, {"qid": "2", "answer": None, "reference": "b"}]
 
@@ -55,6 +57,21 @@ def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
     errors = {entry.name: entry.error for entry in catalogue(tmp_path)}
     assert errors["good"] == ""
     assert "summary.json" in errors["bad"]
+
+
+def test_many_runs_are_listed_without_looking_at_each_for_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    looked_at: list[str] = []
+
+    def headlines(entries: Sequence[RunEntry]) -> list[str]:
+        looked_at.extend(entry.name for entry in entries)
+        return []
+
+    monkeypatch.setattr("ragmeter.show.terminal.catalogue.headlines", headlines)
+    show_runs([RunEntry(name, Path(name)) for name in "abc"], "runs")
+    assert looked_at == ["a", "b", "c"]
+    assert "3 runs in runs/" in capsys.readouterr().out
 
 
 def test_folders_that_are_no_runs(tmp_path: Path) -> None:

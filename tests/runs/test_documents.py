@@ -66,7 +66,7 @@ def test_a_summary(change: Callable[[dict[str, Any]], Any], message: str, tmp_pa
         ("[1]", "it is not a JSON object"),
         ('{"metrics": ' + "[" * 100_000, "it is nested too deeply"),
         ('{"metrics": {}}', "metrics should be a list, got an object"),
-        ('{"metrics": [{}]}', r"metrics\[0\] is incomplete: it has no name"),
+        ('{"metrics": [{}]}', r"metrics\[0\] has no name"),
         ('{"asked": {"verdict": {"columns": []}}}', r"asked\.verdict\.columns is empty"),
         ('{"run": 5}', "run should be a text, got 5"),
     ],

@@ -161,5 +161,5 @@ def test_what_can_not_be_read_is_said(two: Path) -> None:
     with pytest.raises(InputError, match=r"summary\.json: can't be read: it is not a JSON object"):
         run.summary()
     (two / "a" / "summary.json").write_text('{"metrics": {"token_f1": {}}}')
-    with pytest.raises(InputError, match="token_f1 is incomplete"):
+    with pytest.raises(InputError, match="token_f1 has no mean"):
         run.metrics()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import field, figure, options, section, table, worded
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.show import numbers
@@ -27,7 +27,7 @@ def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Conten
     names = headlines(readable)
     titles: list[Content] = [element("span", wording.CHOOSE, class_="hidden")]
     titles += [_sortable(name, _SORTS[name], query) for name in ("name", "created", "n_rows")]
-    titles += [_sortable(name, titled(name, _direction(readable, name)), query) for name in names]
+    titles += [_sortable(name, breakable(titled(name, _direction(readable, name))), query) for name in names]
     titles += [wording.FAILED, wording.COST, _sortable("system", wording.SYSTEM, query), wording.DATA]
     rows = [_row(entry, names, query) for entry in readable[:n_shown]]
     more = f"{len(chosen):,} runs" if len(chosen) <= n_shown else f"the first {n_shown:,} of {len(chosen):,} runs"
@@ -69,9 +69,9 @@ def _direction(entries: Sequence[RunEntry], name: str) -> str:
     return next(str(entry.metrics[name]["direction"]) for entry in entries if name in entry.metrics)
 
 
-def _sortable(name: str, label: str, query: Mapping[str, str]) -> Markup:
+def _sortable(name: str, label: Content, query: Mapping[str, str]) -> Markup:
     sorts = query.get("sort", "created") == name
-    return link(label, address(**{**query, "sort": name}), aria_current="true" if sorts else None)
+    return link(label, address(**{**query, "sort": name}), aria_current="true" if sorts else None, class_="sorts")
 
 
 def _search(query: Mapping[str, str]) -> Markup:
@@ -97,18 +97,18 @@ def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> lis
         "input", type="checkbox", name="run", value=entry.name, aria_label=f"{wording.SIDE_BY_SIDE}: {entry.name}"
     )
     short = entry.data[:8]
+    data_set = joined(breakable(entry.data_file), " ", element("code", short))
+    created = [joined(element("span", part, class_="nowrap"), " ") for part in day(entry.created).split()]
     return [
         box,
         joined(link(text(entry.name), address("run", entry.name)), [_tag(tag, query) for tag in entry.tags]),
-        element("time", day(entry.created), datetime=entry.created, class_="nowrap"),
+        element("time", created, datetime=entry.created),
         f"{entry.n_rows:,}",
         *(figure(entry.metrics.get(name)) for name in names),
         f"{entry.n_failed:,}" if entry.n_failed else "",
         "" if entry.cost_usd is None else numbers.money(entry.cost_usd),
-        text(entry.system),
-        link(joined(text(entry.data_file), " ", element("code", short)), address(**{**query, "data": entry.data}))
-        if short
-        else "",
+        breakable(entry.system) if entry.system else "",
+        link(data_set, address(**{**query, "data": entry.data})) if short else "",
     ]
 
 

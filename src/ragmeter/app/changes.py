@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmeter.app.orders import Places
 from ragmeter.runs.run import Run
@@ -41,5 +42,17 @@ def changed(runs: Sequence[Run], partners: Places, chosen: ChangedRows) -> Place
         gain = first - last if runs[0].measure(chosen.metric).direction == "lower" else last - first
         size = _SIZES[chosen.change](gain)
         rows = np.flatnonzero(size > chosen.threshold)  # NaN is not more than anything
-        rows = rows[np.argsort(-size[rows], kind="stable")]
+        return _largest_first(rows, size[rows])
     return rows.astype(np.int32)
+
+
+def _largest_first(rows: npt.NDArray[np.int64], sizes: Scores) -> Places:
+    """Rows by size, equal ones in their order. To sort size and row as one number takes half as long as an argsort.
+
+    As float32, which a page shows no difference to, positive numbers are ordered as their bits are.
+    """
+    with np.errstate(over="ignore"):
+        inverted = ~sizes.astype(np.float32).view(np.uint32)
+    keys = inverted.astype(np.uint64) << np.uint64(32) | rows.astype(np.uint64)
+    keys.sort()
+    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)

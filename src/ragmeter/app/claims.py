@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim, claim_sets
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, element, joined, text
+from ragmeter.app.elements import Content, Markup, element, joined, link, text
 from ragmeter.app.layout import table
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED
 from ragmeter.runs.run import Run
@@ -24,11 +24,11 @@ _SIGNS = {
 
 
 def row_claims(run: Run, place: int) -> list[ClaimSet]:
-    """The sets of claims of a row."""
+    """The sets of claims of a row. What a judge says of each passage is shown beside the passage."""
     from ragmeter.metrics.offline.support import unsupported_words
 
     (sets,) = claim_sets(run, [place], unsupported_words=unsupported_words, most_made=1)
-    return sets
+    return [claim_set for claim_set in sets if _base(claim_set) != "passage_relevance"]
 
 
 def claims(sets: Sequence[ClaimSet]) -> Content:
@@ -60,7 +60,11 @@ def supported_in_passage(passage: str, sets: Sequence[ClaimSet]) -> list[Span]:
 
 
 def _is_of_answer(claim_set: ClaimSet) -> bool:
-    return claim_set.column.partition("[")[0] == "claims"
+    return _base(claim_set) == "claims"
+
+
+def _base(claim_set: ClaimSet) -> str:
+    return claim_set.column.partition("[")[0]
 
 
 def _place(answer: str, claim: str) -> Span:
@@ -70,14 +74,19 @@ def _place(answer: str, claim: str) -> Span:
 
 
 def _table(claim_set: ClaimSet) -> Markup:
-    caption = f"{claim_set.title}, {claim_set.by}"
-    columns: dict[str, list[Content]] = {claim_set.title: [_marked(claim) for claim in claim_set.claims]}
+    """The claims, numbered; those of the answer can be linked to by their number."""
+    caption = f"{claim_set.title.capitalize()}, {claim_set.by}"
+    kind = "claim" if _is_of_answer(claim_set) else None
+    columns: dict[str, list[Content]] = {
+        "#": [element("span", str(n), id=kind and f"{kind}-{n}") for n, _ in _numbered(claim_set)],
+        wording.CLAIM: [_marked(claim) for claim in claim_set.claims],
+    }
     if any(claim.by_passages or claim.passages for claim in claim_set.claims):
         columns[wording.BY_PASSAGES] = [_by_passages(claim) for claim in claim_set.claims]
     if any(claim.by_text for claim in claim_set.claims):
         columns[wording.BY_TEXT.format(text=claim_set.source)] = [_label(claim.by_text) for claim in claim_set.claims]
     titles, rows = list(columns), [list(cells) for cells in zip(*columns.values(), strict=True)]
-    return joined(element("h3", text(caption)), table(titles, rows, caption=caption))
+    return joined(element("h3", text(caption)), table(titles, rows, caption=caption, texts=(1,)))
 
 
 def _marked(claim: LabelledClaim) -> Markup:
@@ -114,15 +123,40 @@ def _together(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 
 
 def _by_passages(claim: LabelledClaim) -> Content:
-    """The label by all passages together and the ranks of those that have it; or a label for each passage."""
+    """The label by all passages together and those passages that say so; or a label for each passage."""
     if claim.by_passages is None:
-        return [element("div", _label(label), f" {rank}") for rank, label in claim.passages]
-    ranks = ", ".join(str(rank) for rank, label in claim.passages if label == claim.by_passages)
-    return [_label(claim.by_passages), f" {ranks}"]
+        return [element("div", _label(label), " ", _links("passage", [rank])) for rank, label in claim.passages]
+    ranks = [rank for rank, label in claim.passages if label == claim.by_passages]
+    return [_label(claim.by_passages), " ", _links("passage", ranks)]
 
 
-def _label(label: str | None) -> Content:
+def for_claims(rank: int, sets: Sequence[ClaimSet]) -> Content:
+    """Which claims of the answer a passage supports, and which it contradicts."""
+    of_answer = [(n, claim) for claim_set in sets if _is_of_answer(claim_set) for n, claim in _numbered(claim_set)]
+    lines = []
+    for label, verb in wording.FOR_CLAIMS.items():
+        claims_so_labelled = [n for n, claim in of_answer if (rank, label) in claim.passages]
+        if claims_so_labelled:
+            lines.append(element("p", _label(label, verb), " ", _links("claim", claims_so_labelled), class_="soft"))
+    return lines
+
+
+def _numbered(claim_set: ClaimSet) -> Iterator[tuple[int, LabelledClaim]]:
+    return enumerate(claim_set.claims, 1)
+
+
+def _links(kind: str, ranks: Sequence[int]) -> Content:
+    """Links to passages or claims of the same page, by their numbers."""
+    if not ranks:
+        return None
+    noun = wording.PARTS[kind][min(len(ranks), 2)]
+    links = [joined(", " if at else "", link(str(rank), f"#{kind}-{rank}")) for at, rank in enumerate(ranks)]
+    return element("span", noun, " ", links, class_="nowrap")
+
+
+def _label(label: str | None, words: str = "") -> Content:
     if not label:
         return None
     sign, kind = _SIGNS.get(label, ("·", "unsaid"))
-    return element("span", element("span", sign, " ", aria_hidden="true"), text(label), class_=f"support {kind}")
+    shown = text(words or label)
+    return element("span", element("span", sign, " ", aria_hidden="true"), shown, class_=f"support {kind}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragmeter.analysis.comparing import Comparison, Pair, compare
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import command, field, options, table
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.io.write import RUNS
@@ -24,6 +24,8 @@ from ragmeter.stats.confidence import AUTO, TESTS
 #: Runs with more rows are compared only where that is asked for: it may take seconds.
 _QUICK = 20_000
 _LONGEST = 200
+#: The fields of an address that choose rows.
+_ROWS_FIELDS = ("metric", "change", "low")
 #: What `ragmeter compare` does unless something else is chosen.
 _USUAL: dict[str, Any] = {
     "metrics": None, "test": TESTS[0], "alpha": 0.05, "slices": None, "draws": 9_999, "movers": 3,
@@ -54,13 +56,14 @@ def comparison_part(runs: Sequence[Run], query: Any) -> Content:
     return joined(form, _kept_note(kept, settings), pairs, _about(comparison), same)
 
 
-def keep(runs: Sequence[Run], test: str, alpha: str) -> str:
-    """Compare, and write the comparison beside the runs; returns the address that shows it."""
+def keep(runs: Sequence[Run], form: Mapping[str, Any]) -> str:
+    """Compare, and write the comparison beside the runs; returns the address that shows it with the same rows."""
     if not runs:
         raise UsageError("choose the runs to compare")
-    chosen = {"test": test, "alpha": alpha}
+    chosen = {name: str(form.get(name, "")) for name in ("test", "alpha")}
     compare(list(runs), **_settings(chosen), keep=True)
-    return address("side-by-side", run=[run.name for run in runs], **chosen)
+    rows = {name: str(form.get(name, "")) for name in _ROWS_FIELDS}
+    return address("side-by-side", run=[run.name for run in runs], **rows, **chosen)
 
 
 def _settings(chosen: Mapping[str, str]) -> dict[str, Any]:
@@ -91,9 +94,7 @@ def _form(names: Sequence[str], settings: Mapping[str, Any], query: Any) -> Mark
     """Which test, which alpha, and a button to keep the result."""
     hidden = [element("input", type="hidden", name="run", value=name) for name in names]
     hidden += [
-        element("input", type="hidden", name=name, value=query.get(name))
-        for name in ("metric", "change", "low")
-        if query.get(name)
+        element("input", type="hidden", name=name, value=query.get(name)) for name in _ROWS_FIELDS if query.get(name)
     ]
     alpha = element("input", type="number", name="alpha", value=given(settings["alpha"]), min="0", max="1", step="any")
     return element(
@@ -131,7 +132,7 @@ def _pair(pair: Pair) -> Markup:
     """Two runs: the sentence, each metric's difference, slices that say otherwise, and movers."""
     rows = [
         [
-            text(titled(name, result.direction)),
+            breakable(titled(name, result.direction)),
             numbers.number(result.mean_a),
             numbers.number(result.mean_b),
             numbers.signed(result.difference),

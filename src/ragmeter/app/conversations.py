@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.scores import score
 from ragmeter.errors import UnknownNameError
 from ragmeter.runs.conversations import TURN, turns_of
@@ -49,8 +49,8 @@ def _turn(run: Run, place: int, number: int, record: dict[str, Any]) -> Markup:
     references = record.get("reference") or []
     expected = " / ".join([references] if isinstance(references, str) else references)
     scores = [
-        joined(text(name), " ", score(record[name], record.get(outcome_column(name))), " ")
-        for name in run.row_metrics[:_MOST_METRICS]
+        joined(" · " if at else "", breakable(name), " ", score(record[name], record.get(outcome_column(name))))
+        for at, name in enumerate(run.row_metrics[:_MOST_METRICS])
     ]
     return element(
         "li",

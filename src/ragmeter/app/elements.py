@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from html import unescape
 from urllib.parse import quote, urlencode
 
 from ragmeter.show.texts import in_html
 
-_VOID = frozenset({"input", "meta", "link", "br", "hr"})
+_VOID = frozenset({"input", "meta", "link", "br", "hr", "wbr"})
+#: Where a name may be broken: after an underscore or a slash, before settings and endings; not before its arrow.
+_BREAKS = re.compile(r"(?<=[_/])|(?=[\[.])")
+_TAG = re.compile(r"<[^>]*>")
 
 
 class Markup(str):
@@ -49,6 +54,17 @@ def joined(*content: Content) -> Markup:
 def text(value: object, **attributes: str | int | bool | None) -> Markup:
     """A text from data. It is isolated, so that its direction of writing changes nothing around it."""
     return element("bdi", str(value), **attributes)
+
+
+def breakable(value: object) -> Markup:
+    """A name from data, such as that of a metric, which may be broken where it is too long for its column."""
+    first, *rest = _BREAKS.split(str(value).replace(" ", "\u00a0"))
+    return element("bdi", first, [[element("wbr"), part] for part in rest])
+
+
+def plain(content: Content) -> str:
+    """The text alone; where a name may be broken it has a space of no width."""
+    return unescape(_TAG.sub("", joined(content).replace("<wbr>", "\u200b")))
 
 
 def address(*parts: str | int, **query: object) -> str:

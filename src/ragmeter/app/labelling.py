@@ -6,7 +6,7 @@ import glob
 import hashlib
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -17,7 +17,7 @@ from ragmeter.app import wording
 from ragmeter.app.agreement import agreement_link
 from ragmeter.app.calibrating import calibration_part
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import command, field, options, worded
+from ragmeter.app.layout import command, field, options, section, worded
 from ragmeter.app.queries import Database
 from ragmeter.errors import UsageError
 from ragmeter.io.write import RUNS
@@ -95,7 +95,8 @@ def label_page(run: Run, labelling: Labelling, database: Database, query: Any) -
     status = element("p", wording.PROGRESS.format(done=done, total=len(sheet.rows)), " ", progress, id="progress")
     file = None if blind else command(_command(run, sheet, rater))
     if place is None:
-        done_note = element("p", wording.ALL_LABELLED, class_="note good")
+        back = _back(run, _fields(query), len(sheet.rows))
+        done_note = element("p", wording.ALL_LABELLED, " ", back, class_="note good")
         return [status, done_note, agreement_link(run, labelling.files(run)), _calibration(run, sheet, query), file]
     return [status, _row(run, database, sheet, place, query), _calibration(run, sheet, query), file]
 
@@ -145,7 +146,7 @@ def _columns(names: Sequence[str]) -> Markup:
 def _row(run: Run, database: Database, sheet: Sheet, place: int, query: Any) -> Markup:
     row = sheet.rows[place]
     rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
-    fields = {"rater": rater, "blind": int(blind), "metric": query.get("metric")}
+    fields = _fields(query)
     index = database.places_of(run, [row["qid"]])[row["qid"]]
     (record,) = run.records([index], ["question", "reference", "answer"])
     reference = record.get("reference") or []
@@ -153,7 +154,7 @@ def _row(run: Run, database: Database, sheet: Sheet, place: int, query: Any) -> 
         element("button", label, type="button", class_="quiet", data_label=value)
         for value, label in zip(LABELS, (wording.CORRECT, wording.WRONG, wording.SKIP), strict=True)
     ]
-    back = link(wording.UNDO, address("run", run.name, "label", **fields, place=max(place - 1, 0)), id="back")
+    back = _back(run, fields, place)
     current = element("p", text(f"{wording.LABEL}: {row['label']}"), class_="chip") if row["label"] else None
     return element(
         "div",
@@ -177,8 +178,25 @@ def _row(run: Run, database: Database, sheet: Sheet, place: int, query: Any) -> 
     )
 
 
+def _fields(query: Any) -> dict[str, Any]:
+    """Who labels, and how, for an address."""
+    return {
+        "rater": query.get("rater", ""),
+        "blind": int(query.get("blind", "") == "1"),
+        "metric": query.get("metric"),
+    }
+
+
+def _back(run: Run, fields: Mapping[str, Any], place: int) -> Markup:
+    """A link to the row before, whose label can be given anew."""
+    return link(wording.UNDO, address("run", run.name, "label", **fields, place=max(place - 1, 0)), id="back")
+
+
 def _calibration(run: Run, sheet: Sheet, query: Any) -> Content:
     """What the labels so far say of the run's own judge, if there are enough."""
-    if sum(row["label"] in (CORRECT, WRONG) for row in sheet.rows) < _ENOUGH:
-        return None
+    given = sum(row["label"] in (CORRECT, WRONG) for row in sheet.rows)
+    if given < _ENOUGH:
+        too_few = wording.TOO_FEW_LABELS.format(given=given, needed=_ENOUGH)
+        is_complete = all(row["label"] for row in sheet.rows)
+        return section(wording.CALIBRATION, element("p", too_few), name="calibration") if is_complete else None
     return calibration_part(run, [sheet.path], "label", dict(query))

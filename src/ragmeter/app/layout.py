@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import HTMLResponse
 
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.elements import Content, Markup, address, element, joined, link, plain, text
 from ragmeter.app.queries import PAGE, Selection, Wish
 from ragmeter.show import numbers
 from ragmeter.show.report.shapes import axis_of_means
@@ -65,21 +65,40 @@ def table(
     caption: str,
     figures: Sequence[int] = (),
     texts: Sequence[int] = (),
+    cards: bool | None = None,
 ) -> Markup:
-    """A table that scrolls by itself where it is too wide.
+    """A table that scrolls by itself where it is too wide. On a phone its rows are `cards` if it has three columns.
 
-    The columns at `figures` are aligned to the right; those at `texts` are wide enough to be read on a phone.
+    The columns at `figures` are aligned to the right; those at `texts` have long texts. Roles are named because some
+    browsers forget those of a table whose rows are not shown as such.
     """
     kinds = ["number" if at in figures else "words" if at in texts else None for at in range(len(titles))]
-    head = element(
-        "tr", [element("th", title, scope="col", class_=kind) for title, kind in zip(titles, kinds, strict=True)]
-    )
+    columns = [(kind, plain(title)) for kind, title in zip(kinds, titles, strict=True)]
+    head = [
+        element("th", title, scope="col", role="columnheader", class_=kind)
+        for title, kind in zip(titles, kinds, strict=True)
+    ]
     body = [
-        element("tr", [element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)]) for row in rows
+        element(
+            "tr",
+            [
+                element("td", cell, role="cell", class_=kind, data_title=title)
+                for cell, (kind, title) in zip(row, columns, strict=True)
+            ],
+            role="row",
+        )
+        for row in rows
     ]
     return element(
         "div",
-        element("table", element("caption", caption, class_="hidden"), element("thead", head), element("tbody", body)),
+        element(
+            "table",
+            element("caption", caption, class_="hidden"),
+            element("thead", element("tr", head, role="row"), role="rowgroup", data_title=wording.SORT_BY),
+            element("tbody", body, role="rowgroup"),
+            role="table",
+            class_="cards-on-phones" if (len(titles) > 2 if cards is None else cards) else None,
+        ),
         class_="scroll",
         tabindex="0",
         role="group",  # a section has the same name already, and landmarks need names of their own
@@ -95,6 +114,7 @@ def figure(summary: Mapping[str, Any] | None) -> Markup:
     n = numbers.scored(summary["n_scored"], summary["n_total"])
     return joined(
         element("span", numbers.number(mean), class_="mean"),
+        " ",
         element("span", "" if interval is None else numbers.interval(interval), class_="soft nowrap"),
         whisker(summary),
         element("span", f"n {n}", class_="soft nowrap"),

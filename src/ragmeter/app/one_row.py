@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
-from ragmeter.analysis.claim_support import ClaimSet
+from ragmeter.analysis.claim_support import ClaimSet, claim_columns
 from ragmeter.analysis.explaining import explain_rows, settings_of
 from ragmeter.app import wording
 from ragmeter.app.calls import calls
-from ragmeter.app.claims import claims, marked, row_claims, supported_in_passage, unsupported_in_answer
+from ragmeter.app.claims import claims, for_claims, marked, row_claims, supported_in_passage, unsupported_in_answer
 from ragmeter.app.conversations import conversation_address
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import section, table
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
@@ -20,11 +21,12 @@ from ragmeter.metrics.support import as_passages
 from ragmeter.runs.conversations import SESSION, conversation
 from ragmeter.runs.run import Run
 from ragmeter.show import numbers
-from ragmeter.table import LIST_COLUMNS, outcome_column
+from ragmeter.table import LIST_COLUMNS, SCORED, outcome_column
 
 #: A text that is longer is cut, and says so: a page with a passage of a megabyte helps nobody.
 _LONGEST = 20_000
 _MOST_PASSAGES = 50
+_LONGEST_LABEL = 40
 
 
 def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Content]:
@@ -41,7 +43,7 @@ def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Conten
         section(wording.JUDGE, _judges(run, row), name="judge"),
         section(wording.CLAIMS, claims(sets), name="claims"),
         section(wording.EVIDENCE, _evidence(run, row), name="evidence"),
-        section(wording.CONTEXTS, _passages(row, sets), name="contexts"),
+        section(wording.CONTEXTS, _passages(run, row, sets), name="contexts"),
         section(wording.CALLS, calls(run, place, row), name="calls"),
         section(wording.OTHER, _others(run, row), name="others"),
     ]
@@ -70,21 +72,26 @@ def _conversation(run: Run, row: dict[str, Any], place: int) -> Content:
 def _text(value: Any) -> Content:
     if value is None or value == "":
         return None
-    whole = str(value)
-    cut = f" … ({len(whole):,} characters)" if len(whole) > _LONGEST else ""
-    return element("div", text(whole[:_LONGEST] + cut), class_="card")
+    return element("div", text(_cut(str(value))), class_="card")
 
 
-def _texts(values: Any, *, numbered: bool = False) -> Content:
-    """A text, or several: references, passages."""
+def _cut(whole: str) -> str:
+    return whole if len(whole) <= _LONGEST else f"{whole[:_LONGEST]} … ({len(whole):,} characters)"
+
+
+def _texts(values: Any) -> Content:
+    """A text, or several: references, documents."""
     if not values:
         return None
     listed = [values] if isinstance(values, str) else list(values)
-    if len(listed) == 1 and not numbered:
+    if len(listed) == 1:
         return _text(listed[0])
     items = [element("li", _text(value)) for value in listed[:_MOST_PASSAGES]]
-    more = element("p", f"and {len(listed) - _MOST_PASSAGES:,} more") if len(listed) > _MOST_PASSAGES else None
-    return joined(element("ol" if numbered else "ul", items, class_="texts"), more)
+    return joined(element("ul", items, class_="texts"), _more(len(listed)))
+
+
+def _more(count: int) -> Content:
+    return element("p", wording.AND_MORE.format(count=count - _MOST_PASSAGES)) if count > _MOST_PASSAGES else None
 
 
 def _answer(row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
@@ -101,19 +108,42 @@ def _answer(row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
     return joined(element("div", marked(answer, spans, "unsupported"), class_="card"), note)
 
 
-def _passages(row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
-    """The passages; where the answer's claims are known, with the words that these have too."""
+def _passages(run: Run, row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
+    """The passages, with a judge's labels; where the answer's claims are known, with the words that these have too."""
     passages = as_passages(row.get("contexts"))
+    if not passages:
+        return None
     whole = sum(map(len, passages))
-    spans = [supported_in_passage(passage, sets) for passage in passages] if 0 < whole <= _LONGEST * 5 else []
-    if not any(spans):
-        return _texts(row.get("contexts"), numbered=True)
+    spans = [supported_in_passage(passage, sets) if whole <= _LONGEST * 5 else [] for passage in passages]
+    labels = _labels_of_passages(run, row)
     items = [
-        element("li", element("div", marked(passage[:_LONGEST], _within(own), "supported"), class_="card"))
-        for passage, own in zip(passages[:_MOST_PASSAGES], spans, strict=False)
+        element(
+            "li",
+            element("div", marked(_cut(passage), _within(own), "supported"), class_="card"),
+            for_claims(rank, sets),
+            [element("p", f"{name}: ", text(of_passages[rank - 1]), class_="soft") for name, of_passages in labels],
+            id=f"passage-{rank}",
+        )
+        for rank, (passage, own) in enumerate(zip(passages[:_MOST_PASSAGES], spans, strict=False), 1)
     ]
-    note = _legend("supported", wording.SUPPORTED)
-    return joined(element("ol", items, class_="texts"), note)
+    note = _legend("supported", wording.SUPPORTED) if any(spans) else None
+    return joined(element("ol", items, class_="texts"), _more(len(passages)), note)
+
+
+def _labels_of_passages(run: Run, row: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """The columns of a judge that have a label for each passage."""
+    n_passages = len(as_passages(row.get("contexts")))
+    columns = [(name, _labels(row.get(name))) for columns in run.judged_columns.values() for name in columns]
+    return [(name, labels) for name, labels in columns if labels and len(labels) == n_passages]
+
+
+def _labels(value: Any) -> list[str]:
+    """A list of short texts, as a judge's column has them; anything else is empty."""
+    try:
+        labels = json.loads(value) if isinstance(value, str) and value.startswith("[") else []
+    except (ValueError, RecursionError):
+        return []
+    return labels if all(isinstance(label, str) and len(label) <= _LONGEST_LABEL for label in labels) else []
 
 
 def _legend(kind: str, meaning: str) -> Markup:
@@ -125,18 +155,26 @@ def _within(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _scores(run: Run, row: dict[str, Any]) -> Content:
-    cells = [[text(name), score(row[name], row.get(outcome_column(name)))] for name in run.row_metrics]
+    cells = [[breakable(name), score(row[name], row.get(outcome_column(name)))] for name in run.row_metrics]
     return table([wording.METRIC, wording.VALUE], cells, caption=wording.SCORES, figures=(1,)) if cells else None
 
 
 def _judges(run: Run, row: dict[str, Any]) -> Content:
-    """The columns that a judge has filled: its verdict, its reason, who decided."""
-    cells = [
-        [text(name), text(_shown(row[name]))]
-        for columns in run.judged_columns.values()
-        for name in columns
-        if row.get(name) is not None
-    ]
+    """The columns that a judge has filled: its verdict, its reason, who decided; or why it has not.
+
+    Claims and labels of passages have a place of their own.
+    """
+    shown = {*claim_columns(run), *(name for name, _ in _labels_of_passages(run, row))}
+    cells = []
+    for columns in run.judged_columns.values():
+        outcome = row.get(outcome_column(columns[0]), SCORED)
+        if row.get(columns[0]) is None and outcome not in (SCORED, None):
+            cells.append([breakable(columns[0]), element("span", text(outcome), class_="lacking")])
+        cells += [
+            [breakable(name), text(_shown(row[name]))]
+            for name in columns
+            if row.get(name) is not None and name not in shown
+        ]
     return table([wording.COLUMN, wording.VALUE], cells, caption=wording.JUDGE) if cells else None
 
 
@@ -161,18 +199,14 @@ def _evidence(run: Run, row: dict[str, Any]) -> Content:
 
 def _others(run: Run, row: dict[str, Any]) -> Content:
     """Every column that has no place of its own."""
-    shown = {"question", "reference", "answer", "contexts", "error", *run.row_metrics}
-    shown |= {name for columns in run.judged_columns.values() for name in columns}
-    cells = []
-    for name, value in row.items():
-        if (
-            name in shown
-            or name.startswith("outcome.")
-            or name in map(outcome_column, run.row_metrics)
-            or value in (None, [])
-        ):
-            continue
-        cells.append([text(name), text(_shown(value)) if name not in LIST_COLUMNS else _texts(value)])
+    judged = {name for columns in run.judged_columns.values() for name in columns}
+    shown = {"question", "reference", "answer", "contexts", "error", *run.row_metrics, *judged}
+    shown |= set(map(outcome_column, shown))
+    cells = [
+        [breakable(name), text(_shown(value)) if name not in LIST_COLUMNS else _texts(value)]
+        for name, value in row.items()
+        if name not in shown and not name.startswith("outcome.") and value not in (None, [])
+    ]
     return table([wording.COLUMN, wording.VALUE], cells, caption=wording.OTHER) if cells else None
 
 

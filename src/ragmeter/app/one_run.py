@@ -7,8 +7,8 @@ from typing import Any
 
 from ragmeter.app import wording
 from ragmeter.app.conversations import conversation_address
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import downloads, field, figure, options, paged, section, table
+from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
+from ragmeter.app.layout import downloads, field, figure, options, paged, section, table, worded
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
 from ragmeter.io.write import dumps
@@ -65,12 +65,15 @@ def _figures(run: Run) -> Markup:
     meaning = explained(list(metrics))
     rows = [
         [
-            joined(text(titled(name, of_metric["direction"])), element("span", meaning[name], class_="soft meaning")),
+            joined(
+                breakable(titled(name, of_metric["direction"])),
+                element("span", worded(meaning[name]), class_="soft meaning"),
+            ),
             figure(of_metric),
         ]
         for name, of_metric in metrics.items()
     ]
-    return table([wording.METRIC, "mean, interval, n"], rows, caption=wording.FIGURES)
+    return table([wording.METRIC, "mean, interval, n"], rows, caption=wording.FIGURES, cards=True)
 
 
 def _problems(run: Run, summary: Mapping[str, Any]) -> Content:
@@ -81,7 +84,8 @@ def _problems(run: Run, summary: Mapping[str, Any]) -> Content:
 
 def _failure(reason: Mapping[str, Any]) -> str:
     meaning = f" ({reason['meaning']})" if reason["meaning"] else ""
-    return f"{reason['count']:,} rows not scored: {reason['cause']}{meaning}; {which_metrics(reason)}"
+    counted = wording.ROWS_NOT_SCORED[min(reason["count"], 2)].format(**reason)
+    return f"{counted}{meaning}; {which_metrics(reason)}"
 
 
 def _slices(run: Run, wish: Wish) -> Content:
@@ -107,7 +111,8 @@ def slice_table(run: Run, column: str) -> list[Content]:
         cells = [_slice_figure(part.metrics[name]) for name in names]
         where = address("run", run.name, column=column, value=part.value)
         rows.append([link(text(part.value), where), f"{part.n_rows:,}", *cells])
-    return [table([column, wording.ROWS, *names], rows, caption=f"{wording.SLICES}: {column}", figures=(1,))]
+    titles = [text(column), wording.ROWS, *map(breakable, names)]
+    return [table(titles, rows, caption=f"{wording.SLICES}: {column}", figures=(1,))]
 
 
 def _slice_figure(part: Any) -> Markup:
@@ -124,7 +129,7 @@ def _filter(run: Run, database: Database, wish: Wish) -> Markup:
     hidden = [
         element("input", type="hidden", name=name, value=value)
         for name, value in wish.as_query(page=1).items()
-        if name in ("sort", "descending", "column", "value")
+        if name in ("sort", "descending", "column", "value") and value is not None
     ]
     part = element("p", text(f"{wish.column} = {wish.value}"), class_="chip") if wish.column else None
     low, high = ("" if value is None else f"{value:g}" for value in (wish.low, wish.high))
@@ -182,7 +187,7 @@ def _sortable(run: Run, name: str, wish: Wish) -> Markup:
     descending = wish.sort == name and not wish.descending
     arrow = "" if wish.sort != name else " ↓" if wish.descending else " ↑"
     where = address("run", run.name, **wish.as_query(sort=name, descending=descending, page=1)) + "#rows-title"
-    return link(joined(text(name), arrow), where)
+    return link(joined(breakable(name), arrow), where, class_="sorts")
 
 
 def _answer(answer: str | None) -> Markup:

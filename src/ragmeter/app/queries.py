@@ -146,17 +146,21 @@ class Database:
     def side_by_side(self, runs: Sequence[Run], chosen: ChangedRows, page: int) -> Selection:
         """A page of the rows that all runs have and that changed as wanted."""
         begin = (max(page, 1) - 1) * PAGE
-        partners = self.partners(runs, chosen)
-        shown = partners[:, begin : begin + PAGE].tolist()
-        return Selection(partners.shape[1], shown[0], tuple(shown))
+        partners, rows = self._changed(runs, chosen)
+        shown = partners[:, rows[begin : begin + PAGE]].tolist()
+        return Selection(len(rows), shown[0], tuple(shown))
 
     def partners(self, runs: Sequence[Run], chosen: ChangedRows) -> Places:
         """The places of those rows, a line for each run."""
+        partners, rows = self._changed(runs, chosen)
+        return partners[:, rows]
+
+    def _changed(self, runs: Sequence[Run], chosen: ChangedRows) -> tuple[Places, Places]:
+        """The places of all rows that the runs have in common, and which of them changed as wanted."""
         partners = self._kept("partners", runs, lambda: self._partners(runs))
         if chosen.change == ALL_ROWS:
-            return partners
-        rows: Places = self._kept(chosen, runs, lambda: changed(runs, partners, chosen))
-        return partners[:, rows]
+            return partners, np.arange(partners.shape[1], dtype=np.int32)
+        return partners, self._kept(chosen, runs, lambda: changed(runs, partners, chosen))
 
     def _partners(self, runs: Sequence[Run]) -> Places:
         """The places of the rows that all runs have, a line for each run; of a repeated qid, the nth with the nth."""

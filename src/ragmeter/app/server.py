@@ -168,7 +168,7 @@ class App:
         form = request.state.form
         names = form.get("run")
         runs = [self._run(str(name)) for name in names] if isinstance(names, list) else []
-        return JSONResponse({"next": keep(runs, str(form.get("test", "")), str(form.get("alpha", "")))})
+        return JSONResponse({"next": keep(runs, form)})
 
     def _label(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])

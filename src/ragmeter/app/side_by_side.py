@@ -11,7 +11,7 @@ from rapidfuzz.distance import Indel
 from ragmeter.app import wording
 from ragmeter.app.changes import ALL_ROWS, CHANGES, ChangedRows
 from ragmeter.app.comparison import comparison_part, settings_fields
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import downloads, field, figure, options, paged, section, table
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
@@ -69,7 +69,7 @@ def _figures(runs: Sequence[Run]) -> Markup:
     for name in names:
         summaries = [run.metrics().get(name) for run in runs]
         direction = next(str(summary["direction"]) for summary in summaries if summary is not None)
-        rows.append([text(titled(name, direction)), *map(figure, summaries)])
+        rows.append([breakable(titled(name, direction)), *map(figure, summaries)])
     titles = [wording.METRIC, *(link(text(run.name), address("run", run.name)) for run in runs)]
     return table(titles, rows, caption=wording.FIGURES)
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from ragmeter.errors import RagmeterError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, clip_intervals, stamps_of
+from ragmeter.runs.documents import read_document
+from ragmeter.runs.layout import FILES_IN, MANIFEST, SUMMARY, Stamp, clip_intervals, stamps_of
 from ragmeter.runs.places import hold, is_journal, settle
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
@@ -46,13 +47,12 @@ class RunEntry:
     @classmethod
     def of(cls, path: Path) -> RunEntry:
         """Read what is said of a run; its rows are not opened."""
-        run = Run(path)
         try:
-            manifest, summary = run.document(MANIFEST), run.document(SUMMARY)
+            settle(path)
+            manifest = read_document(path / MANIFEST)
+            summary = read_document(path / manifest.get(FILES_IN, "") / SUMMARY)
         except RagmeterError as error:
             return cls(path.name, path, error=str(error))
-        finally:
-            run.close()
         data = _data_set(manifest)
         metrics = summary["metrics"]
         clip_intervals(metrics)
@@ -97,7 +97,7 @@ def run_stamps(folder: Path) -> dict[str, tuple[Stamp, ...]]:
 def tagged(entries: Iterable[RunEntry], folder: Path) -> list[RunEntry]:
     """The entries with their tags."""
     tags = read_tags(folder)
-    return [replace(entry, tags=tuple(tags.get(entry.name, ()))) for entry in entries]
+    return [replace(entry, tags=tuple(words)) if (words := tags.get(entry.name)) else entry for entry in entries]
 
 
 def remove_run(path: Path) -> int:

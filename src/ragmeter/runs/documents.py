@@ -17,6 +17,7 @@ from ragmeter.io.locations import Location
 from ragmeter.runs.layout import INCOMPLETE, MANIFEST, SUMMARY, reading, unreadable
 from ragmeter.runs.shapes import (
     Shape,
+    WrongShape,
     both,
     count,
     flag,
@@ -38,27 +39,35 @@ _LARGEST_SCORE = 1e100
 _MOST_DRAWS = 100_000_000
 
 
-def _ordered(value: Any, place: str) -> str:
+def _ordered(value: Any) -> None:
     low, high = value
-    return "" if low is None or high is None or low <= high else f"{place} ends before it begins"
+    if low is not None and high is not None and low > high:
+        raise WrongShape("ends before it begins")
 
 
-def _draws(value: Any, place: str) -> str:
-    few, many = FEWEST_DRAWS, _MOST_DRAWS
-    return count(value, place) or ("" if few <= value <= many else f"{place} should be from {few:,} to {many:,}")
+def _draws(value: Any) -> None:
+    count(value)
+    if not FEWEST_DRAWS <= value <= _MOST_DRAWS:
+        raise WrongShape(f"should be from {FEWEST_DRAWS:,} to {_MOST_DRAWS:,}")
 
 
-def _counts(value: Any, place: str) -> str:
+def _counts(value: Any) -> None:
     """No more rows are scored than there are, and a mean is there if any was."""
     if value["n_scored"] > value["n_total"]:
-        return f"{place}: {value['n_scored']} rows are scored, of {value['n_total']}"
+        raise WrongShape(f"{value['n_scored']} rows are scored, of {value['n_total']}", joint=": ")
     if (value["mean"] is None) != (value["n_scored"] == 0):
-        return f"{place}: the mean does not agree with {value['n_scored']} scored rows"
-    return ""
+        raise WrongShape(f"the mean does not agree with {value['n_scored']} scored rows", joint=": ")
 
 
-def _columns(value: Any, place: str) -> str:
-    return listed(text)(value, place) or ("" if value else f"{place} is empty")
+def _columns(value: Any) -> None:
+    listed(text)(value)
+    if not value:
+        raise WrongShape("is empty")
+
+
+def _effort(value: Any) -> None:
+    if value not in ({}, None):
+        _EFFORT(value)
 
 
 _NUMBER = maybe(number)
@@ -140,7 +149,7 @@ _MANIFEST = record(
         "offline": maybe(mapped(record({}, {"columns": _columns}))),
         "judging": _EFFORT,
         "judge": maybe(mapping),
-        "effort": lambda value, place: "" if value in ({}, None) else _EFFORT(value, place),
+        "effort": _effort,
         "cascade": maybe(record({}, {"calibration": maybe(record({}, {"path": maybe(text)}))})),
     },
 )
@@ -181,24 +190,24 @@ def read_comparison(path: Location) -> dict[str, Any]:
 def _read(path: Location, shape: Shape, hint: str) -> dict[str, Any]:
     """A JSON object of this shape."""
     with reading(path, hint):
-        text_of_file = path.read_text(encoding="utf-8")
+        text_of_file = path.read_bytes().decode("utf-8")
         content = json.loads(text_of_file)
         if not isinstance(content, dict):
             raise ValueError("it is not a JSON object")
         if "\\u" in text_of_file:  # half of a surrogate pair can't be written anywhere
             content = _whole(content)
-    problem = shape(content, "")
-    if problem:
-        raise unreadable(path, problem, hint)
+    try:
+        shape(content)
+    except WrongShape as wrong:
+        raise unreadable(path, wrong, hint) from None
     checked: dict[str, Any] = content
     return checked
 
 
-def _conversations(content: Any, place: str) -> str:
+def _conversations(content: Any) -> None:
     """A summary of conversations has what is said of their judge at its top level."""
-    if "judges" in content or "judged_by" not in content:
-        return ""
-    return record(_JUDGED)(content, place) or ("" if not content.get("usage") else _USAGE(content["usage"], "usage"))
+    if "judges" not in content and "judged_by" in content:
+        record(_JUDGED, {"usage": lambda usage: _USAGE(usage) if usage else None})(content)
 
 
 _SHAPES: dict[str, Shape] = {MANIFEST: both(_MANIFEST, _conversations), SUMMARY: both(_SUMMARY, _conversations)}

@@ -32,11 +32,19 @@ class Pairing:
 
 def pair(a: Run, b: Run) -> Pairing:
     """Pair rows by qid. If a qid is repeated, the nth row of one run is paired with the nth of the other."""
-    keys_a, keys_b = _keys(a.column(QID), b.column(QID))
-    _, rows_a, rows_b = np.intersect1d(keys_a, keys_b, assume_unique=True, return_indices=True)
-    order = np.argsort(rows_a, kind="stable")
-    rows_a, rows_b = rows_a[order].astype(np.int64), rows_b[order].astype(np.int64)
+    rows_a, rows_b = _partners(a.column(QID), b.column(QID))
     return Pairing(rows_a, rows_b, _unpaired(a, rows_a), _unpaired(b, rows_b), _count_reworded(a, b, rows_a, rows_b))
+
+
+def _partners(first: pa.Array, second: pa.Array) -> tuple[Rows, Rows]:
+    """The places of the pairs in both runs. Runs of one data set mostly have the same qids in the same order."""
+    if first.equals(second):
+        places = np.arange(len(first), dtype=np.int64)
+        return places, places
+    keys = _keys(first, second)
+    _, rows_a, rows_b = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    order = np.argsort(rows_a, kind="stable")
+    return rows_a[order].astype(np.int64), rows_b[order].astype(np.int64)
 
 
 def _keys(first: pa.Array, second: pa.Array) -> tuple[Rows, Rows]:
@@ -59,7 +67,9 @@ def _nth(codes: Rows) -> Rows:
 
 
 def _unpaired(run: Run, paired: Rows) -> dict[str, Any]:
-    rows = np.setdiff1d(np.arange(len(run.column(QID))), paired)
+    is_unpaired = np.ones(run.n_rows, dtype=np.bool_)
+    is_unpaired[paired] = False
+    rows = np.flatnonzero(is_unpaired)
     return {"count": len(rows), "qids": run.column(QID).take(rows[:10]).to_pylist()}
 
 

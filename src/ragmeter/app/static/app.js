@@ -89,7 +89,7 @@ const LABELS = {c: 'correct', w: 'wrong', s: 'skip'};
 document.addEventListener('keydown', (event) => {
   if (typing() || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (row && LABELS[event.key]) label(LABELS[event.key]);
-  else if (row && event.key === 'b') document.getElementById('back').click();
+  else if (event.key === 'b') document.getElementById('back')?.click();
   else if (event.key === 'j' || event.key === 'ArrowRight') document.querySelector('a[rel=next]')?.click();
   else if (event.key === 'k' || event.key === 'ArrowLeft') document.querySelector('a[rel=prev]')?.click();
 });

@@ -21,6 +21,7 @@ def show_runs(entries: Sequence[RunEntry], folder: str) -> None:
     out = console()
     readable = [entry for entry in entries if not entry.error]
     if readable:
+        names = headlines(readable)
         table = Figures.of(
             "run",
             "system",
@@ -28,7 +29,7 @@ def show_runs(entries: Sequence[RunEntry], folder: str) -> None:
             "rows",
             "failed",
             "cost",
-            *_titles(readable),
+            *_titles(readable, names),
             names=2,
             optional=("cost", "created"),
         )
@@ -40,7 +41,7 @@ def show_runs(entries: Sequence[RunEntry], folder: str) -> None:
                 f"{entry.n_rows:,}",
                 f"{entry.n_failed:,}" if entry.n_failed else "",
                 "" if entry.cost_usd is None else numbers.money(entry.cost_usd),
-                *(_figure(entry, name) for name in headlines(readable)),
+                *(_figure(entry, name) for name in names),
             )
         out.print(table)
     for entry in entries:
@@ -73,9 +74,9 @@ def size(count: float) -> str:
     return f"{numbers.significant(count, 3)} GB"
 
 
-def _titles(entries: Sequence[RunEntry]) -> list[str]:
+def _titles(entries: Sequence[RunEntry], names: Sequence[str]) -> list[str]:
     directions = {name: figures["direction"] for entry in entries for name, figures in entry.metrics.items()}
-    return [titled(name, directions[name]) for name in headlines(entries)]
+    return [titled(name, directions[name]) for name in names]
 
 
 def _figure(entry: RunEntry, name: str) -> str:
