@@ -15,6 +15,7 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.effects.rounds import Reuse, begin_round
 from ragmeter.errors import InputError
+from ragmeter.hints import for_python
 from ragmeter.io.write import dumps
 from ragmeter.targets.port import Answer, Question, Target
 
@@ -41,10 +42,10 @@ class Asked:
         answers = [reply for reply in self.replies if isinstance(reply, Answer)]
         return bool(answers) and all(answer.only_retrieved for answer in answers)
 
-    def causes(self) -> dict[str, int]:
-        """Why questions have no answer, most frequent first."""
+    def causes(self, spell: Callable[[str], str] = for_python) -> dict[str, int]:
+        """Why questions have no answer, most frequent first; parameters are keywords or flags, as `spell` says."""
         failures = (reply for reply in self.replies if isinstance(reply, Failure))
-        return dict(Counter(f"{failure.outcome}: {failure.cause}" for failure in failures).most_common())
+        return dict(Counter(f"{failure.outcome}: {spell(failure.written)}" for failure in failures).most_common())
 
 
 class Answers:
