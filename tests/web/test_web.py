@@ -230,21 +230,21 @@ def test_pages_open_one_after_another(site: str, monkeypatch: pytest.MonkeyPatch
     assert steps == ["begins", "ends"] * 4
 
 
-def test_a_context_is_used_again_and_knows_nothing_of_the_question_before(
+def test_a_tab_is_used_again_and_knows_nothing_of_the_question_before(
     site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask = Visit.ask
-    contexts = []
+    tabs = []
 
     async def note(visit: Visit, text: str) -> Answer:
-        contexts.append(visit.context)
+        tabs.append(visit.page)
         return await ask(visit, text)
 
     monkeypatch.setattr(Visit, "ask", note)
     monkeypatch.setattr(WebTarget, "overlap", 1)
     answers = texts(ask_all(target(site, "keeps_all"), "one?", "two?", "three?", workers=1))
     assert answers == [f"Answer to {question}: it is so. I know of 0" for question in ("one?", "two?", "three?")]
-    assert len(set(contexts)) < 3
+    assert len(set(tabs)) < 3
 
 
 def test_the_next_question_begins_while_an_answer_is_only_watched(site: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,10 @@ _MOST, _TIMES, _EMPTIES = 8, 20, 5.0
 
 
 class Contexts:
-    """Contexts whose pages have been asked. They are emptied of all that a page keeps, but for the browser's cache.
+    """Contexts whose pages have been asked, with their tab. They are emptied of all that a page keeps.
 
-    A heavy page opens quickly in such a context, and knows nothing of the question before.
+    Only the browser's cache stays, and the process of the tab: a heavy page opens quickly in it, and knows nothing of the
+    question before.
     """
 
     def __init__(self) -> None:
@@ -30,18 +31,9 @@ class Contexts:
         times = self._times.pop(context, 0) + 1
         if times >= _TIMES or len(self._ready) >= _MOST or visit.has_other_origins:
             return False
-        address = urlsplit(visit.how.url)
         try:
             async with asyncio.timeout(_EMPTIES):
-                session = await context.new_cdp_session(visit.page)
-                where = {"origin": f"{address.scheme}://{address.netloc}", "storageTypes": "all"}
-                for page in context.pages:
-                    if page is not visit.page:
-                        await page.close()
-                await visit.page.goto("about:blank")  # no script of the page writes anything after this
-                await session.send("Storage.clearDataForOrigin", where)
-                await context.clear_cookies()
-                await visit.page.close()
+                await _empty(visit)
         except Exception:  # whatever it is, the context is closed with all that is in it
             return False
         self._times[context] = times
@@ -63,6 +55,23 @@ class Contexts:
                 return context, gate
             self._lost.append(gate)
         return None
+
+
+async def _empty(visit: OpenPage) -> None:
+    """Leave the page of a tab, and delete all that the page has stored, in the tab and beyond it."""
+    context, tab, address = visit.context, visit.page, urlsplit(visit.how.url)
+    where = {"origin": f"{address.scheme}://{address.netloc}", "storageTypes": "all"}
+    session = await context.new_cdp_session(tab)
+    for other in context.pages:
+        if other is not tab:
+            await other.close()
+    await tab.goto("about:blank")  # no script of the page writes anything after this
+    await session.send("Storage.clearDataForOrigin", where)
+    await context.clear_cookies()
+    await session.send("Page.resetNavigationHistory")
+    await tab.evaluate("window.name = ''")
+    await session.detach()
+    await visit.detach()
 
 
 class Slot:

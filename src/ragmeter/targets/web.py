@@ -292,7 +292,7 @@ class WebTarget(Target):
     async def _tab_in(self, context: Any, gate: Gate | None) -> Visit:
         if self.login.cookies:
             await context.add_cookies([{"url": self.page.url, **cookie} for cookie in self.login.cookies])
-        tab = await context.new_page()
+        tab = context.pages[0] if context.pages else await context.new_page()  # emptied, or new
         password = self.login.credentials is not None
         return Visit(self.page, context, tab, self._error, password=password, gate=gate)
 
