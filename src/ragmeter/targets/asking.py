@@ -128,7 +128,7 @@ def ask(
             advance(len(places))
 
         async with target:
-            await for_each(_sessions(questions), session, 2 * limits.workers)
+            await for_each(_sessions(questions), session, max(2, target.overlap) * limits.workers)
         effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
         return Asked(replies, effort, caller.usage.as_dict(), notice)

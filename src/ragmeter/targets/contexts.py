@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ _MOST, _TIMES, _EMPTIES = 8, 20, 5.0
 class Contexts:
     """Contexts whose pages have been asked, with their tab. They are emptied of all that a page keeps.
 
-    Only the browser's cache stays, and the process of the tab: a heavy page opens quickly in it, and knows nothing of the
+    Only the browser's cache and the tab's process stay: a heavy page opens quickly in it, and knows nothing of the
     question before.
     """
 
@@ -75,10 +76,11 @@ async def _empty(visit: OpenPage) -> None:
 
 
 class Slot:
-    """One of the slots for pages that answer; it may be given back before the end."""
+    """One of the slots for pages that answer; it may be given back before the end, and `more` with it."""
 
-    def __init__(self, slots: asyncio.Semaphore | None) -> None:
+    def __init__(self, slots: asyncio.Semaphore | None, more: Callable[[], None] = lambda: None) -> None:
         self._slots = slots
+        self._more = more
 
     async def __aenter__(self) -> Self:
         if self._slots is not None:
@@ -90,6 +92,7 @@ class Slot:
         if self._slots is not None:
             self._slots.release()
             self._slots = None
+        self._more()
 
     async def __aexit__(self, *failure: object) -> None:
         self.release()
