@@ -26,8 +26,8 @@ class Contexts:
         self._times: dict[Any, int] = {}
         self._lost: list[Gate | None] = []  # of contexts whose browser has ended
 
-    async def keep(self, visit: OpenPage) -> bool:
-        """Empty the context of a page and keep it; False if that can't be done."""
+    async def keep(self, visit: OpenPage, login: str | None = None) -> bool:
+        """Empty the context of a page and keep it, with the login of this file; False if that can't be done."""
         context = visit.context
         times = self._times.pop(context, 0) + 1
         if times >= _TIMES or len(self._ready) >= _MOST or visit.has_other_origins:
@@ -35,6 +35,8 @@ class Contexts:
         try:
             async with asyncio.timeout(_EMPTIES):
                 await _empty(visit)
+                if login is not None:
+                    await context.set_storage_state(login)  # an old Playwright does not have it
         except Exception:  # whatever it is, the context is closed with all that is in it
             return False
         self._times[context] = times

@@ -308,7 +308,7 @@ class WebTarget(Target):
         elif self.page.same_page and not broken:
             self._idle.append(visit)
             return
-        if broken or self.login.storage_state is not None or not await self._contexts.keep(visit):
+        if broken or not await self._contexts.keep(visit, self.login.storage_state):
             await self._close(visit)
 
     async def _close(self, visit: Visit) -> None:
