@@ -25,6 +25,7 @@ from tests.web.chat_apps import COMMANDS, ENVIRONMENTS, started
 #: Where the time of a question goes beside the streaming, which is the application's own: from taking the question to
 #: its last word. `open` is a page of the browser and its address, `settle` the wait until its box can be used.
 _PHASES = ("open", "settle", "send", "end", "leave")
+_STEPS = ("open", "settle", "asked", "stream", "leave")
 _TARGET = 2.0
 #: When a phase of a question began and ended, in seconds; by question and phase.
 Spans = dict[str, dict[str, tuple[float, float]]]
@@ -89,6 +90,7 @@ def _asked(name: str, folder: Path, questions: list[str]) -> tuple[int, Spans]:
             progress(f"{name}, {text!r}: {reply}")
     for text, begin, end in (line.split("\t") for line in times.read_text(encoding="utf-8").splitlines()):
         spans[text]["stream"] = float(begin), float(end)
+    spans = {text: phases for text, phases in spans.items() if {*_STEPS} <= {*phases}}  # the others were not answered
     for phases in spans.values():  # sent when the application has the question; at its end when it is read
         phases["send"] = phases["asked"][0], phases["stream"][0]
         phases["end"] = phases["stream"][1], phases.pop("asked")[1]
