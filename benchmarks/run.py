@@ -24,6 +24,7 @@ _HOMES = {
     "support": "bench_support",
     "judge": "bench_judge",
     "web": "bench_web",
+    "chat": "bench_chat",
     "report": "bench_report",
     "scale": "bench_text",
     "semantic": "bench_semantic",
@@ -75,7 +76,7 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"offline", "support", "judge", "report", "semantic", "start", "web", "cluster", "app"}:
+    if wanted - {"offline", "support", "judge", "report", "semantic", "start", "web", "chat", "cluster", "app"}:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 

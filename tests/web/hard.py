@@ -120,8 +120,9 @@ ERRORS = {
     "error_elsewhere": 'add("user", q); const d = add("bot", "Answer to "); await sleep(200); show("Could not save the history", document.body).setAttribute("role", "alert"); for (let i = 0; i < 30; i++) { await sleep(100); d.textContent += "word "; } d.textContent += "it is so.";',
 }  # fmt: skip
 KINDS = {
-    "keeps_all": """const known = [localStorage, sessionStorage].map((s) => s.length).reduce((a, b) => a + b) + document.cookie.length; add("user", q); const t = await (await post("/answer", q)).text();
-        add("bot", t + " I know of " + known); localStorage.a = sessionStorage.b = q; document.cookie = "c=" + encodeURIComponent(q);""",
+    "keeps_all": """const known = [localStorage, sessionStorage, document.cookie, window.name].map((s) => s.length).reduce((a, b) => a + b) + history.length - 2; add("user", q);
+        const t = await (await post("/answer", q)).text(); add("bot", t + " I know of " + known); localStorage.a = sessionStorage.b = window.name = q; document.cookie = "c=" + encodeURIComponent(q);
+        history.pushState(q, ""); for (const event of ["beforeunload", "pagehide", "unload"]) addEventListener(event, () => { sessionStorage.c = window.name = localStorage.d = q; });""",
     "numbered_ids": 'window.n = (window.n || 8) + 1; add("user", q); const t = await (await post("/answer", q)).text(); const d = show(t); d.id = "c" + n; d.className = "reply css-1x2y3z";',
     "label_only": 'add("user", q); show("<div class=name>Bot</div><div>" + new Date().toTimeString().slice(0, 5) + "</div>"); window.d = show(""); let n = 0; setInterval(() => { d.textContent = "0." + n++ + "/3.1s"; }, 100);',
     "no_font": 'add("user", q); const f = new FontFace("f", "url(/nowhere.woff2)"); f.load().catch(() => {}); console.error("Failed to decode downloaded font: /nowhere.woff2");',

@@ -17,7 +17,7 @@ class Context:
         self.pages: list[Any] = []
 
     async def new_cdp_session(self, page: Any) -> Any:
-        return SimpleNamespace(send=self._nothing)
+        return SimpleNamespace(send=self._nothing, detach=self._nothing)
 
     async def clear_cookies(self) -> None:
         self.cookies = 0
@@ -28,9 +28,11 @@ class Context:
 
 def visit(context: Any, *, other_origins: bool = False) -> Any:
     nothing = context._nothing
-    page = SimpleNamespace(goto=nothing, close=nothing)
+    page = SimpleNamespace(goto=nothing, evaluate=nothing)
     how = SimpleNamespace(url="http://127.0.0.1:1/")
-    return SimpleNamespace(context=context, page=page, how=how, gate=None, has_other_origins=other_origins)
+    return SimpleNamespace(
+        context=context, page=page, how=how, gate=None, has_other_origins=other_origins, detach=nothing
+    )
 
 
 def test_a_context_is_emptied_and_used_again_by_its_browser_alone() -> None:

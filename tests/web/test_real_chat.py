@@ -6,13 +6,6 @@ of `apps/answers.py`, with the selector of its box alone.
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,60 +19,13 @@ from ragmeter.targets.web import WebTarget
 from tests.browser import missing
 from tests.command import PATIENCE
 from tests.web.apps.answers import FAILS, QUESTIONS, expected, plain
+from tests.web.chat_apps import COMMANDS, ENVIRONMENTS, started
 
-#: The folder of each application's environment is this and its name.
-ENVIRONMENTS = os.environ.get("RAGMETER_CHAT_ENVIRONMENTS", "")
-APPS = Path(__file__).with_name("apps")
-#: How an application is started, where its page is, and the selector of its box.
-COMMANDS = {
-    "chainlit": (["chainlit", "run", "chainlit_app.py", "--headless", "--port", "PORT"], "", "#chat-input"),
-    "gradio": (["python", "gradio_app.py", "PORT"], "", "textarea"),
-    "nicegui": (["python", "nicegui_app.py", "PORT"], "", "input"),
-    "panel": (["panel", "serve", "panel_app.py", "--port", "PORT"], "panel_app", "textarea"),
-    "streamlit": (
-        ["streamlit", "run", "streamlit_app.py", "--server.headless", "true", "--server.port", "PORT"], "", "textarea"
-    ),
-}  # fmt: skip
-QUIET = {"GRADIO_ANALYTICS_ENABLED": "False", "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false"}
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not ENVIRONMENTS, reason="chat applications have no environments: make test-slow makes them"),
     pytest.mark.skipif(bool(missing()), reason=missing() or "there is one"),
 ]
-
-
-@contextmanager
-def started(name: str, folder: Path) -> Iterator[str]:
-    """An application's address; it runs in a folder of its own, since some write files beside their script."""
-    shutil.copytree(APPS, folder / "apps")
-    command, path, _ = COMMANDS[name]
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
-    ours = ("PYTEST", "PYTHONPATH")  # NiceGUI behaves differently in a test of its own
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)} | QUIET
-    program, *arguments = [port if part == "PORT" else part for part in command]
-    process = subprocess.Popen(
-        [f"{ENVIRONMENTS}{name}/bin/{program}", *arguments],
-        cwd=folder / "apps", env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        deadline = time.monotonic() + PATIENCE
-        while not _answers(int(port)):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
-        yield f"http://localhost:{port}/{path}"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _answers(port: int) -> bool:
-    try:
-        with socket.create_connection(("localhost", port), timeout=1):
-            return True
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("name", COMMANDS)

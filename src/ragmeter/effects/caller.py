@@ -7,7 +7,7 @@ import math
 import time
 from array import array
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ragmeter.effects.budget import Budget
@@ -72,12 +72,13 @@ class GiveUp(Exception):
 class Failure:
     """A call without a reply, and why. It is written to the run, so it names parameters as Python does.
 
-    `partial_answer` is what had arrived of a reply that broke off.
+    `partial_answer` is what had arrived of a reply that broke off; `written` is the cause with flags as well.
     """
 
     outcome: str
     cause: str
     partial_answer: str | None = None
+    written: str = field(default="", init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, problem: TryAgain | GiveUp) -> Failure:
@@ -85,6 +86,7 @@ class Failure:
         return cls(problem.outcome, problem.cause, problem.partial_answer)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "written", self.cause)
         object.__setattr__(self, "cause", for_python(self.cause))
 
 

@@ -15,6 +15,7 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.effects.rounds import Reuse, begin_round
 from ragmeter.errors import InputError
+from ragmeter.hints import for_python
 from ragmeter.io.write import dumps
 from ragmeter.targets.port import Answer, Question, Target
 
@@ -41,10 +42,10 @@ class Asked:
         answers = [reply for reply in self.replies if isinstance(reply, Answer)]
         return bool(answers) and all(answer.only_retrieved for answer in answers)
 
-    def causes(self) -> dict[str, int]:
-        """Why questions have no answer, most frequent first."""
+    def causes(self, spell: Callable[[str], str] = for_python) -> dict[str, int]:
+        """Why questions have no answer, most frequent first; parameters are keywords or flags, as `spell` says."""
         failures = (reply for reply in self.replies if isinstance(reply, Failure))
-        return dict(Counter(f"{failure.outcome}: {failure.cause}" for failure in failures).most_common())
+        return dict(Counter(f"{failure.outcome}: {spell(failure.written)}" for failure in failures).most_common())
 
 
 class Answers:
@@ -127,7 +128,7 @@ def ask(
             advance(len(places))
 
         async with target:
-            await for_each(_sessions(questions), session, 2 * limits.workers)
+            await for_each(_sessions(questions), session, max(2, target.overlap) * limits.workers)
         effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
         return Asked(replies, effort, caller.usage.as_dict(), notice)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -14,9 +15,10 @@ _MOST, _TIMES, _EMPTIES = 8, 20, 5.0
 
 
 class Contexts:
-    """Contexts whose pages have been asked. They are emptied of all that a page keeps, but for the browser's cache.
+    """Contexts whose pages have been asked, with their tab. They are emptied of all that a page keeps.
 
-    A heavy page opens quickly in such a context, and knows nothing of the question before.
+    Only the browser's cache and the tab's process stay: a heavy page opens quickly in it, and knows nothing of the
+    question before.
     """
 
     def __init__(self) -> None:
@@ -24,24 +26,17 @@ class Contexts:
         self._times: dict[Any, int] = {}
         self._lost: list[Gate | None] = []  # of contexts whose browser has ended
 
-    async def keep(self, visit: OpenPage) -> bool:
-        """Empty the context of a page and keep it; False if that can't be done."""
+    async def keep(self, visit: OpenPage, login: str | None = None) -> bool:
+        """Empty the context of a page and keep it, with the login of this file; False if that can't be done."""
         context = visit.context
         times = self._times.pop(context, 0) + 1
         if times >= _TIMES or len(self._ready) >= _MOST or visit.has_other_origins:
             return False
-        address = urlsplit(visit.how.url)
         try:
             async with asyncio.timeout(_EMPTIES):
-                session = await context.new_cdp_session(visit.page)
-                where = {"origin": f"{address.scheme}://{address.netloc}", "storageTypes": "all"}
-                for page in context.pages:
-                    if page is not visit.page:
-                        await page.close()
-                await visit.page.goto("about:blank")  # no script of the page writes anything after this
-                await session.send("Storage.clearDataForOrigin", where)
-                await context.clear_cookies()
-                await visit.page.close()
+                await _empty(visit)
+                if login is not None:
+                    await context.set_storage_state(login)  # an old Playwright does not have it
         except Exception:  # whatever it is, the context is closed with all that is in it
             return False
         self._times[context] = times
@@ -65,11 +60,29 @@ class Contexts:
         return None
 
 
-class Slot:
-    """One of the slots for pages that answer; it may be given back before the end."""
+async def _empty(visit: OpenPage) -> None:
+    """Leave the page of a tab, and delete all that the page has stored, in the tab and beyond it."""
+    context, tab, address = visit.context, visit.page, urlsplit(visit.how.url)
+    where = {"origin": f"{address.scheme}://{address.netloc}", "storageTypes": "all"}
+    session = await context.new_cdp_session(tab)
+    for other in context.pages:
+        if other is not tab:
+            await other.close()
+    await tab.goto("about:blank")  # no script of the page writes anything after this
+    await session.send("Storage.clearDataForOrigin", where)
+    await context.clear_cookies()
+    await session.send("Page.resetNavigationHistory")
+    await tab.evaluate("window.name = ''")
+    await session.detach()
+    await visit.detach()
 
-    def __init__(self, slots: asyncio.Semaphore | None) -> None:
+
+class Slot:
+    """One of the slots for pages that answer; it may be given back before the end, and `more` with it."""
+
+    def __init__(self, slots: asyncio.Semaphore | None, more: Callable[[], None] = lambda: None) -> None:
         self._slots = slots
+        self._more = more
 
     async def __aenter__(self) -> Self:
         if self._slots is not None:
@@ -81,6 +94,7 @@ class Slot:
         if self._slots is not None:
             self._slots.release()
             self._slots = None
+        self._more()
 
     async def __aexit__(self, *failure: object) -> None:
         self.release()

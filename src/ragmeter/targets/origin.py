@@ -33,8 +33,11 @@ def _host(parts: SplitResult) -> tuple[str | None, int | None]:
     return parts.hostname, None if port == DEFAULT_PORTS.get(parts.scheme) else port
 
 
-async def block_navigation(context: Any, tab: Any, refuses: Callable[[str], bool], error: type[Exception]) -> None:
-    """Have the browser ask before it opens a document in the tab: what is refused is never requested."""
+async def block_navigation(context: Any, tab: Any, refuses: Callable[[str], bool], error: type[Exception]) -> Any:
+    """Have the browser ask before it opens a document in the tab, until the session that is returned is detached.
+
+    What is refused is never requested.
+    """
     session = await context.new_cdp_session(tab)
     main = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
 
@@ -47,6 +50,7 @@ async def block_navigation(context: Any, tab: Any, refuses: Callable[[str], bool
 
     session.on("Fetch.requestPaused", check_request)
     await session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
+    return session
 
 
 class Gate:

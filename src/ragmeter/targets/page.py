@@ -83,22 +83,21 @@ class OpenPage:
         self.ignored = ""  # texts beside the last answer that were taken for labels
         self.frozen = False  # it has not responded to a call
         self.has_other_origins = False  # a frame of it was at another origin, and may have stored something there
-        self.events = Events(context, tab, error)
+        self.events = Events(context, tab, error, framenavigated=self._navigated, requestfailed=self._failed_to_load)
+        self._guard: Any = None  # asks before a document is opened
         self.messages: deque[list[Any]] = deque(maxlen=_MESSAGES)  # what earlier answers' messages consisted of
         self._error = error
         self._marks: dict[Any, Any] = {}
         self._stuck: set[Any] = set()  # frames inside the page that do not respond
         self._problem = ""  # why our script could not read the page
         self._other_host: str | None = None
-        tab.on("framenavigated", self._navigated)
-        tab.on("requestfailed", self._failed_to_load)
 
     async def open(self) -> None:
         """Go to the page, and check that the selectors are valid."""
         cause = f"can't open {public(self.how.url)}"
         async with self._limited(self.how.timeout + self.grace, f"{cause} within {self.how.timeout:g} s"):
             if not self._password:
-                await block_navigation(self.context, self.page, self._is_elsewhere, self._error)
+                self._guard = await block_navigation(self.context, self.page, self._is_elsewhere, self._error)
             await self._go(cause)
             await self._check_selectors()
         self.opened = True
@@ -130,6 +129,12 @@ class OpenPage:
         if wrong is not None and 0 <= wrong < len(given):
             name, selector = list(given.items())[wrong]
             raise GiveUp(SELECTOR_NOT_FOUND, f"{parameter(name)} {selector!r} is not a CSS selector")
+
+    async def detach(self) -> None:
+        """Leave the tab to another page."""
+        self.events.detach()
+        if self._guard is not None:
+            await self._guard.detach()
 
     async def close(self) -> bool:
         """Close the page, whatever its state; False if the browser does not manage it in time."""

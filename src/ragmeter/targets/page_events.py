@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -22,24 +23,34 @@ _REFUSED = 400
 
 
 class Events:
-    """Listens to a page from its beginning."""
+    """Listens to a page from its beginning; `more` are listeners of the caller's, by their events."""
 
-    def __init__(self, context: Any, tab: Any, error: type[Exception]) -> None:
+    def __init__(self, context: Any, tab: Any, error: type[Exception], **more: Callable[[Any], None]) -> None:
         self.console: deque[str] = deque(maxlen=200)
         self.traffic = Traffic()
         self.crashed = False
         self.dialogs = self.windows = self.loads = 0
         self._error = error
-        tab.on("console", self._log)
-        tab.on("pageerror", lambda problem: self.console.append(f"error: {str(problem)[:_LONGEST]}"))
-        tab.on("dialog", self._answer)
-        tab.on("crash", self._crash)
-        tab.on("request", self._request)
-        tab.on("requestfinished", lambda request: self.traffic.end(request, time.perf_counter()))
-        tab.on("requestfailed", self._failed)
-        tab.on("response", self._response)
-        tab.on("websocket", self._socket)
-        context.on("page", self._window)
+        self._listeners = (
+            (tab, "console", self._log),
+            (tab, "pageerror", lambda problem: self.console.append(f"error: {str(problem)[:_LONGEST]}")),
+            (tab, "dialog", self._answer),
+            (tab, "crash", self._crash),
+            (tab, "request", self._request),
+            (tab, "requestfinished", lambda request: self.traffic.end(request, time.perf_counter())),
+            (tab, "requestfailed", self._failed),
+            (tab, "response", self._response),
+            (tab, "websocket", self._socket),
+            (context, "page", self._window),
+            *((tab, event, listener) for event, listener in more.items()),
+        )
+        for source, event, listener in self._listeners:
+            source.on(event, listener)
+
+    def detach(self) -> None:
+        """Listen no more."""
+        for source, event, listener in self._listeners:
+            source.remove_listener(event, listener)
 
     def _request(self, request: Any) -> None:
         self.traffic.begin(request, time.perf_counter())

@@ -20,7 +20,8 @@ from ragmeter.targets.sending import SendingPage
 from ragmeter.targets.trouble import Trouble
 
 __all__ = ["Page", "Visit"]
-_POLL = 0.05
+#: Seconds between two looks at a page; while a text that seems complete is only watched, there are more of them.
+_POLL, _POLL_AT_REST = 0.05, 0.2
 #: Seconds for a picture of the page.
 _PICTURE = 30.0
 #: Characters of a placeholder in a message.
@@ -55,7 +56,8 @@ class Visit(SendingPage):
                     latency_ms=(finish.changed - begun) * 1000,
                     time_to_first_token_ms=None if finish.first is None else (finish.first - begun) * 1000,
                 )
-            await asyncio.sleep(max(_POLL, time.perf_counter() - started))  # a look at a big page takes its time
+            poll = _POLL_AT_REST if look is not None and finish.seems_complete(look, self.events.traffic) else _POLL
+            await asyncio.sleep(max(poll, time.perf_counter() - started))  # a look at a big page takes its time
         async with self._limited(self.grace, f"no answer within {self.how.timeout:g} s"):
             problem = await self._too_late(finish.text, look)
         raise problem

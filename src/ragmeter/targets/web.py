@@ -63,10 +63,10 @@ class Login:
 class WebTarget(Target):
     """Uses pages in isolated contexts of one browser. A session keeps its page, and so its conversation.
 
-    While an answer that seems to be complete is only watched, the next question may begin; its page is opened before.
+    While an answer that seems to be complete is only watched, the next question begins; its page is opened before.
     """
 
-    overlap = 2
+    overlap = 4
 
     def __init__(
         self,
@@ -106,7 +106,8 @@ class WebTarget(Target):
         self._contexts = Contexts()
         self._messages: deque[list[Any]] = deque(maxlen=10)  # of earlier answers, for comparison
         self._workers: int | None = None
-        self._slots: asyncio.Semaphore | None = None
+        self._slots: asyncio.Semaphore | None = None  # for pages that answer
+        self._ahead: asyncio.Semaphore | None = None  # for these, and for pages that are opened before it is their turn
         # Answers depend on the whole address, whose query may be secret (hence a hash), but not on timeouts.
         whole_url = hashlib.sha256(page.url.encode()).hexdigest()[:16]
         irrelevant = {"timeout": None, "any_host": None}
@@ -127,6 +128,7 @@ class WebTarget(Target):
     async def __aenter__(self) -> Self:
         api = playwright_api()
         self._slots = asyncio.Semaphore(self._workers) if self._workers else None
+        self._ahead = asyncio.Semaphore(2 * self._workers) if self._workers else None
         self._starting = asyncio.Lock()
         self._last_opening = asyncio.Event()
         self._last_opening.set()
@@ -185,16 +187,17 @@ class WebTarget(Target):
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
 
     async def _answer(self, question: Question) -> Reply:
-        visit = await self.visit_of(question)
-        try:
-            async with Slot(self._slots) as slot:
-                for earlier, _ in question.history if visit.asked == 0 else ():
-                    await visit.ask(earlier)  # a resumed conversation: its earlier turns are asked again
-                if self._worked:  # the first answer shows whether the call is right: nothing else is asked before it
-                    visit.rests = slot.release
-                answer = await visit.ask(question.text)
-        except (GiveUp, TryAgain, self._error) as error:
-            raise await self._failed(visit, question, error) from None
+        async with Slot(self._ahead) as ahead:
+            visit = await self.visit_of(question)
+            try:
+                async with Slot(self._slots, ahead.release) as slot:
+                    for earlier, _ in question.history if visit.asked == 0 else ():
+                        await visit.ask(earlier)  # a resumed conversation: its earlier turns are asked again
+                    if self._worked:  # the first answer shows whether the call is right: nothing is asked before it
+                        visit.rests = slot.release
+                    answer = await visit.ask(question.text)
+            except (GiveUp, TryAgain, self._error) as error:
+                raise await self._failed(visit, question, error) from None
         self._worked = True
         self.found_selector = visit.selector or self.found_selector
         self.found_box = visit.box or self.found_box
@@ -292,7 +295,7 @@ class WebTarget(Target):
     async def _tab_in(self, context: Any, gate: Gate | None) -> Visit:
         if self.login.cookies:
             await context.add_cookies([{"url": self.page.url, **cookie} for cookie in self.login.cookies])
-        tab = await context.new_page()
+        tab = context.pages[0] if context.pages else await context.new_page()  # emptied, or new
         password = self.login.credentials is not None
         return Visit(self.page, context, tab, self._error, password=password, gate=gate)
 
@@ -305,7 +308,7 @@ class WebTarget(Target):
         elif self.page.same_page and not broken:
             self._idle.append(visit)
             return
-        if broken or self.login.storage_state is not None or not await self._contexts.keep(visit):
+        if broken or not await self._contexts.keep(visit, self.login.storage_state):
             await self._close(visit)
 
     async def _close(self, visit: Visit) -> None:

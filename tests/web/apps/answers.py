@@ -8,6 +8,7 @@ seconds of silence between them.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -43,7 +44,18 @@ FAILS = QUESTIONS[-1]
 
 
 def pieces(question: str) -> Iterator[str | float]:
-    """Words and silences, in the order in which they are sent. The last question fails."""
+    """Words and silences, in the order in which they are sent; $ANSWER_TIMES is a file for when it began and ended."""
+    begun = time.time()
+    try:
+        yield from _pieces(question)
+    finally:
+        if path := os.environ.get("ANSWER_TIMES"):
+            with open(path, "a", encoding="utf-8") as times:  # noqa: PTH123 - one line at a time
+                times.write(f"{question.strip()}\t{begun!r}\t{time.time()!r}\n")
+
+
+def _pieces(question: str) -> Iterator[str | float]:
+    """The last question fails."""
     if question.strip() == FAILS:
         time.sleep(0.5)
         raise RuntimeError(ERROR)

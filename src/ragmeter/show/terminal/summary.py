@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
 from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
 from ragmeter.show.sentences.metrics import titled
@@ -81,9 +82,10 @@ def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], ou
     out.print(summary_table(summary["metrics"]))
     for line in percentiles(summary["numbers"]):
         out.sentence(line)
-    for cause, count in list(asked.causes().items())[:5]:
+    not_answered = asked.causes(for_command_line)
+    for cause, count in list(not_answered.items())[:5]:
         out.sentence(f"not answered: {count:,} {cause}", "red")
-    if asked.causes():
+    if not_answered:
         out.sentence("the same command with --retry-failed asks again for these alone")
     for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.sentence(line, "red")
