@@ -67,7 +67,7 @@ def test_a_wheel_without_a_file_of_the_package_is_refused(release: dict[str, Any
 
 
 def test_a_python_that_is_not_here_is_not_tried(release: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    assert release["try_wheel"](Path("no.whl"), "3.99") is False
+    assert release["try_wheels"]({"any": Path("no.whl")}, "3.99") is False
     assert "Python 3.99 is not here: not tried" in capsys.readouterr().out
 
 
