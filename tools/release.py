@@ -86,10 +86,10 @@ def section(changelog: str, version: str) -> str:
 def build() -> tuple[dict[str, Path], Path]:
     """The wheel of each platform and the source distribution, in an empty dist/."""
     shutil.rmtree(DIST, ignore_errors=True)
-    _run(sys.executable, "-m", "build", "--sdist", "--outdir", str(DIST), str(ROOT))
+    _run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", str(DIST), str(ROOT))
     wheels: dict[str, Path] = {}
     for name in (BUILDING["PURE"], *BUILDING["PLATFORMS"]):
-        command = (sys.executable, "-m", "build", "--wheel", "--outdir", str(DIST), str(ROOT))
+        command = (sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(DIST), str(ROOT))
         _run(*command, **{BUILDING["WHEEL"]: name})
         (wheels[name],) = set(DIST.glob("*.whl")) - set(wheels.values())
         print(f"{name}: {wheels[name].name}")
