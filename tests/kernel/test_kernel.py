@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,6 +117,17 @@ def test_distances_are_those_of_rapidfuzz(pairs: list[tuple[str, str]], ahead: i
     references, answers = [first for first, _ in pairs], [first[-ahead:] + second for first, second in pairs]
     distances = get_metric("edit_distance")(references, answers)
     assert distances.tolist() == [Levenshtein.distance(*pair) for pair in zip(references, answers, strict=True)]
+
+
+@needs_library
+def test_characters_that_are_not_in_doubt_stay_as_they_are_in_nfc() -> None:
+    from ragmeter.kernel.words import may_change_in_nfc
+
+    characters = ["a" + chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+    in_doubt = may_change_in_nfc(pa.array(characters, pa.large_string()))
+    certain = "".join(characters[place] for place in np.flatnonzero(~in_doubt).tolist())
+    assert unicodedata.normalize("NFC", certain) == certain
+    assert len(certain) > 2 * 0x300
 
 
 @needs_library

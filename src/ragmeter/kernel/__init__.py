@@ -74,6 +74,8 @@ def _declared(loaded: Any) -> Any:
         "vocabulary_bytes": (pointer, pointer),
         "vocabulary_add": (count, pointer, pointer, pointer, count, pointer),
         "split_texts": (count, pointer, pointer, pointer, count, pointer, pointer, pointer, pointer),
+        "spread_pieces": (None, pointer, pointer, count, pointer, pointer, pointer, pointer, pointer),
+        "may_change_in_nfc": (None, pointer, pointer, count, pointer),
         "pair_overlaps": (count, pointer, pointer, count, count, pointer),
         "pair_terms": (count, pointer, pointer, count, count, pointer),
         "pair_alignments": (count, pointer, pointer, pointer, count, count, count, pointer, pointer),

@@ -28,6 +28,12 @@ typedef struct {
 static int64_t to_symbols(alphabet *others, const uint8_t *at, const uint8_t *end, uint8_t *symbols) {
     uint8_t *to = symbols;
     while (at < end) {
+        uint64_t eight;
+        if (end - at >= 8 && (memcpy(&eight, at, 8), (eight & 0x8080808080808080u) == 0)) {
+            memcpy(to, &eight, 8);
+            at += 8, to += 8;
+            continue;
+        }
         if (*at < 0x80) {
             *to++ = *at++;
             continue;

@@ -245,3 +245,34 @@ int64_t split_texts(vocabulary *words, const uint8_t *data, const int64_t *offse
     starts[texts] = to.ids - ids;
     return to.ids - ids;
 }
+
+/* Texts of pieces to texts of words: piece p stands for the counts[p] ids from flat[firsts[p]] on. ids has room for all
+ * of them, id_starts for the number before each text and in all. */
+void spread_pieces(const int64_t *pieces, const int64_t *starts, int64_t texts, const int64_t *counts,
+                   const int64_t *firsts, const int64_t *flat, int64_t *ids, int64_t *id_starts) {
+    int64_t *next = ids;
+    for (int64_t text = 0; text < texts; text++) {
+        id_starts[text] = next - ids;
+        for (int64_t i = starts[text]; i < starts[text + 1]; i++) {
+            const int64_t *of_piece = flat + firsts[pieces[i]];
+            for (int64_t left = counts[pieces[i]]; left > 0; left--) *next++ = *of_piece++;
+        }
+    }
+    id_starts[texts] = next - ids;
+}
+
+/* Which texts may change in NFC. Those below U+0300 don't, nor do dashes, quotes and dots (U+2010 to U+2027) and the euro
+ * sign; of others it is not known here. */
+void may_change_in_nfc(const uint8_t *data, const int64_t *offsets, int64_t texts, uint8_t *flags) {
+    for (int64_t text = 0; text < texts; text++) {
+        const uint8_t *at = data + offsets[text], *end = data + offsets[text + 1];
+        flags[text] = 0;
+        if (is_ascii(at, end)) continue;
+        for (; at < end && !flags[text]; at++) {
+            if (*at < 0xCC) continue;
+            int plain = end - at > 2 && at[0] == 0xE2 &&
+                        ((at[1] == 0x80 && at[2] >= 0x90 && at[2] <= 0xA7) || (at[1] == 0x82 && at[2] == 0xAC));
+            flags[text] = !plain;
+        }
+    }
+}

@@ -60,6 +60,23 @@ class Vocabulary:
         return ids[:count].copy(), starts, has_marks
 
 
+def spread(pieces: Ids, starts: Ids, counts: Ids, firsts: Ids, flat: Ids) -> tuple[Ids, Ids]:
+    """The ids of texts of pieces, and where each text begins: a piece is `counts` ids of `flat` from `firsts` on."""
+    ids, id_starts = np.empty(int(counts[pieces].sum()), np.int64), np.empty(len(starts), np.int64)
+    inputs = [np.ascontiguousarray(array, np.int64) for array in (pieces, starts, counts, firsts, flat)]
+    first, second, *more = (array.ctypes.data for array in inputs)
+    kernel.library().spread_pieces(first, second, len(starts) - 1, *more, ids.ctypes.data, id_starts.ctypes.data)
+    return ids, id_starts
+
+
+def may_change_in_nfc(texts: Any) -> npt.NDArray[np.bool_]:
+    """Which texts of an Arrow array may be others in NFC; those with ASCII and Latin letters alone are not."""
+    flags = np.empty(len(texts), bool)
+    data, offsets = utf8(texts)
+    kernel.library().may_change_in_nfc(data, offsets.ctypes.data, len(texts), flags.ctypes.data)
+    return flags
+
+
 def utf8(texts: Any) -> tuple[int, Ids]:
     """Where the bytes of an Arrow array of texts are, and where each text begins and ends in them.
 

@@ -18,6 +18,7 @@ from ragmeter import kernel
 from ragmeter.definition import column, metric
 from ragmeter.io.normal_form import normalized
 from ragmeter.kernel.pairs import alignments, distances, subsequences, terms
+from ragmeter.kernel.words import may_change_in_nfc
 from ragmeter.metrics.bags import Bags, Ids, Sides, ranges, share
 from ragmeter.metrics.normalize import Language, fold, strip_accents
 from ragmeter.metrics.tokens import Tokens
@@ -32,11 +33,10 @@ _SURROGATES, _LAST_CODE_POINT = (0xD800, 0xE000), 0x10FFFF
 @column
 def edits(reference: Sequence[str], answer: Sequence[str]) -> Ids:
     """The Levenshtein distance of each pair, after NFC."""
-    references, answers = _nfc(reference), _nfc(answer)
-    distances = _compiled_distances(references, answers)
+    distances = _compiled_distances(reference, answer)
     left = np.flatnonzero(distances < 0).tolist()
     if left:
-        pairs = ([side[pair] for pair in left] for side in (references, answers))
+        pairs = (_nfc([side[pair] for pair in left]) for side in (reference, answer))
         distances[left] = process.cpdist(*pairs, scorer=Levenshtein.distance, dtype=np.int64, workers=1)
     return distances
 
@@ -284,12 +284,21 @@ def _nfc(texts: Sequence[str]) -> list[str]:
     return [text if text.isascii() else normalized("NFC", text) for text in texts]
 
 
-def _compiled_distances(references: list[str], answers: list[str]) -> Ids:
+def _compiled_distances(reference: Sequence[str], answer: Sequence[str]) -> Ids:
     """The distances by the kernel, and -1 where it has none."""
     if kernel.library():
         with suppress(UnicodeEncodeError):  # lone surrogates
-            return distances(pa.array(references, pa.large_string()), pa.array(answers, pa.large_string()))
-    return np.full(len(references), -1)
+            return distances(_nfc_array(reference), _nfc_array(answer))
+    return np.full(len(reference), -1)
+
+
+def _nfc_array(texts: Sequence[str]) -> Any:
+    """The texts in NFC as an Arrow array. Most are, and the kernel sees which may not be."""
+    array = pa.array(texts, pa.large_string())
+    in_doubt = np.flatnonzero(may_change_in_nfc(array)).tolist()
+    if all(texts[place] == normalized("NFC", texts[place]) for place in in_doubt):
+        return array
+    return pa.array(_nfc(texts), pa.large_string())
 
 
 def _as_sequences(stems: Sides) -> list[Any]:

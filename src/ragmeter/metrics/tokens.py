@@ -154,6 +154,10 @@ def new_vocabulary() -> Vocabulary:
 def _spread(texts: Split, counts: Ids, firsts: Ids, flat: Ids) -> Sides:
     """The words of each text, from those of its pieces. Most pieces are one word; others are filled in after that."""
     pieces = texts.items
+    if kernel.library():
+        from ragmeter.kernel.words import spread
+
+        return Sides(*spread(pieces, texts.starts, counts, firsts, flat))
     first_word = flat[np.minimum(firsts, len(flat) - 1)] if len(flat) else firsts  # a chunk without words may be last
     if (counts == 1).all():
         return Sides(first_word[pieces], texts.starts)
