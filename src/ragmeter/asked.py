@@ -37,6 +37,9 @@ class Form(Protocol):
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
         """The same for servers that can enforce a form."""
 
+    def choices(self, *, reasons: bool) -> tuple[str, ...]:
+        """The words of which a reply is one; empty where it is more than a word."""
+
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The values of the filled columns, the first under the name "value"; None if the reply can't be read."""
 

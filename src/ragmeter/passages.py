@@ -80,9 +80,13 @@ def graded_documents(grades: Mapping[Any, Any]) -> tuple[list[str], dict[str, fl
 
 
 def passage_texts(row: Any) -> list[Any]:
-    """The texts of a row's passages, where a single one may stand without a list. One without a text stays as it is."""
+    """The texts of a row's passages, where a single one may stand without a list. One without a text stays as it is.
+
+    A missing one is an empty text.
+    """
     items = [row] if isinstance(row, str) or is_object(row) else row
-    return [item if (text := passage_text(item)) is None else text for item in items]
+    texts = ((item, passage_text(item)) for item in items)
+    return ["" if item is None else item if text is None else text for item, text in texts]
 
 
 def _first(item: Any, names: Sequence[str], kind: Any) -> Any:

@@ -19,8 +19,9 @@ ROW: dict[str, Any] = {
     "nuggets": ["It is red.", {"text": "It is big.", "importance": "okay"}],
     "nugget_support": ["support", "partial support"],
     "citation_support": [[[1, "supported"]], []],
+    "passage_relevance": ["relevant", "irrelevant"],
 }
-METRICS = "faithfulness,claim_precision,nugget_recall,citation_precision"
+METRICS = "faithfulness,claim_precision,nugget_recall,citation_precision,llm_context_precision"
 
 
 def keep(folder: Path, row: dict[str, Any], metrics: str = METRICS) -> Run:
@@ -31,7 +32,7 @@ def keep(folder: Path, row: dict[str, Any], metrics: str = METRICS) -> Run:
 
 def test_claims_of_every_kind(tmp_path: Path) -> None:
     run = keep(tmp_path, ROW)
-    claims, nuggets, citations = claim_sets(run, [0])[0]
+    claims, nuggets, citations, passages = claim_sets(run, [0])[0]
     assert claims.title == "claims of the answer"
     assert claims.by == "from the data"
     assert claims.claims == (
@@ -43,8 +44,13 @@ def test_claims_of_every_kind(tmp_path: Path) -> None:
         LabelledClaim("It is big. (okay)", by_text="partial support"),
     )
     assert citations.claims == (LabelledClaim("It is red.", passages=((1, "supported"),)),)
-    assert {"claims", "support_by_passages", "nuggets", "citation_support"} <= set(claim_columns(run))
-    assert explain_claims(run, "1") == [[claims, nuggets, citations]]
+    assert passages.claims == (
+        LabelledClaim("1. It is red.", by_text="relevant"),
+        LabelledClaim("2. It is new.", by_text="irrelevant"),
+    )
+    shown = {"claims", "support_by_passages", "nuggets", "citation_support", "passage_relevance"}
+    assert shown <= set(claim_columns(run))
+    assert explain_claims(run, "1") == [[claims, nuggets, citations, passages]]
 
 
 def test_words_that_no_passage_supports_are_those_of_offline_claims(tmp_path: Path) -> None:

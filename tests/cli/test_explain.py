@@ -138,3 +138,13 @@ def test_claims_are_shown_with_the_passages_that_support_them(tmp_path: Path, ra
     assert first["unsupported"] == []
     assert second["by_passages"] == "not mentioned"
     assert [0, 7] in second["unsupported"]
+
+
+def test_what_the_run_has_metrics_for_comes_first(tmp_path: Path, ragmeter: Run) -> None:
+    row = {"qid": "c1", "question": "When?", "reference": "1889", "answer": "It was in 1889.", "contexts": ["In 1889."]}
+    (tmp_path / "one.jsonl").write_text(json.dumps(row))
+    for metrics, begins in (("faithfulness[judge=offline]", "c1: claims"), ("offline_correct", "c1: ")):
+        assert ragmeter("evaluate", "--metrics", metrics, "--results", "one.jsonl", "--run", "c").returncode == 0
+        done = ragmeter("explain", "c", "c1")
+        assert done.stdout.startswith(begins), done.stdout
+        assert ("claims of the answer" in done.stdout) == ("faithfulness" in metrics)

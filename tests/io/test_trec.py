@@ -231,7 +231,7 @@ def test_contexts_are_the_corpus_s_texts_of_what_was_retrieved(tmp_path: Path) -
         corpus.write('{"_id": "d9", "text": "Nine."}\n{"_id": "d5", "text": "Not retrieved."}\n')
     answers = [{"qid": "1", "answer": "One [1].", "retrieved": ["d2", "d1"]}, {"qid": "2", "retrieved": ["d1", "d9"]}]
     evaluation = evaluate(answers, folder, metrics="valid_citations,ndcg@10")
-    assert evaluation.rows["contexts"].to_pylist() == [["One\nText."], ["One\nText.", "Nine."]]
+    assert evaluation.rows["contexts"].to_pylist() == [["", "One\nText."], ["One\nText.", "Nine."]]
     notes = " ".join(evaluation.summary["notes"])
     assert "the contexts are the texts of 3 retrieved documents in the corpus, which lacks 1 of them" in notes
     assert "contexts" not in evaluate(answers, folder, metrics="ndcg@10").rows.column_names

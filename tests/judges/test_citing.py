@@ -45,7 +45,18 @@ def test_the_column_says_what_each_sentence_cites(tmp_path: Path) -> None:
     assert support == [[[1, "supported"], [9, "no such passage"]], []]
 
 
-@pytest.mark.parametrize("contexts", [[], None, ["", " "]])
+@pytest.mark.parametrize("missing", [None, "", {"text": " "}])
+@pytest.mark.parametrize(("cited", "expected"), [(2, 0.0), (3, 1.0)])
+def test_a_passage_without_text_keeps_its_number(tmp_path: Path, missing: Any, cited: int, expected: float) -> None:
+    provider = FakeProvider(by_rule)
+    row = {**ROW, "answer": f"It is old [{cited}].", "contexts": ["It is red.", missing, "It is old."]}
+    names = ["citation_precision", "citation_precision[judge=offline]", "valid_citations"]
+    result = evaluate([row], metrics=names, judge=judge(provider), output_dir=tmp_path)
+    assert [result[name].mean for name in names] == [expected] * 3
+    assert len(provider.prompts) == expected
+
+
+@pytest.mark.parametrize("contexts", [[], None, ["", " "], [None, None]])
 def test_no_passages_are_no_zero(tmp_path: Path, contexts: Any) -> None:
     provider = FakeProvider("Supported")
     row = {**ROW, "answer": "It is red [1].", "contexts": contexts}

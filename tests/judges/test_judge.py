@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -177,6 +178,35 @@ def test_the_second_try_may_be_read() -> None:
     assert found.replies == ("hm", '{"reason": "by rule", "verdict": "CORRECT"}')
 
 
+@pytest.mark.parametrize(
+    ("chances", "verdict"),
+    [
+        ({"Y": 0.9, "No": 0.1}, "CORRECT"),
+        ({"No": 0.6, "Yes": 0.3}, "WRONG"),
+        ({"Yes": 0.4, "No": 0.3, "The": 0.3}, "CORRECT"),
+        ({"Yes": 0.4, "No": 0.4}, None),
+        ({"The": 0.7, "Yes": 0.3}, None),
+        ({}, None),
+    ],
+)
+def test_a_reply_that_is_cut_off_is_read_by_its_first_token(chances: dict[str, float], verdict: str | None) -> None:
+    candidates = [{"token": token, "logprob": math.log(chance)} for token, chance in chances.items()]
+    reply = completion(next(iter(chances), ""), "length")
+    reply["choices"][0]["logprobs"] = {
+        "content": [{**candidate, "top_logprobs": candidates} for candidate in candidates]
+    }
+    found, server = judged(always(Action(body=reply)), max_tokens=1, tries=1)
+    assert found.verdict == verdict
+    assert server.requests[0]["max_tokens"] == 1
+
+
+def test_a_grammar_allows_nothing_but_the_words_of_a_verdict() -> None:
+    _, server = judged(grammar=True)
+    assert server.requests[0]["grammar"] == 'root ::= "Yes" | "No"'
+    _, server = judged(grammar=True, reasons=True)  # an object has a form of its own
+    assert "grammar" not in server.requests[0]
+
+
 def test_parts_of_content_are_put_together() -> None:
     parts = [{"type": "text", "text": GOOD[:9]}, {"type": "text", "text": GOOD[9:]}]
     assert judged(always(Action(body=completion(parts))))[0].verdict == "CORRECT"
@@ -191,6 +221,7 @@ def test_parts_of_content_are_put_together() -> None:
         ("max_tokens", "max_completion_tokens"),
         ("logprobs", None),
         ("top_logprobs", None),
+        ("grammar", None),
     ],
 )
 def test_a_parameter_that_the_server_does_not_take_is_left_out(refused: str, sent_instead: str | None) -> None:
@@ -199,7 +230,7 @@ def test_a_parameter_that_the_server_does_not_take_is_left_out(refused: str, sen
             return Action(400, {"error": {"message": f"Unsupported parameter: '{refused}'", "param": refused}})
         return None
 
-    found, server = judged(behave, reasons=refused == "response_format")
+    found, server = judged(behave, reasons=refused == "response_format", grammar=True)
     assert (found.outcome, server.count) == ("scored", 2)
     assert sent_instead is None or server.requests[1][sent_instead] == 1024
 
@@ -310,7 +341,7 @@ def test_everything_that_matters_is_in_the_key() -> None:
     base: dict[str, Any] = {"api_key": "k", "model_name": "m", "base_url": "http://127.0.0.1:9/v1"}
     others: list[dict[str, Any]] = [
         {}, {"model_name": "n"}, {"base_url": "http://127.0.0.1:8/v1"}, {"temperature": 0.5}, {"seed": 1},
-        {"max_tokens": 9}, {"base_url": "http://127.0.0.1:9/v1?deployment=b"},
+        {"max_tokens": 9}, {"grammar": True}, {"base_url": "http://127.0.0.1:9/v1?deployment=b"},
     ]  # fmt: skip
     values = {"question": "q", "reference": "g", "answer": "a"}
 

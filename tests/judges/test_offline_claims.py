@@ -97,6 +97,14 @@ def test_passages_in_other_forms(contexts: Any) -> None:
     assert offline([{**ROW, "contexts": contexts}], "faithfulness")["faithfulness[judge=offline]"].mean == 0.5
 
 
+def test_a_passage_without_text_is_none_that_could_support_anything() -> None:
+    rows = [{**ROW, "contexts": [None, "Paris is the capital of France.", "", "Lyon has many fine restaurants."]}]
+    result = offline(rows, "faithfulness", "context_claim_precision")
+    assert cell(result, "support_by_passages")[0] == ["no text", "supported", "no text", "not mentioned"]
+    assert result["faithfulness[judge=offline]"].mean == 0.5
+    assert result["context_claim_precision[judge=offline]"].mean == 0.5
+
+
 def test_many_passages_and_a_long_one() -> None:
     filler = "Sheep eat grass on green hills. " * 32_000
     contexts = [f"{filler}Paris is the capital of France.", *(f"Page {number} is blank." for number in range(499))]

@@ -25,14 +25,15 @@ def helps(reference: str, passage: str) -> str:
         (["Paris", "Rome", "Paris again"], (1 / 1 + 2 / 3) / 2),
         (["Rome", "Paris"], 1 / 2),
         (["Rome"], 0.0),
+        (["Rome", None, " ", "Paris"], 1 / 2),
     ],
 )
-def test_average_precision_of_the_passages_that_help(tmp_path: Path, contexts: list[str], expected: float) -> None:
+def test_average_precision_of_the_passages_that_help(tmp_path: Path, contexts: list[Any], expected: float) -> None:
     provider = FakeProvider(helps)
     rows = [{**ROW, "contexts": contexts}]
     result = evaluate(rows, metrics="llm_context_precision", judge=judge(provider), output_dir=tmp_path)
     assert result["llm_context_precision"].mean == pytest.approx(expected)
-    assert len(provider.prompts) == len(contexts)
+    assert len(provider.prompts) == len([text for text in contexts if text and text.strip()])
 
 
 def test_no_passages_have_no_precision() -> None:

@@ -580,3 +580,17 @@ def test_another_number_in_the_place_of_the_gold_one_is_wrong() -> None:
     found = get_metric("offline_correct_probability")([question] * 2, [["100 degrees Celsius"]] * 2, answers)
     assert found[0] > 0.9
     assert found[1] <= 0.3
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "right"),
+    [
+        ("3", "There are five lakes [3].", False),
+        ("3", "There are three lakes [1].", True),
+        ("3", "[3]", True),
+        ("[0, 1]", "The interval is [0, 1].", True),
+    ],
+)
+def test_the_number_of_a_citation_is_no_answer(gold: str, answer: str, right: bool) -> None:
+    (probability,) = get_metric("offline_correct_probability")(["How many lakes are there?"], [[gold]], [answer])
+    assert (probability >= 0.5) == right

@@ -55,6 +55,11 @@ def test_many_rows_at_once_are_scored_as_one_by_one() -> None:
         assert of_row.shape == (len(claims[row]), len(passages[row]))
 
 
+@pytest.mark.parametrize("claim", ["Paris has a metro.", "París tiene metro", "The Seine is long."])
+def test_half_of_a_short_claim_is_not_enough(claim: str) -> None:
+    assert supported([claim], ["Paris is the capital of France. It lies on the Seine."])[0] < 0.5
+
+
 @pytest.mark.parametrize(
     ("supported_claim", "other", "passage"),
     [

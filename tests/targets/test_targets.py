@@ -85,8 +85,8 @@ def test_what_a_dict_may_hold() -> None:
     assert answer.retrieved == ["7", "T", "plain", '{"odd": 1}']
     assert answer.contexts == ["seven"]
     assert answer.latency_ms == 12.5
-    answer = answer_of(reply_of(python(lambda question: {"answer": "a", "retrieved": [], "contexts": ["c"]})))
-    assert (answer.retrieved, answer.contexts) == ([], ["c"])
+    answer = answer_of(reply_of(python(lambda question: {"answer": "a", "retrieved": [], "contexts": [None, "c"]})))
+    assert (answer.retrieved, answer.contexts) == ([], ["", "c"])
     assert answer_of(reply_of(python(lambda question: "text"))).retrieved is None
 
 
@@ -260,7 +260,7 @@ def test_a_question_out_and_an_answer_back() -> None:
         )
         answer = answer_of(reply_of(target))
     assert server.requests == [{"q": "why?", "top": 3}]
-    assert answer == Answer("Paris", ["e1", "2"], ["t"], 17.0)
+    assert answer == Answer("Paris", ["e1", "2"], ["t", ""], 17.0)
     assert target.never_found() == []
 
 
@@ -396,9 +396,9 @@ def test_nothing_retrieved_is_nothing(events: Any) -> None:
 
 
 def test_a_list_by_its_path() -> None:
-    with replies({"answer": "x", "events": [{"id": 1, "text": "one"}, "two"]}) as server:
+    with replies({"answer": "x", "events": [{"id": 1, "text": "one"}, None, "", "two"]}) as server:
         answer = answer_of(reply_of(http(server, paths={"retrieved": "events", "contexts": "events[*]"})))
-    assert (answer.retrieved, answer.contexts) == (["1", "two"], ["one", "two"])
+    assert (answer.retrieved, answer.contexts) == (["1", "two"], ["one", "", "", "two"])
 
 
 def test_secrets_are_taken_out_of_everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -26,13 +26,17 @@ _LABELLED = {
     "reference_claims": ("reference_support_by_passages", "reference_support_by_answer", "answer"),
     "nugget_support": ("", "nugget_support", "answer"),
     "citation_support": ("", "", ""),
+    "passage_relevance": ("", "passage_relevance", "question"),
 }
 _TITLES = {
     "claims": "claims of the answer",
     "reference_claims": "claims of the reference",
     "nugget_support": "nuggets",
     "citation_support": "citations",
+    "passage_relevance": "passages",
 }
+#: Characters of a passage that are shown beside its label; the whole passage stands elsewhere.
+_PASSAGE_HEAD = 160
 BY_MODEL, BY_OFFLINE, BY_DATA = "by a model", "offline", "from the data"
 #: The columns of a row that are read beside those of its claims.
 _TEXTS = ("answer", "contexts")
@@ -172,7 +176,7 @@ def _sets(run: Run) -> list[_Columns]:
 
 
 def _set(columns: _Columns, row: Mapping[str, Any], unsupported_words: Callable[..., Any] | None) -> ClaimSet:
-    claims = tuple(_citations(row, columns) if columns.base == "citation_support" else _claims(row, columns))
+    claims = tuple(_READERS.get(columns.base, _claims)(row, columns))
     passages = as_passages(row.get("contexts"))
     claim_set = ClaimSet(columns.name, _TITLES[columns.base], _LABELLED[columns.base][2], columns.by, claims)
     if columns.base != "claims" or not columns.by_passages or unsupported_words is None or columns.by != BY_OFFLINE:
@@ -216,6 +220,20 @@ def _citations(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledCl
         pairs = [pair for pair in _list(citations) if isinstance(pair, list) and len(pair) == 2]
         if pairs and all(isinstance(rank, int) for rank, _ in pairs):
             yield LabelledClaim(sentence.sentence, passages=tuple((rank, str(label)) for rank, label in pairs))
+
+
+def _relevance(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:
+    """The passages, each by its number and its first words, with what it is worth for the question."""
+    passages, labels = as_passages(row.get("contexts")), _list(row.get(columns.name))
+    if len(passages) != len(labels):
+        return
+    for rank, (passage, label) in enumerate(zip(passages, labels, strict=True), 1):
+        head = " ".join(passage[: 2 * _PASSAGE_HEAD].split())
+        shown = head if len(head) <= _PASSAGE_HEAD else f"{head[:_PASSAGE_HEAD]}…"
+        yield LabelledClaim(f"{rank}. {shown}", by_text=str(label))
+
+
+_READERS = {"citation_support": _citations, "passage_relevance": _relevance}
 
 
 def _list(cell: Any) -> list[Any]:

@@ -62,6 +62,11 @@ def explain(
     )
 
 
+def is_judged(run: RunLike, output_dir: str | Path = RUNS) -> bool:
+    """Whether the run has a metric of the offline judge."""
+    return any(name.partition("[")[0] in METRICS for name in find_run(run, output_dir).columns)
+
+
 def explain_rows(
     rows: Sequence[Mapping[str, Any]], *, language: str | None = None, calibration: str | None = None
 ) -> list[Explanation]:

@@ -18,6 +18,7 @@ _SIGNS = {
     "partial support": ("◐", "partly"),
     CONTRADICTED: ("✗", "no"),
     "no such passage": ("✗", "no"),
+    "relevant": ("✓", "yes"),
     NOT_MENTIONED: ("○", "unsaid"),
 }
 

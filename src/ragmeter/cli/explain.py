@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.options import command_parser, json_option, runs_option
@@ -18,7 +19,7 @@ Show why the offline judge takes a row's answer for right or wrong, and what sup
 
 Each piece of evidence is shown with its weight: by how much it moved the log-odds. A weight above 0 is evidence for the
 answer. Where the run has metrics over claims, each claim is shown with its label and the passages that support it;
-with judge=offline, words that no passage supports stand in brackets.
+with judge=offline, words that no passage supports stand in brackets. What the run has metrics for comes first.
 """
 
 
@@ -39,8 +40,7 @@ def run(argv: Sequence[str]) -> int:
     json_option(parser)
     chosen = parser.parse_args(list(argv))
     from ragmeter.analysis.claim_support import explain_claims
-    from ragmeter.analysis.explaining import explain
-    from ragmeter.show.terminal.results import show_explanation
+    from ragmeter.analysis.explaining import explain, is_judged
 
     claims = explain_claims(chosen.run, chosen.qid, output_dir=chosen.output_dir)
     settings = {"language": chosen.language, "calibration": chosen.calibration}
@@ -53,14 +53,24 @@ def run(argv: Sequence[str]) -> int:
     if chosen.json:
         print(dumps(_records(chosen.qid, explanations, claims), indent=2))
         return 0
-    for explanation in explanations:
-        show_explanation(chosen.qid, explanation)
-    if any(claims):
-        from ragmeter.show.terminal.claims import show_claims
-
-        for of_row in claims:
-            show_claims(chosen.qid, of_row)
+    parts = [partial(_show_evidence, chosen.qid, explanations), partial(_show_claims, chosen.qid, claims)]
+    for show in parts if is_judged(chosen.run, chosen.output_dir) else reversed(parts):
+        show()
     return 0
+
+
+def _show_evidence(qid: str, explanations: Sequence[Explanation]) -> None:
+    from ragmeter.show.terminal.results import show_explanation
+
+    for explanation in explanations:
+        show_explanation(qid, explanation)
+
+
+def _show_claims(qid: str, claims: Sequence[Sequence[ClaimSet]]) -> None:
+    from ragmeter.show.terminal.claims import show_claims
+
+    for of_row in claims:
+        show_claims(qid, of_row)
 
 
 def _records(qid: str, explanations: Sequence[Explanation], claims: Sequence[Sequence[ClaimSet]]) -> list[Any]:

@@ -29,7 +29,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
                         "small models do better with 1; default: 10"},
     "temperature": {"metavar": "T", "type": float, "help": "default: 0"},
     "seed": {"metavar": "N", "type": int, "help": "default: 0"},
-    "max_tokens": {"metavar": "N", "type": int, "help": "the longest reply; default: 1024"},
+    "max_tokens": {"metavar": "N", "type": int, "help": "the longest reply; default: 1024. With 1, a verdict of one "
+                   "word is read off the log-probabilities of the first token, where the server gives them"},
     "timeout": {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60"},
     "retries": {"metavar": "N", "type": int, "help": "how often a call that failed is made again; default: 3"},
     "give_up_after": {"metavar": "SECONDS", "type": float, "help": "stop when no call has succeeded for so long; the "
@@ -86,6 +87,8 @@ def judge_options(
     )
     add("--judge-header", metavar="'NAME: VALUE'", action="append", help="a header; $NAME in it is read from the "
         "environment: 'api-key: $AZURE_KEY'")  # fmt: skip
+    add("--judge-grammar", action="store_true", help="have the server allow nothing but the words of a verdict, where "
+        "a reply is one word; llama.cpp's server can, others leave it out")  # fmt: skip
     add("--reasons", action="store_true", help="ask for a short reason with each verdict; it costs tokens")
     taken = parser._option_string_actions
     for keyword, reading in _SETTINGS.items():
@@ -124,13 +127,13 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
         return None
     from ragmeter.judges.judge import Judge
 
-    headers = chosen.judge_header or ()
-    return Judge(model, **given, headers=headers, reasons=chosen.reasons, check=chosen.judge_check, **more)
+    flags = {"reasons": chosen.reasons, "grammar": chosen.judge_grammar, "check": chosen.judge_check}
+    return Judge(model, **given, headers=chosen.judge_header or (), **flags, **more)
 
 
 def given_option(chosen: argparse.Namespace) -> str | None:
     """One of the judge's options that was given, the model first."""
-    names = ["judge_model", *(f"judge_{keyword}" for keyword in _SETTINGS), "judge_header", "reasons"]
+    names = ["judge_model", *(f"judge_{keyword}" for keyword in _SETTINGS), "judge_header", "judge_grammar", "reasons"]
     if name := next((name for name in names if getattr(chosen, name)), None):
         return f"--{name.replace('_', '-')}"
     return "--judge" if chosen.judge != LLM else None if chosen.judge_check else "--no-judge-check"

@@ -65,11 +65,11 @@ def _texts(corpus: Source, ids: Collection[str]) -> dict[str, str]:
 
 
 def with_contexts(rows: Iterable[Batch], texts: Mapping[str, str]) -> Iterator[Batch]:
-    """The rows with the texts of what was retrieved; documents without a text are left out."""
+    """The rows with the texts of what was retrieved; a document that the corpus lacks has an empty text."""
     for batch in rows:
         retrieved = batch.columns["retrieved"]
         batch.columns["contexts"] = [
-            None if ids is None else [texts[document] for document in ids if document in texts] for ids in retrieved
+            None if ids is None else [texts.get(document, "") for document in ids] for ids in retrieved
         ]
         yield batch
 

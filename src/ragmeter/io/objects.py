@@ -37,12 +37,12 @@ def read_passages(value: Any) -> Passages | None:
     items = items_of(value, strict=False)
     if items is None:
         return None
-    items = [item for item in items if not is_missing(item)]
-    texts = texts_of(items, strict=False)
+    # A missing passage keeps its place, as an empty text: citations count the passages.
+    texts = texts_of(["" if is_missing(item) else item for item in items], strict=False)
     if not any(map(is_object, items)):
         return Passages(texts)
     details = [passage_details(item) for item in items]
-    ids = [detail.get("id") for detail in details]
+    ids = [detail.get("id") for item, detail in zip(items, details, strict=True) if not is_missing(item)]
     return Passages(
         texts, as_text(details) if any(details) else None, [str(name) for name in ids] if None not in ids else None
     )

@@ -1,7 +1,8 @@
 """Dotted paths into objects and lists: `outputs.answer`, `outputs.documents[*].text`, `choices[0]`.
 
 A title that has dots itself comes first, be it of a column (`attributes.input.value`) or of a key of an object. A text
-that is an object or a list written as JSON is read as that. A name that meets a list is looked up in each of its items.
+that is an object or a list written as JSON is read as that. A name that meets a list is looked up in each of its items;
+an item that lacks it keeps its place, as None.
 """
 
 from __future__ import annotations
@@ -44,19 +45,22 @@ def value_at(value: Any, steps: Sequence[str]) -> Any:
     if not steps or value is None:
         return value
     values, is_many = _through_list(value, steps)
-    return (values or None) if is_many else next(iter(values), None)
+    if all(item is None for item in values):
+        return None
+    return values if is_many else values[0]
 
 
 def values_at(value: Any, steps: Sequence[str]) -> list[Any]:
-    """All values at a path."""
-    return _walk(value, steps)[0]
+    """All values at a path; an empty list if there is none."""
+    values = _walk(value, steps)[0]
+    return [] if all(item is None for item in values) else values
 
 
 def _walk(value: Any, steps: Sequence[str]) -> tuple[list[Any], bool]:
     """All values at a path, and whether it leads through every item of a list."""
     value, steps = _through_objects(value, steps)
     if value is None:
-        return [], False
+        return [None], False
     return _through_list(value, steps) if steps else ([value], False)
 
 
@@ -82,7 +86,8 @@ def _through_list(value: Any, steps: Sequence[str]) -> tuple[list[Any], bool]:
     step, rest = steps[0], steps[1:]
     if step.isdecimal():
         return _walk(value[int(step)], rest) if int(step) < len(value) else ([], False)
-    inner = (_walk(item, rest if step == _EVERY else steps)[0] for item in value)
+    rest = rest if step == _EVERY else steps
+    inner = ([None] if item is None else _walk(item, rest)[0] for item in value)
     return [item for items in inner for item in items], True
 
 

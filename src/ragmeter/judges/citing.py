@@ -9,12 +9,12 @@ from ragmeter.asked import LLM, Parts, asked
 from ragmeter.definition import metric
 from ragmeter.judges.claims import declined
 from ragmeter.judges.support import ALONE
-from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, cited_sentences
+from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, citable, cited_sentences
 from ragmeter.metrics.offline.claims import labels_by_passage
 from ragmeter.metrics.support import NO_CONTEXTS, SUPPORTED, Judged, as_passages
 from ragmeter.table import Failed
 
-#: The label of a citation of a passage that does not exist.
+#: The label of a citation of a passage that does not exist, or has no text.
 NO_PASSAGE = "no such passage"
 
 
@@ -25,21 +25,17 @@ def _pairs(row: Mapping[str, Any]) -> list[tuple[int, int, str]]:
 
 
 def _split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
-    passages = as_passages(row["contexts"])
-    return [
-        {"text": passages[rank - 1], "claims": sentence}
-        for _, rank, sentence in _pairs(row)
-        if 1 <= rank <= len(passages)
-    ]
+    passages, known = as_passages(row["contexts"]), citable(row["contexts"])
+    return [{"text": passages[rank - 1], "claims": sentence} for _, rank, sentence in _pairs(row) if rank in known]
 
 
 def _join(row: Mapping[str, Any], labels: list[Any]) -> list[list[Any]]:
     """For each sentence a list of its citations: the passage's number and the label."""
     remaining = iter(labels)
-    known = len(as_passages(row["contexts"]))
+    known = citable(row["contexts"])
     by_sentence: list[list[Any]] = [[] for _ in cited_sentences(row["answer"], row["contexts"])]
     for number, rank, _ in _pairs(row):
-        label = next(remaining)[0] if 1 <= rank <= known else NO_PASSAGE
+        label = next(remaining)[0] if rank in known else NO_PASSAGE
         by_sentence[number - 1].append([rank, label])
     return by_sentence
 
@@ -55,8 +51,8 @@ def _offline(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     claims = [list(dict.fromkeys(text for _, text in own)) for own in pairs]
     values = []
     for row, own, texts, labels in zip(rows, pairs, claims, labels_by_passage(claims, passages), strict=True):
-        known = len(as_passages(row["contexts"]))
-        by_pair = [[labels[texts.index(text)][rank - 1]] for rank, text in own if 1 <= rank <= known]
+        known = citable(row["contexts"])
+        by_pair = [[labels[texts.index(text)][rank - 1]] for rank, text in own if rank in known]
         values.append(_join(row, by_pair))
     return values
 
@@ -78,8 +74,9 @@ citation_support = asked(
 def citation_precision(citation_support: Sequence[Sequence[Any]], *, judge: Judged = "llm") -> list[float | Failed]:
     """The share of the answer's citations whose passage supports the sentence that cites it.
 
-    **Formula.** Citations whose passage supports the sentence, over all citations. One of a passage that does not exist
-    supports nothing. The column `citation_support` is filled by the judge's model, one call for each citation.
+    **Formula.** Citations whose passage supports the sentence, over all citations. One of a passage that does not
+    exist, or has no text, supports nothing. The column `citation_support` is filled by the judge's model, one call for
+    each citation.
 
     **Settings.** `judge=offline` asks no model, but the offline support model.
 

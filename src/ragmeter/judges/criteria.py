@@ -58,6 +58,12 @@ class Ratings:
         """Plain lines, which every server can give."""
         return None
 
+    def choices(self, *, reasons: bool) -> tuple[str, ...]:
+        """Of a single criterion."""
+        if len(self.names) > 1:
+            return ()
+        return ("Yes", "No") if self.scale is None else tuple(map(str, range(self.scale[0], self.scale[1] + 1)))
+
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The ratings, if there is one by each criterion and nothing else."""
         matches = [_LINE.fullmatch(line) for line in bare_reply(reply).split("\n") if line.strip()]

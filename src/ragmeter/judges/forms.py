@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -15,6 +15,8 @@ _BLOCK = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL | re.IGNORECASE
 _MARKS = "*_\"'`"
 #: About so many tokens has a word, and an object with a reason.
 _WORD_TOKENS, _OBJECT_TOKENS = 2, 40
+#: The least probability that a reply begins with one of the words at all, for its first token to be read.
+_LIKELY = 0.5
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,10 @@ class Choice:
         """Only an object has a form that servers know of."""
         return _schema(self.name, {"type": "string", "enum": list(self.words)}) if reasons else None
 
+    def choices(self, *, reasons: bool) -> tuple[str, ...]:
+        """A reason is more than a word."""
+        return () if reasons else tuple(self.words)
+
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The word, or an object that has it."""
         text = bare_reply(reply)
@@ -50,16 +56,10 @@ class Choice:
         return {"value": value, "reason": reason} if value is not None and isinstance(reason, str) else None
 
     def probability(self, logprobs: Mapping[str, float]) -> float | None:
-        """Of the first word, among the words that may be said; by their first letters, for a token may be a part."""
-        highest = next(iter(self.words))
-        shares = dict.fromkeys(self.words, 0.0)
-        for token, logprob in logprobs.items():
-            start = token.strip().casefold()
-            for word in self.words:
-                if start and word.casefold().startswith(start):
-                    shares[word] += math.exp(min(logprob, 0.0))
-        total = sum(shares.values())
-        return shares[highest] / total if total > 0 else None
+        """Of the first word, among the words that may be said."""
+        chances = _chances(self.words, logprobs)
+        total = sum(chances.values())
+        return chances[next(iter(self.words))] / total if total > 0 else None
 
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A word, or an object."""
@@ -91,6 +91,10 @@ class Scale:
         numbers = {"type": "integer", "enum": list(range(self.low, self.high + 1))}
         return _schema(self.name, numbers) if reasons else None
 
+    def choices(self, *, reasons: bool) -> tuple[str, ...]:
+        """A reason is more than a number."""
+        return () if reasons else tuple(map(str, range(self.low, self.high + 1)))
+
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The number, or an object that has it. A number beyond the ends is no reply."""
         text = bare_reply(reply)
@@ -116,6 +120,32 @@ class Scale:
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A number, or an object."""
         return _OBJECT_TOKENS if reasons else _WORD_TOKENS
+
+
+def first_choice(choices: Sequence[str], logprobs: Mapping[str, float]) -> str | None:
+    """The word that a reply begins with, by the log-probabilities of its first token.
+
+    None if it begins with none of them more likely than not, or two are as likely.
+    """
+    chances = _chances(choices, logprobs)
+    likely = [choice for choice, chance in chances.items() if chance == max(chances.values())]
+    return likely[0] if len(likely) == 1 and sum(chances.values()) >= _LIKELY else None
+
+
+def _chances(words: Iterable[str], logprobs: Mapping[str, float]) -> dict[str, float]:
+    """The probability that a reply begins with each word; by first letters, for a token may be a part of a word."""
+    chances = dict.fromkeys(words, 0.0)
+    for token, logprob in logprobs.items():
+        start = token.strip().casefold()
+        for word in chances:
+            if start and word.casefold().startswith(start):
+                chances[word] += math.exp(min(logprob, 0.0))
+    return chances
+
+
+def choice_grammar(choices: Sequence[str]) -> str:
+    """A grammar that allows one of these words, as llama.cpp's server understands it."""
+    return "root ::= " + " | ".join(json.dumps(choice) for choice in choices)
 
 
 def _with_reason(name: str, values: str) -> str:

@@ -21,6 +21,7 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.forms import choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.prices import Price, price_of, read_prices
 from ragmeter.judges.prompt import Prompt, prompt_hash, read_words
@@ -54,13 +55,14 @@ class Judge:
         reasons: ask for a short reason after each verdict. It costs tokens, and is shown in the report.
         temperature: 0 by default, for verdicts that come out the same again.
         seed: sent along; repeats and second tries count up from it.
-        max_tokens: the longest reply.
+        max_tokens: the longest reply. With 1, a verdict of one word is read off the first token's log-probabilities.
         repeats: how often each answer is judged; the majority counts.
         tries: how often a judgement that can't be read is asked for before it counts as unparsable.
         timeout: seconds for a reply.
         retries: how often a call that failed is made again.
         give_up_after: seconds without any success after which judging stops; what was recorded is not asked again.
         prices: a file of prices, where ours does not know the model.
+        grammar: have the server allow nothing but the words of a verdict, where a reply is one word; llama.cpp can.
         claims_per_call: how many claims the model is asked about in one call. Small models do better with 1.
         workers: how many calls may be under way at once.
         budget: the most that a run's judging may cost, in dollars.
@@ -90,6 +92,7 @@ class Judge:
         retries: int = MAX_API_RETRIES,
         give_up_after: float = GIVE_UP_AFTER,
         prices: str | Path | None = None,
+        grammar: bool = False,
         claims_per_call: int = 10,
         workers: int = 8,
         budget: float | None = None,
@@ -116,7 +119,7 @@ class Judge:
         own_prices = None if prices is None else read_prices(prices)
         self.price: Price | None = provider.price if provider else price_of(model, own_prices)
         self.check_budget(budget)
-        self.cascade, self.reasons, self.check = cascade, reasons, check
+        self.cascade, self.reasons, self.check, self.grammar = cascade, reasons, check, grammar
         self.journal = None if journal is None else Path(journal)
         self.temperature, self.seed, self.max_tokens = float(temperature), seed, max_tokens
         self.repeats, self.tries, self.claims_per_call = repeats, tries, claims_per_call
@@ -171,6 +174,7 @@ class Judge:
             "reasons": self.reasons,
             "prompt": prompt_hash(asked, reasons=self.reasons),
             **({} if asked.parts is None else {"claims_per_call": self.items_per_call}),
+            **({"grammar": True} if self.grammar and asked.form.choices(reasons=self.reasons) else {}),
         }
 
     def spec(self, node: Asked = verdict) -> str:
@@ -199,6 +203,7 @@ class ColumnJudge:
         self.asked = judge.asked(node)
         self.spec = judge.spec(node)
         self._prompt = Prompt(self.asked, reasons=judge.reasons)
+        self._choices = self.asked.form.choices(reasons=judge.reasons)
         self._tried: dict[str, int] = {}
 
     async def ask(
@@ -246,7 +251,8 @@ class ColumnJudge:
         replies.append(reply.content or "")
         if reply.declined:
             return Judgement(REFUSED, None, "", (None,), tuple(replies), reply.declined)
-        columns = None if reply.cut_off else self.asked.form.read(replies[-1], values)
+        text = first_choice(self._choices, reply.logprobs or {}) if reply.cut_off else replies[-1]
+        columns = None if text is None else self.asked.form.read(text, values)
         if columns is None:
             form = f"in the form of {self.asked.name}" if self.asked.structured else f"a {self.asked.name}"
             cause = "cut off at max_tokens" if reply.cut_off else f"not {form}"
@@ -265,6 +271,7 @@ class ColumnJudge:
             "seed": self.judge.seed + 1000 * repeat + attempt,
             "max_tokens": self.judge.max_tokens,
             **({} if form is None else {"response_format": form}),
+            **({"grammar": choice_grammar(self._choices)} if self.judge.grammar and self._choices else {}),
             **({} if self.judge.reasons else {"logprobs": True, "top_logprobs": _TOP_TOKENS}),
         }
 

@@ -40,6 +40,10 @@ class Items:
         """Plain lines, which every server can give."""
         return None
 
+    def choices(self, *, reasons: bool) -> tuple[str, ...]:
+        """A list is more than a word."""
+        return ()
+
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The items: of lines that are all items, after a heading at most, or of a JSON list of texts."""
         text = bare_reply(reply)
@@ -101,6 +105,10 @@ class Labels:
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
         """Plain lines, which every server can give."""
         return None
+
+    def choices(self, *, reasons: bool) -> tuple[str, ...]:
+        """The labels, where there is one text."""
+        return tuple(self.words) if self.alone else ()
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The labels, in the order of the texts."""

@@ -10,7 +10,7 @@ from ragmeter.definition import metric
 from ragmeter.judges.claims import declined
 from ragmeter.judges.forms import Choice
 from ragmeter.judges.list_forms import Labels
-from ragmeter.metrics.support import NO_CONTEXTS, as_passages
+from ragmeter.metrics.support import NO_CONTEXTS, NO_TEXT, as_passages, has_text
 from ragmeter.table import UNPARSABLE, Failed
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
@@ -23,7 +23,13 @@ def _passages(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
         "question": row["question"],
         "reference": reference if isinstance(reference, str) else "\nor: ".join(reference or ()),
     }
-    return [{**shown, "passage": passage} for passage in as_passages(row["contexts"])]
+    return [{**shown, "passage": passage} for passage in as_passages(row["contexts"]) if has_text(passage)]
+
+
+def _labels(row: Mapping[str, Any], labels: list[Any]) -> list[str]:
+    """A label for each passage; of one without text nothing was asked."""
+    remaining = iter(labels)
+    return [next(remaining)[0] if has_text(passage) else NO_TEXT for passage in as_passages(row["contexts"])]
 
 
 passage_relevance = asked(
@@ -33,7 +39,7 @@ passage_relevance = asked(
     optional=("reference",),
     structured=True,
     labels={"question": "Question", "reference": "Correct answer", "passage": "Passage"},
-    parts=Parts(("question", "reference", "contexts"), _passages, lambda row, labels: [label for [label] in labels]),
+    parts=Parts(("question", "reference", "contexts"), _passages, _labels),
     instead="offline there is context_claim_precision[judge=offline], by the claims of the reference",
 )
 
@@ -55,13 +61,14 @@ def llm_context_precision(passage_relevance: Sequence[Sequence[str]]) -> list[fl
     its rank: average precision, and Ragas's context precision. 0 where no passage helps. The column `passage_relevance`
     is filled by the judge's model, with the reference if there is one.
 
-    **Edge cases.** A row without passages is `no_contexts`, and not scored.
+    **Edge cases.** A row without passages is `no_contexts`, and not scored. A passage without text does not count.
 
     **Use it** where the data has no ids of relevant documents. **Not** where it has: `context_precision` compares ids,
     and `map` is the same formula over them.
     """
     scores: list[float | Failed] = []
-    for labels in passage_relevance:
+    for given in passage_relevance:
+        labels = [label for label in given if label != NO_TEXT]
         ranks = [rank for rank, label in enumerate(labels, 1) if label.casefold() == RELEVANT]
         precision = sum(place / rank for place, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
         scores.append(precision if labels else Failed(NO_CONTEXTS))

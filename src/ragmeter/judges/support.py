@@ -13,7 +13,7 @@ from ragmeter.asked import LLM, Asked, Parts, asked
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, numbered
 from ragmeter.metrics.offline.claims import labels_by_passage, labels_by_text
-from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts
+from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts, has_text
 
 _WORDS = {"Supported": SUPPORTED, "Contradicted": CONTRADICTED, "Neither": NOT_MENTIONED}
 _ALSO = {
@@ -39,7 +39,7 @@ def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> 
         return [texts[begin : begin + at_once] for begin in range(0, len(texts), at_once)]
 
     def split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
-        passages = as_passages(row[text]) if by_passage else [_whole(row[text])]
+        passages = filter(has_text, as_passages(row[text])) if by_passage else [_whole(row[text])]
         return [
             {"text": passage, "claims": group[0] if at_once == 1 else numbered(group)}
             for passage in passages
@@ -51,8 +51,12 @@ def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> 
         in_order = [label for group in labels for label in group]
         if not by_passage:
             return in_order
-        n_passages = len(as_passages(row[text]))
-        return [[in_order[passage * n_claims + claim] for passage in range(n_passages)] for claim in range(n_claims)]
+        by_claim: list[list[Any]] = [[] for _ in range(n_claims)]
+        remaining = iter(in_order)
+        for passage in as_passages(row[text]):
+            for labels_of_claim in by_claim:
+                labels_of_claim.append(next(remaining) if has_text(passage) else NO_TEXT)
+        return by_claim
 
     def offline(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
         labels = labels_by_passage if by_passage else labels_by_text

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ragmeter.definition import metric
 from ragmeter.metrics.sentences import sentences
-from ragmeter.metrics.support import NO_CONTEXTS, as_passages
+from ragmeter.metrics.support import NO_CONTEXTS, as_passages, has_text
 from ragmeter.table import Failed
 
 NO_CITATIONS, NO_SENTENCES = "no_citations", "no_claims"
@@ -68,6 +68,11 @@ def cited_sentences(answer: str, contexts: Sequence[str]) -> list[Cited]:
         if any(character.isalnum() for character in plain):
             cited.append(Cited(_SPACE_BEFORE_STOP.sub(r"\1", plain), tuple(dict.fromkeys(numbers))))
     return cited
+
+
+def citable(contexts: Sequence[str]) -> set[int]:
+    """The ranks of the passages that have a text."""
+    return {rank for rank, passage in enumerate(as_passages(contexts), 1) if has_text(passage)}
 
 
 def without_citations(text: str) -> str:
@@ -139,18 +144,18 @@ def valid_citations(answer: Sequence[str], contexts: Sequence[Sequence[str]]) ->
     over all citations; a passage that a sentence cites twice counts once.
 
     **Edge cases.** An answer without citations is `no_citations`, a row without passages `no_contexts`: neither is
-    scored.
+    scored. A passage without text, such as a null in the list, keeps its number and is none that can be cited.
 
     **Use it** to catch made-up sources, at no cost. **Not** for whether a source says what it is cited for: that is
     `citation_precision`.
     """
     scores: list[float | Failed] = []
     for text, passages in zip(answer, contexts, strict=True):
-        known = len(as_passages(passages))
+        known = citable(passages)
         if not known:
             scores.append(Failed(NO_CONTEXTS))
             continue
         ranks = [rank for cited in cited_sentences(text, passages) for rank in cited.passages]
-        valid = sum(1 <= rank <= known for rank in ranks)
+        valid = sum(rank in known for rank in ranks)
         scores.append(valid / len(ranks) if ranks else Failed(NO_CITATIONS))
     return scores

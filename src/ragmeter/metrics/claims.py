@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.definition import metric
-from ragmeter.metrics.support import NO_CONTEXTS, Judged, is_supported
+from ragmeter.metrics.support import NO_CONTEXTS, NO_TEXT, Judged, is_supported
 from ragmeter.table import Failed
 
 NO_CLAIMS = "no_claims"
@@ -126,12 +126,16 @@ def context_claim_precision(reference_support_by_passages: LabelsByPassage, *, j
 
     **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
 
-    **Edge cases.** As for `context_claim_recall`.
+    **Edge cases.** As for `context_claim_recall`. A passage without text does not count.
 
     **Use it** to see how much of what was retrieved is of use. **Not** where the data has ids of relevant documents:
     `context_precision` compares those.
     """
-    return _shares(lambda by_passages: float(by_passages.any(axis=0).mean()), reference_support_by_passages)
+    with_text = [
+        [[label for label in by_passage if label != NO_TEXT] for by_passage in row]
+        for row in reference_support_by_passages
+    ]
+    return _shares(lambda by_passages: float(by_passages.any(axis=0).mean()), with_text)
 
 
 @metric(direction="higher")

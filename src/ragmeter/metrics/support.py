@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 SUPPORTED, CONTRADICTED, NOT_MENTIONED = "supported", "contradicted", "not mentioned"
 NO_CONTEXTS = "no_contexts"
+#: The label of a passage that has no text. It keeps its number and counts for nothing.
+NO_TEXT = "no text"
 #: Who says what a text claims and what supports it: a language model, or the offline support model.
 Judged = Literal["llm", "offline"]
 #: What other tools call a claim that a text supports.
@@ -25,7 +27,12 @@ def claim_texts(claims: Sequence[Any]) -> list[str]:
 def as_passages(contexts: Any) -> list[str]:
     """The texts of passages, where a single one may stand without a list. Where all are blank there are none."""
     passages = [contexts] if isinstance(contexts, str) else list(contexts or ())
-    return passages if any(passage.strip() for passage in passages) else []
+    return passages if any(map(has_text, passages)) else []
+
+
+def has_text(passage: str) -> bool:
+    """Whether there is anything to read in a passage."""
+    return bool(passage.strip())
 
 
 def as_label(label: Any) -> str:

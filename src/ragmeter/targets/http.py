@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -137,8 +137,8 @@ class HttpTarget(Target):
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
         return Answer(
             whole(answer),
-            None if self.paths.retrieved is None else ids_of(_flat(self._last(documents, self.paths.retrieved))),
-            None if self.paths.contexts is None else contexts_of(_flat(self._last(documents, self.paths.contexts))),
+            self._ids(documents),
+            self._contexts(documents),
             self._latency(documents, latency),
             events.first_ms,
             next((as_text(value) for value in self._last(documents, self.paths.conversation)), None),
@@ -186,14 +186,28 @@ class HttpTarget(Target):
             raise failed(f"{self.paths.answer.text!r} in the reply is {type(texts[0]).__name__}, not a text")
         return "".join(texts)
 
-    def _last(self, documents: list[Any], path: JsonPath | None) -> list[Any]:
+    def _last(
+        self, documents: list[Any], path: JsonPath | None, find: Callable[[Any], list[Any]] | None = None
+    ) -> list[Any]:
         """The values at a path, in the last document that has it."""
         if path is not None:
             for document in reversed(documents):
-                if values := path.find(document):
+                if values := (find or path.find)(document):
                     self._path_use.matched.add(path.text)
                     return values
         return []
+
+    def _ids(self, documents: list[Any]) -> list[str] | None:
+        if (path := self.paths.retrieved) is None:
+            return None
+        return ids_of([item for item in _flat(self._last(documents, path)) if _is_there(item)])
+
+    def _contexts(self, documents: list[Any]) -> list[str] | None:
+        """The passages. One without a text keeps its place, since citations count them."""
+        if (path := self.paths.contexts) is None:
+            return None
+        items = _flat(self._last(documents, path, path.find_all))
+        return contexts_of(items) if any(map(_is_there, items)) else []
 
     def _latency(self, documents: list[Any], measured: float) -> float:
         """The milliseconds that the reply reports, else those that were measured."""
@@ -219,5 +233,8 @@ def _document(response: Response) -> Any:
 
 def _flat(values: list[Any]) -> list[Any]:
     """The items at a path, which may lead to a list or to each item of one."""
-    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
-    return [item for item in items if item or (item == 0 and item is not False)]
+    return [item for value in values for item in (value if isinstance(value, list) else [value])]
+
+
+def _is_there(item: Any) -> bool:
+    return bool(item) or (item == 0 and item is not False)

@@ -34,6 +34,10 @@ class JsonPath:
 
     def find(self, document: Any) -> list[Any]:
         """The values at the path; an empty list if there are none."""
+        return [value for value in self.find_all(document) if value is not None]
+
+    def find_all(self, document: Any) -> list[Any]:
+        """The same, with None in the place of each item of a list that has none."""
         return values_at(document, self.steps)
 
 

@@ -158,9 +158,18 @@ def texts_of(retrieved: Any) -> list[str] | None:
 
 
 def contexts_of(contexts: Any) -> list[str]:
-    """The texts of retrieved documents, given as texts or as objects that have one."""
-    documents = [(item, _document(item)) for item in _as_list(contexts)]
-    return [passage_text(document) or dumps(item, default=str) for item, document in documents]
+    """The texts of retrieved documents, given as texts or as objects that have one.
+
+    A missing one keeps its place, as an empty text: citations count the passages.
+    """
+    return [_passage(item) for item in _as_list(contexts)]
+
+
+def _passage(item: Any) -> str:
+    text = passage_text(_document(item))
+    if text is None:
+        return "" if item is None or item is False else dumps(item, default=str)
+    return text
 
 
 def scores_of(retrieved: Any) -> list[float | None] | None:

@@ -31,7 +31,7 @@ class AnthropicProvider(HttpProvider):
     """A model behind `/v1/messages`. There is no seed, no form of the reply and no log-probability in this format."""
 
     optional: ClassVar[Mapping[str, str]] = {"temperature": "temperature"}  # the newer models take none
-    missing = frozenset({"seed", "response_format", "logprobs", "top_logprobs"})
+    missing = frozenset({"seed", "response_format", "grammar", "logprobs", "top_logprobs"})
 
     def _address(self) -> str:
         return self.endpoint.url("messages" if self.endpoint.name.endswith("/v1") else "v1/messages")

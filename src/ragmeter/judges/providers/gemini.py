@@ -43,7 +43,7 @@ class GeminiProvider(HttpProvider):
         "temperature": "temperature",
         "logprobs": "logprobs|responseLogprobs|response_logprobs",
     }
-    missing = frozenset({"response_format"})
+    missing = frozenset({"response_format", "grammar"})
 
     def _address(self) -> str:
         version = self.endpoint.api_version

@@ -17,6 +17,7 @@ class OpenAIProvider(HttpProvider):
 
     optional: ClassVar[Mapping[str, str]] = {
         "response_format": "response_format|json_schema",
+        "grammar": "grammar",
         "seed": "seed",
         "temperature": "temperature",
         "max_tokens": "max_tokens",

@@ -12,7 +12,7 @@ from ragmeter.metrics.citations import without_citations
 from ragmeter.metrics.markup import without_thoughts
 from ragmeter.metrics.nuggets import NONE, PARTIAL, SUPPORT
 from ragmeter.metrics.sentences import clauses, sentences
-from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED
+from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_label, has_text
 
 #: From this probability on a fact has partial support.
 PARTLY = 0.25
@@ -36,21 +36,29 @@ def labels_by_passage(claims: Texts, passages: Texts) -> list[list[list[str]]]:
 
     labels = []
     is_supported = [probabilities >= LEAST for probabilities in support_of_rows(claims, passages)]
-    for flags, against in zip(is_supported, contradicted(claims, passages, is_supported), strict=True):
+    is_contradicted = contradicted(claims, passages, is_supported)
+    for texts, flags, against in zip(passages, is_supported, is_contradicted, strict=True):
+        readable = list(map(has_text, texts))
         labels.append(
             [
-                [SUPPORTED if yes else CONTRADICTED if no else NOT_MENTIONED for yes, no in zip(*pair, strict=True)]
+                [_label(*each) for each in zip(readable, *pair, strict=True)]
                 for pair in zip(flags.tolist(), against.tolist(), strict=True)
             ]
         )
     return labels
 
 
+def _label(readable: bool, supported: bool, contradicted: bool) -> str:
+    if not readable:
+        return NO_TEXT
+    return SUPPORTED if supported else CONTRADICTED if contradicted else NOT_MENTIONED
+
+
 def labels_by_text(claims: Texts, texts: Texts) -> list[list[str]]:
     """For each row and each of its claims the label that the row's texts give it: the best of them counts."""
-    in_order = (SUPPORTED, CONTRADICTED, NOT_MENTIONED)
+    in_order = (SUPPORTED, CONTRADICTED, NOT_MENTIONED, NO_TEXT)
     return [
-        [min(by_text, key=in_order.index, default=NOT_MENTIONED) for by_text in labels]
+        [as_label(min(by_text, key=in_order.index, default=NOT_MENTIONED)) for by_text in labels]
         for labels in labels_by_passage(claims, texts)
     ]
 

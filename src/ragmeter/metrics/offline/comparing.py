@@ -14,6 +14,7 @@ from ragmeter.metrics.offline.matching import Match, match
 from ragmeter.metrics.offline.mentions import Stretches
 from ragmeter.metrics.offline.parts import Asked, Parts
 from ragmeter.metrics.offline.polarity import polarities
+from ragmeter.metrics.offline.reading import uncited
 from ragmeter.metrics.offline.roles import contradicted_by_another, swapped_roles
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
 from ragmeter.metrics.offline.vocabulary import (
@@ -53,6 +54,7 @@ def matches(
     question: Sequence[str], reference: Sequence[str], answer: Sequence[str], language: str | None
 ) -> Iterator[Compared]:
     """The pairs compared, language by language."""
+    answer = [uncited(text, gold) for text, gold in zip(answer, reference, strict=True)]
     split = [chunked(side) for side in (question, reference, answer)]
     languages = np.array([language] * len(answer) if language else languages_of(split[0], split[2]))
     less_precise = contradicted_by_another(*split)

@@ -59,6 +59,17 @@ def readable(claim: str) -> str:
     return claim
 
 
+def uncited(answer: str, reference: str) -> str:
+    """The answer with spaces in place of citations, whose numbers are no part of what it says.
+
+    Where the gold answer has brackets of that kind itself, "[0, 1]", or nothing else is left, they are the answer.
+    """
+    if not any(mark in answer for mark in "[【(") or CITATION.search(answer) is None or CITATION.search(reference):
+        return answer
+    blanked = CITATION.sub(_spaces, answer)
+    return blanked if any(map(str.isalnum, blanked)) else answer
+
+
 def _spaces(match: regex.Match[str] | re.Match[str]) -> str:
     return "".join(character if character == "\n" else " " for character in match[0])
 

@@ -17,7 +17,13 @@ import numpy as np
 from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline.covering import Pairs
 from ragmeter.metrics.offline.reading import pieces, readable, with_stops
-from ragmeter.metrics.offline.support_features import NAMES, Compared, is_contradicted, support_features
+from ragmeter.metrics.offline.support_features import (
+    NAMES,
+    Compared,
+    is_contradicted,
+    is_half_missing,
+    support_features,
+)
 from ragmeter.metrics.offline.trees import Trees, read_model
 from ragmeter.metrics.offline.vocabulary import Floats, chunked, languages_of, vocabulary
 
@@ -27,6 +33,7 @@ MODEL = "support.json.gz"
 #: Characters of texts that are compared at once, so that memory stays flat.
 _AT_ONCE = 1 << 21
 _NEGATED = -1.1  # the greatest log-odds of a claim that is negated: a probability of 0.25
+_HALF_MISSING = -0.2  # and of one of two words, if a word is missing: 0.45
 _HEAD = 1_000  # characters of a text that tell its language
 
 
@@ -73,8 +80,9 @@ def _chances(rows: Sequence[Row], *, by_passage: bool = False) -> Floats:
 
 
 def log_odds(lines: Floats, trees: Trees) -> Floats:
-    """The calibrated log-odds of claims by their features, capped where a claim is negated."""
+    """The calibrated log-odds of claims by their features, capped where a claim is negated, or lacks half of itself."""
     odds = trees.slope * trees.scores(lines) + trees.intercept
+    odds = np.where(is_half_missing(lines), np.minimum(odds, _HALF_MISSING), odds)
     return np.where(is_contradicted(lines), np.minimum(odds, _NEGATED), odds)
 
 

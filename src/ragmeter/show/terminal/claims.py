@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim
+from ragmeter.judges.relevance import RELEVANT
 from ragmeter.metrics.nuggets import PARTIAL, SUPPORT
 from ragmeter.metrics.support import CONTRADICTED, SUPPORTED
 from ragmeter.show.terminal.console import console
@@ -16,7 +17,7 @@ from ragmeter.show.texts import printable
 #: The sign and the colour of a label; others have neither.
 _SIGNS = {
     SUPPORTED: ("✓", "green"), SUPPORT: ("✓", "green"), PARTIAL: ("◐", "blue"), CONTRADICTED: ("✗", "red"),
-    "no such passage": ("✗", "red"),
+    "no such passage": ("✗", "red"), RELEVANT: ("✓", "green"),
 }  # fmt: skip
 
 

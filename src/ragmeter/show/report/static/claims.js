@@ -1,7 +1,7 @@
 /* Claims with what supports them. A label is a sign, a word and a colour: none of them alone. */
 
 const LABELS = {
-  supported: ['✓', 'yes'], support: ['✓', 'yes'], 'partial support': ['◐', 'partly'],
+  supported: ['✓', 'yes'], support: ['✓', 'yes'], relevant: ['✓', 'yes'], 'partial support': ['◐', 'partly'],
   contradicted: ['✗', 'no'], 'no such passage': ['✗', 'no'], 'not mentioned': ['○', 'unsaid'], 'no support': ['○', 'unsaid'],
 };
 const known = (name) => (Object.hasOwn(LABELS, name) ? LABELS[name] : ['·', 'unsaid']);
@@ -38,7 +38,7 @@ function claims(run, row) {
       ...(byPassages ? [byRanks(whole, ranks)] : []),
       ...(byText ? [other < 0 ? '' : label(text(other))] : []),
     ]);
-    const titles = [{ nuggets: 'nugget', citations: 'sentence' }[text(title)] || 'claim', ...(byPassages ? ['by the passages'] : []), ...(byText ? [`by the ${text(source)}`] : [])];
+    const titles = [{ nuggets: 'nugget', citations: 'sentence', passages: 'passage' }[text(title)] || 'claim', ...(byPassages ? ['by the passages'] : []), ...(byText ? [`by the ${text(source)}`] : [])];
     const name = `${text(title)[0].toUpperCase()}${text(title).slice(1)}, ${text(by)}`;
     const marks = own.some(([, , , , spans]) => spans.length);
     return block(name, scrolling(name, table(name, titles, lines, { class: 'plain claims' })),
