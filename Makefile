@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+KERNEL := $(wildcard src/ragmeter/kernel/*.[ch]) tools/build_kernel.py
+
 .PHONY: demo browser estimate test test-slow lint types docs site pictures bench release train lock clean
 
 demo: $(VENV)/.core
@@ -75,7 +77,7 @@ site: $(VENV)/.dev
 bench: $(VENV)/.bench $(VENV)-plain/.core
 	$(BIN)/python benchmarks/run.py --ragmeter $(VENV)-plain/bin/ragmeter
 
-# The wheel and the source distribution, checked and tried with each Python that is here; the changelog's section.
+# The wheels and the source distribution, checked and tried with each Python that is here; the changelog's section.
 release: $(VENV)/.venv
 	$(BIN)/python -m pip install --quiet --group release
 	$(BIN)/python tools/release.py $(RELEASE_OPTIONS)
@@ -101,12 +103,12 @@ $(VENV)/.venv:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	@touch $@
 
-$(VENV)/.core: $(VENV)/.venv pyproject.toml
+$(VENV)/.core: $(VENV)/.venv pyproject.toml $(KERNEL)
 	$(BIN)/python -m pip install --quiet --editable ".[http,static]" --group examples
 	@touch $@
 
 # The tests run on the exact versions of requirements.lock, so that a clone passes next year as it does today.
-$(VENV)/.dev: $(VENV)/.venv requirements.lock pyproject.toml
+$(VENV)/.dev: $(VENV)/.venv requirements.lock pyproject.toml $(KERNEL)
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
@@ -116,7 +118,7 @@ $(VENV)/.bench: $(VENV)/.core
 	@touch $@
 
 # The plain install that is measured: what a user of judges gets, and nothing that the tests or the peers bring.
-$(VENV)-plain/.core: pyproject.toml
+$(VENV)-plain/.core: pyproject.toml $(KERNEL)
 	$(PYTHON) -m venv $(VENV)-plain
 	$(VENV)-plain/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(VENV)-plain/bin/python -m pip install --quiet --editable '.[http]'

@@ -66,8 +66,20 @@ def test_a_wheel_without_a_file_of_the_package_is_refused(release: dict[str, Any
         release["check_files"](tmp_path / "ragmeter.whl", source)
 
 
+def test_the_wheel_of_a_platform_has_the_library_of_these_sources(release: dict[str, Any], tmp_path: Path) -> None:
+    names = {name: Path(release["library_of"](name)).suffix for name in release["BUILDING"]["PLATFORMS"]}
+    assert {name.split("-")[0]: suffix for name, suffix in names.items()} == {
+        "linux": ".so", "musl": ".so", "macos": ".dylib", "windows": ".dll",
+    }  # fmt: skip
+    library = release["library_of"]("linux-x86_64")
+    with zipfile.ZipFile(tmp_path / "ragmeter.whl", "w") as wheel:
+        wheel.writestr(library, "of other sources")
+    with pytest.raises(SystemExit, match="was made of other sources"):
+        release["check_files"](tmp_path / "ragmeter.whl", tmp_path / "ragmeter.tar.gz", library)
+
+
 def test_a_python_that_is_not_here_is_not_tried(release: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    assert release["try_wheel"](Path("no.whl"), "3.99") is False
+    assert release["try_wheels"]({"any": Path("no.whl")}, "3.99") is False
     assert "Python 3.99 is not here: not tried" in capsys.readouterr().out
 
 

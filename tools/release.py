@@ -1,7 +1,8 @@
 """Builds a release and tries it: `make release`.
 
-The wheel and the source distribution are built and checked, the wheel is installed in a clean environment of each
-Python that is here, and evaluates an example there. Then the changelog's section gets its date, and stands by itself in
+The source distribution, a wheel for each usual platform with the compiled kernel and one for all others without it are
+built and checked. The one of this machine and the one for all others are installed in a clean environment of each
+Python that is here, and evaluate an example there. Then the changelog's section gets its date, and stands by itself in
 build/release-notes.md. Nothing is uploaded: a tag does that (.github/workflows/release.yml).
 """
 
@@ -11,18 +12,22 @@ import argparse
 import datetime
 import json
 import os
+import platform
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DIST = ROOT / "dist"
 NOTES = ROOT / "build" / "release-notes.md"
+BUILDING = runpy.run_path(str(ROOT / "tools" / "build_kernel.py"))
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 #: The mean that README shows, and of which files.
 EXAMPLE = ("token_f1", 0.4308)
@@ -41,15 +46,16 @@ def main() -> None:
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     dated = changelog if check else with_date(changelog, version, today)
     notes = section(dated, version)
-    wheel, source = build()
-    check_files(wheel, source)
-    tried = [python for python in PYTHONS if try_wheel(wheel, python)]
+    wheels, source = build()
+    for name, wheel in wheels.items():
+        check_files(wheel, source, "" if name == BUILDING["PURE"] else library_of(name))
+    tried = [python for python in PYTHONS if try_wheels(wheels, python)]
     if not tried:
-        sys.exit(f"none of Python {', '.join(PYTHONS)} is here: the wheel was not tried")
+        sys.exit(f"none of Python {', '.join(PYTHONS)} is here: no wheel was tried")
     NOTES.parent.mkdir(exist_ok=True)
     NOTES.write_text(notes, encoding="utf-8")
     (ROOT / "CHANGELOG.md").write_text(dated, encoding="utf-8")
-    print(f"ragmeter {version}: {wheel.name} and {source.name} in dist/, tried with Python {', '.join(tried)}")
+    print(f"ragmeter {version}: {len(wheels)} wheels and {source.name} in dist/, tried with Python {', '.join(tried)}")
     print(f"the changelog's section is in build/release-notes.md; commit CHANGELOG.md, then: git tag v{version}")
 
 
@@ -77,24 +83,39 @@ def section(changelog: str, version: str) -> str:
     return first[3].strip() + "\n"
 
 
-def build() -> tuple[Path, Path]:
-    """The wheel and the source distribution, in an empty dist/."""
+def build() -> tuple[dict[str, Path], Path]:
+    """The wheel of each platform and the source distribution, in an empty dist/."""
     shutil.rmtree(DIST, ignore_errors=True)
-    _run(sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT))
-    (wheel,), (source,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
-    _run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(source))
-    return wheel, source
+    _run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", str(DIST), str(ROOT))
+    wheels: dict[str, Path] = {}
+    for name in (BUILDING["PURE"], *BUILDING["PLATFORMS"]):
+        command = (sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(DIST), str(ROOT))
+        _run(*command, **{BUILDING["WHEEL"]: name})
+        (wheels[name],) = set(DIST.glob("*.whl")) - set(wheels.values())
+        print(f"{name}: {wheels[name].name}")
+    (source,) = DIST.glob("*.tar.gz")
+    _run(sys.executable, "-m", "twine", "check", "--strict", *map(str, wheels.values()), str(source))
+    return wheels, source
 
 
-def check_files(wheel: Path, source: Path) -> None:
-    """The wheel has every file of the package and nothing else; the source distribution has no tests' data."""
+def library_of(name: str) -> str:
+    """What the library of a platform is called in its wheel."""
+    system = BUILDING["PLATFORMS"][name].system
+    return f"ragmeter/kernel/{BUILDING['kernel']().library_name(system)}"
+
+
+def check_files(wheel: Path, source: Path, library: str = "") -> None:
+    """The wheel has every file of the package, its library and nothing else; the source distribution no tests' data."""
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+        digest = BUILDING["kernel"]().digest().encode()
+        if library in packed and digest not in archive.read(library):
+            sys.exit(f"{wheel.name}: {library} was made of other sources")
     listed = subprocess.run(
         ["git", "ls-files", "src/ragmeter"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.split()  # fmt: skip
-    expected = {name.removeprefix("src/") for name in listed}
+    expected = {name.removeprefix("src/") for name in listed} | ({library} if library else set())
     if packed != expected:
         sys.exit(f"the wheel lacks {sorted(expected - packed)}, and should not have {sorted(packed - expected)}")
     with tarfile.open(source) as archive:
@@ -103,7 +124,14 @@ def check_files(wheel: Path, source: Path) -> None:
         sys.exit(f"the source distribution should not have {foreign[:5]}")
 
 
-def try_wheel(wheel: Path, version: str) -> bool:
+def try_wheels(wheels: Mapping[str, Path], version: str) -> bool:
+    """Try the wheel of this machine, if it is among them, and the one for all; whether that Python is here."""
+    own = f"{sys.platform}-{platform.machine()}"
+    wanted = {name: "compiled" for name in wheels if name == own} | {BUILDING["PURE"]: "plain Python"}
+    return all(try_wheel(wheels[name], version, kernel) for name, kernel in wanted.items())
+
+
+def try_wheel(wheel: Path, version: str, kernel: str) -> bool:
     """Install it for a Python of this version and evaluate an example; whether that Python is here."""
     python = shutil.which(f"python{version}")
     if python is None or subprocess.run([python, "-V"], capture_output=True, check=False).returncode:
@@ -114,7 +142,10 @@ def try_wheel(wheel: Path, version: str) -> bool:
         binaries = Path(scratch) / "venv" / ("Scripts" if os.name == "nt" else "bin")
         _run(str(binaries / "python"), "-m", "pip", "install", "--quiet", str(wheel))
         ragmeter = str(binaries / "ragmeter")
-        print(_run(ragmeter, "--version", cwd=scratch).strip(), f"on Python {version}")
+        versions = _run(ragmeter, "--version", cwd=scratch).splitlines()
+        if not any(line.startswith(f"kernel: {kernel}") for line in versions):
+            sys.exit(f"{wheel.name} on Python {version}: {versions[2]}, and {kernel} was expected")
+        print(f"{versions[0]} on Python {version}, {versions[2]}")
         files = [f"--{name}={ROOT}/examples/{file}" for name, file in EXAMPLE_FILES.items()]
         shown = _run(ragmeter, "evaluate", *files, "--metrics", EXAMPLE[0], "--json", cwd=scratch)
     mean = json.loads(shown)["metrics"][EXAMPLE[0]]["mean"]
@@ -123,9 +154,9 @@ def try_wheel(wheel: Path, version: str) -> bool:
     return True
 
 
-def _run(*command: str, cwd: str | Path = ROOT) -> str:
+def _run(*command: str, cwd: str | Path = ROOT, **variables: str) -> str:
     """What a command prints; its failure ends the release. Nothing of the clone's is imported."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
     done = subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
     )

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import ragmeter
+from ragmeter import kernel
 from ragmeter.cli.options import command_parser, json_option, runs_option
 from ragmeter.hints import install_command
 from ragmeter.io.locations import Location
@@ -71,6 +72,7 @@ def run(argv: Sequence[str]) -> int:
 def _checks(output_dir: Location) -> Iterator[Check]:
     yield Check("ragmeter", _OK, f"{ragmeter.__version__}, in {Path(ragmeter.__file__).parent}")
     yield Check("python", _OK, f"{platform.python_version()}, {sys.executable}, {platform.platform()}")
+    yield Check("kernel", _OK if kernel.library() else _MISSING, kernel.state())
     yield from _packages()
     yield _browser()
     yield from _models()

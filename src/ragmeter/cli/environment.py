@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import metadata
 
 import ragmeter
+from ragmeter import kernel
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*\(?\s*(?:>=\s*([0-9][^,;)\s]*))?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
@@ -63,5 +64,6 @@ def _numbers(version: str) -> tuple[int, ...]:
 def version_text() -> str:
     """For bug reports: the version of ragmeter, and below it those of Python, the system and all dependencies."""
     lines = [f"ragmeter {ragmeter.__version__}", f"python {platform.python_version()} ({platform.platform()})"]
+    lines.append(f"kernel: {kernel.state()}")
     installed = {package.name: package.version for package in packages() if package.version is not None}
     return "\n".join([*lines, *(f"{name} {version}" for name, version in sorted(installed.items(), key=str))])

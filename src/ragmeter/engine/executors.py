@@ -23,6 +23,7 @@ from ragmeter.io.arrow import from_arrow, scores_from_arrow, scores_to_arrow, to
 from ragmeter.table import Batch, ScoreColumns
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 #: A batch is cut for other processes into so many pieces for each of them, of so many rows at least.
 _PIECES, _ROWS = 4, 64
@@ -132,7 +133,7 @@ _BY_NAME: dict[str, Callable[[], Executor]] = {"threads": Threads, "processes": 
 EXECUTORS = tuple(_BY_NAME)
 
 
-def in_order(start: Callable[[Batch], Future[Result]], batches: Iterable[Batch], at_once: int) -> Iterator[Result]:
+def in_order(start: Callable[[Item], Future[Result]], batches: Iterable[Item], at_once: int) -> Iterator[Result]:
     """The results in the order of the batches; one more is started than are at work, so that nobody waits."""
     pending: deque[Future[Result]] = deque()
     try:

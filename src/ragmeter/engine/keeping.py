@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.effects.loop import rare_collections
 from ragmeter.embedders.embedder import Embedders
-from ragmeter.engine.executors import Executor
+from ragmeter.engine.executors import Executor, in_order
 from ragmeter.engine.offline_filling import described as offline_described
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.scoring import score_batches
@@ -57,9 +58,11 @@ def score_into(
     embedders: Embedders,
     executor: Executor | None,
 ) -> dict[str, Any]:
-    with RowsWriter(path, metrics) as writer, rare_collections():
-        for scored in score_batches(batches, metrics, embedders=embedders, executor=executor):
-            writer.write(scored)
+    """Write each batch while the next ones are read and scored."""
+    with RowsWriter(path, metrics) as writer, rare_collections(), ThreadPoolExecutor(1) as pool:
+        scored = score_batches(batches, metrics, embedders=embedders, executor=executor)
+        for _ in in_order(lambda batch: pool.submit(writer.write, batch), scored, 1):
+            pass
     return results_of(
         *writer.summaries(confidence), writer.numbers(), writer.left_out, writer.abstentions(), writer.cautions()
     )

@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter import kernel
+from ragmeter.kernel.pairs import overlaps
+
 Ids = npt.NDArray[np.int64]
 
 _AT_ONCE = 1 << 22  # pairs of a word of one side and a word of the other: more would take too much memory
@@ -61,23 +64,56 @@ class Sides:
 
 
 @dataclass(frozen=True)
-class Bags:
-    """The items of each pair grouped by equality. A group has `reference_counts` and `answer_counts` members.
+class _Groups:
+    """The items of each pair grouped by equality, as `Bags` has them."""
 
-    `order` lists the items group by group: in each group first the reference's, then the answer's, each in the order
-    of the text. `firsts` says where each group begins in it.
-    """
-
-    sides: Sides
     order: Ids
     firsts: Ids
     pair: Ids
     reference_counts: Ids
     answer_counts: Ids
 
+
+@dataclass(frozen=True)
+class Bags:
+    """The items of each pair grouped by equality, when they are asked for."""
+
+    sides: Sides
+
+    @cached_property
+    def _groups(self) -> _Groups:
+        return _grouped(self.sides)
+
+    @property
+    def order(self) -> Ids:
+        """The items group by group: in each group the reference's, then the answer's, in the order of the text."""
+        return self._groups.order
+
+    @property
+    def firsts(self) -> Ids:
+        """Where each group begins in `order`."""
+        return self._groups.firsts
+
+    @property
+    def pair(self) -> Ids:
+        """Which pair each group belongs to."""
+        return self._groups.pair
+
+    @property
+    def reference_counts(self) -> Ids:
+        """How many members of each group are the reference's."""
+        return self._groups.reference_counts
+
+    @property
+    def answer_counts(self) -> Ids:
+        """How many members of each group are the answer's."""
+        return self._groups.answer_counts
+
     @cached_property
     def overlap(self) -> Ids:
         """How many items the two sides of each pair share, duplicates counted."""
+        if kernel.library():
+            return overlaps(self.sides.ids, self.sides.starts)
         return self.per_pair(np.minimum(self.reference_counts, self.answer_counts)).astype(np.int64)
 
     @cached_property
@@ -95,6 +131,11 @@ class Bags:
 
 
 def bags(sides: Sides) -> Bags:
+    """The items of each pair, to be grouped by equality."""
+    return Bags(sides)
+
+
+def _grouped(sides: Sides) -> _Groups:
     """Group the items of each pair by sorting them once by (pair, id, place)."""
     ids, total = sides.ids, len(sides.ids)
     pair = sides.pair_of_item
@@ -115,7 +156,7 @@ def bags(sides: Sides) -> Bags:
     in_reference = np.zeros(total + 1, np.int64)
     np.cumsum(order < sides.starts[sides.pairs], out=in_reference[1:])
     reference_counts = np.diff(in_reference[bounds])
-    return Bags(sides, order, firsts, group[firsts] // n_ids, reference_counts, np.diff(bounds) - reference_counts)
+    return _Groups(order, firsts, group[firsts] // n_ids, reference_counts, np.diff(bounds) - reference_counts)
 
 
 def ranges(firsts: Ids, counts: Ids) -> Ids:

@@ -1,4 +1,4 @@
-"""Splits a whole column of texts into words at once, as bytes.
+"""Splits a whole column of texts into words at once, as bytes: by the compiled kernel, or over arrays.
 
 In ASCII every rule of `normalize.words` looks at one character and its two neighbours, so that it is a comparison of
 whole arrays. A chunk between white space that has other characters is left whole: `Lexicon` finds its words once.
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ragmeter import kernel
 from ragmeter.metrics.bags import Ids, ranges, slices
 
 _Bytes = npt.NDArray[np.uint8]
@@ -42,6 +43,8 @@ _SPACES = "\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, 
 #: Which code points below U+4000 are white space of two or three bytes.
 _IS_WIDE_SPACE = np.zeros(0x4000, bool)
 _IS_WIDE_SPACE[[ord(space) for space in _SPACES]] = True
+#: The three for the kernel, in one piece.
+_TABLES = _KINDS + bytes(range(256)).translate(_FOLDED) + _IS_WIDE_SPACE.tobytes()
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,18 @@ class Split:
 
 def split(texts: Sequence[str]) -> Split:
     """Split texts into words; chunks with other characters than ASCII stay whole."""
+    return _split_compiled(texts) if kernel.library() else _split_plain(texts)
+
+
+def _split_compiled(texts: Sequence[str]) -> Split:
+    from ragmeter.kernel.words import Vocabulary
+
+    words = Vocabulary()
+    items, starts, has_marks = words.split(text_array(texts), _TABLES)
+    return Split(words.since(0), items, starts, has_marks if has_marks.any() else None)
+
+
+def _split_plain(texts: Sequence[str]) -> Split:
     try:
         encoded = list(map(str.encode, texts))
     except UnicodeEncodeError:  # lone surrogates

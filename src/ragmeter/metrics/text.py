@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from rapidfuzz import process
 from rapidfuzz.distance import LCSseq, Levenshtein
 
+from ragmeter import kernel
 from ragmeter.definition import column, metric
 from ragmeter.io.normal_form import normalized
+from ragmeter.kernel.pairs import alignments, distances, subsequences, terms
+from ragmeter.kernel.words import may_change_in_nfc
 from ragmeter.metrics.bags import Bags, Ids, Sides, ranges, share
 from ragmeter.metrics.normalize import Language, fold, strip_accents
 from ragmeter.metrics.tokens import Tokens
@@ -28,8 +33,12 @@ _SURROGATES, _LAST_CODE_POINT = (0xD800, 0xE000), 0x10FFFF
 @column
 def edits(reference: Sequence[str], answer: Sequence[str]) -> Ids:
     """The Levenshtein distance of each pair, after NFC."""
-    distances = process.cpdist(_nfc(reference), _nfc(answer), scorer=Levenshtein.distance, dtype=np.int64, workers=1)
-    return np.asarray(distances, dtype=np.int64)
+    distances = _compiled_distances(reference, answer)
+    left = np.flatnonzero(distances < 0).tolist()
+    if left:
+        pairs = (_nfc([side[pair] for pair in left]) for side in (reference, answer))
+        distances[left] = process.cpdist(*pairs, scorer=Levenshtein.distance, dtype=np.int64, workers=1)
+    return distances
 
 
 @column
@@ -42,11 +51,13 @@ def longest(reference: Sequence[str], answer: Sequence[str]) -> Ids:
 @column
 def lcs(stems: Sides) -> Ids:
     """The length of the longest common subsequence of the stems of each pair."""
-    texts = _as_sequences(stems)
-    lengths = process.cpdist(
-        texts[: stems.pairs], texts[stems.pairs :], scorer=LCSseq.similarity, dtype=np.int64, workers=1
-    )
-    return np.asarray(lengths, dtype=np.int64)
+    lengths = subsequences(stems.ids, stems.starts) if kernel.library() else np.full(stems.pairs, -1)
+    left = np.flatnonzero(lengths < 0).tolist()
+    if left:
+        texts = _as_sequences(stems)
+        pairs = ([side[pair] for pair in left] for side in (texts[: stems.pairs], texts[stems.pairs :]))
+        lengths[left] = process.cpdist(*pairs, scorer=LCSseq.similarity, dtype=np.int64, workers=1)
+    return lengths
 
 
 @column
@@ -209,14 +220,7 @@ def meteor_score(token_bags: Bags, stem_bags: Bags, *, language: Language | None
     **Not** for one-word answers: the order penalty halves the score of a perfect one.
     """
     sides = token_bags.sides
-    partner = _partners(token_bags, stem_bags)
-    places = np.flatnonzero(partner >= 0)  # the matched words of all answers, in the order of the texts
-    pair = sides.pair_of_item[places]
-    adjacent = (np.diff(places) == 1) & (np.diff(partner[places]) == 1) & (np.diff(pair) == 0)
-    begins = np.concatenate([np.ones(min(1, len(places)), dtype=bool), ~adjacent])
-    matches = np.bincount(pair, minlength=sides.pairs)
-    runs = np.bincount(pair[begins], minlength=sides.pairs)
-
+    matches, runs = _alignment(token_bags, stem_bags)
     precision = share(matches, sides.answer_lengths)
     recall = share(matches, sides.reference_lengths)
     mean = share(precision * recall, 0.9 * precision + 0.1 * recall)
@@ -235,14 +239,11 @@ def cosine_similarity(stem_bags: Bags, *, language: Language | None = None) -> S
     **Use it** as an overlap that ignores order and length. **Not** as a measure of meaning: with two documents the idf
     has little effect, and synonyms score 0. For meaning use an embedding.
     """
-    reference, answer = stem_bags.reference_counts, stem_bags.answer_counts
-    dot = reference * answer
-    in_both = dot > 0
+    dot, *squares, of_both, of_both_in_answer = _term_sums(stem_bags)
     norms = []
-    for squares in (reference * reference, answer * answer):
-        of_both = stem_bags.per_pair(squares * in_both)
-        norms.append(of_both + _RARE**2 * (stem_bags.per_pair(squares) - of_both))
-    return np.minimum(share(stem_bags.per_pair(dot), np.sqrt(norms[0] * norms[1])), 1.0)
+    for all_squares, shared in zip(squares, (of_both, of_both_in_answer), strict=True):
+        norms.append(shared + _RARE**2 * (all_squares - shared))
+    return np.minimum(share(dot, np.sqrt(norms[0] * norms[1])), 1.0)
 
 
 @metric(direction="higher")
@@ -283,6 +284,23 @@ def _nfc(texts: Sequence[str]) -> list[str]:
     return [text if text.isascii() else normalized("NFC", text) for text in texts]
 
 
+def _compiled_distances(reference: Sequence[str], answer: Sequence[str]) -> Ids:
+    """The distances by the kernel, and -1 where it has none."""
+    if kernel.library():
+        with suppress(UnicodeEncodeError):  # lone surrogates
+            return distances(_nfc_array(reference), _nfc_array(answer))
+    return np.full(len(reference), -1)
+
+
+def _nfc_array(texts: Sequence[str]) -> Any:
+    """The texts in NFC as an Arrow array. Most are, and the kernel sees which may not be."""
+    array = pa.array(texts, pa.large_string())
+    in_doubt = np.flatnonzero(may_change_in_nfc(array)).tolist()
+    if all(texts[place] == normalized("NFC", texts[place]) for place in in_doubt):
+        return array
+    return pa.array(_nfc(texts), pa.large_string())
+
+
 def _as_sequences(stems: Sides) -> list[Any]:
     """Each text's stems as a string with a character for each stem: rapidfuzz is fastest on strings."""
     ids = stems.ids
@@ -294,6 +312,28 @@ def _as_sequences(stems: Sides) -> list[Any]:
     code_points = np.where(ids < first, ids, ids + (after - first)).astype("<u4")
     text = code_points.tobytes().decode("utf-32-le")
     return [text[begin:end] for begin, end in pairwise(stems.starts.tolist())]
+
+
+def _term_sums(stem_bags: Bags) -> Iterable[Scores]:
+    """Sums over each pair's distinct stems: see `kernel.pairs.terms`."""
+    if kernel.library():
+        return terms(stem_bags.sides.ids, stem_bags.sides.starts).T.astype(np.float64)
+    reference, answer = stem_bags.reference_counts, stem_bags.answer_counts
+    dot, squares = reference * answer, (reference * reference, answer * answer)
+    return map(stem_bags.per_pair, (dot, *squares, *(square * (dot > 0) for square in squares)))
+
+
+def _alignment(token_bags: Bags, stem_bags: Bags) -> tuple[Ids, Ids]:
+    """How many words of each pair are matched, and in how many runs that are adjacent on both sides."""
+    sides = token_bags.sides
+    if kernel.library():
+        return alignments(sides.ids, stem_bags.sides.ids, sides.starts)
+    partner = _partners(token_bags, stem_bags)
+    places = np.flatnonzero(partner >= 0)  # the matched words of all answers, in the order of the texts
+    pair = sides.pair_of_item[places]
+    adjacent = (np.diff(places) == 1) & (np.diff(partner[places]) == 1) & (np.diff(pair) == 0)
+    begins = np.concatenate([np.ones(min(1, len(places)), dtype=bool), ~adjacent])
+    return np.bincount(pair, minlength=sides.pairs), np.bincount(pair[begins], minlength=sides.pairs)
 
 
 def _partners(token_bags: Bags, stem_bags: Bags) -> Ids:

@@ -12,14 +12,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import compress, count, islice
-from operator import not_
-from typing import Any
+from itertools import count, islice
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragmeter import kernel
 from ragmeter.definition import column
 from ragmeter.errors import MissingExtraError
 from ragmeter.hints import option
@@ -56,8 +57,7 @@ class Lexicon:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._words = _new_ids()
-        self._chunks: dict[str, int] = {}
+        self._words, self._chunks = new_vocabulary(), new_vocabulary()
         self._characters = 0
         self._counts, self._firsts, self._of_chunks = Numbers(), Numbers(), Numbers()
         self._stems: dict[str, _Stems] = {}
@@ -70,19 +70,17 @@ class Lexicon:
     def sides(self, texts: Split) -> Sides:
         """The ids of the words of texts that were split."""
         is_word = pc.string_is_ascii(texts.distinct).to_numpy(zero_copy_only=False)
-        pieces = texts.distinct.to_pylist()
         with self._lock:
             if is_word.all():
-                return Sides(_ids_of(self._words, pieces)[texts.items], texts.starts)
-            counts, firsts, flat = self._of_pieces(pieces, is_word)
+                return Sides(self._words.of(texts.distinct)[texts.items], texts.starts)
+            counts, firsts, flat = self._of_pieces(texts.distinct, is_word)
         return _spread(texts, counts, firsts, flat)
 
-    def _of_pieces(self, pieces: list[str], is_word: npt.NDArray[np.bool_]) -> tuple[Ids, Ids, Ids]:
+    def _of_pieces(self, pieces: Any, is_word: npt.NDArray[np.bool_]) -> tuple[Ids, Ids, Ids]:
         """For each word or chunk the number of its words, and where they begin in the third array."""
-        chunks = [pieces[place] for place in np.flatnonzero(~is_word).tolist()]
-        self._learn([chunk for chunk in chunks if chunk not in self._chunks])
-        numbers = np.fromiter(map(self._chunks.__getitem__, chunks), np.int64, len(chunks))
-        own_words = _ids_of(self._words, [pieces[place] for place in np.flatnonzero(is_word).tolist()])
+        numbers = self._chunks.of(pieces.filter(pa.array(~is_word)))
+        self._learn(self._chunks.since(len(self._counts.view)).to_pylist())
+        own_words = self._words.of(pieces.filter(pa.array(is_word)))
         counts, firsts = np.ones(len(pieces), np.int64), np.empty(len(pieces), np.int64)
         firsts[is_word] = np.arange(len(own_words))
         firsts[~is_word] = len(own_words) + self._firsts.view[numbers]
@@ -90,22 +88,23 @@ class Lexicon:
         return counts, firsts, np.concatenate([own_words, self._of_chunks.view])
 
     def _learn(self, chunks: list[str]) -> None:
-        """Number these chunks, fold them all at once, which is much faster than one by one, and find their words."""
+        """Fold the next chunks all at once, which is much faster than one by one, and find their words."""
         if not chunks:
             return
         joined = fold("\n".join(chunks))
         words_of_chunks = list(map(words, joined.split("\n")))
         counts = np.fromiter(map(len, words_of_chunks), np.int64, len(chunks))
-        self._chunks.update(zip(chunks, count(len(self._chunks))))
+        word_ids = self._words.of(text_array([word for words in words_of_chunks for word in words]))
         self._characters += len(joined)
         self._firsts.append(len(self._of_chunks.view) + np.cumsum(counts) - counts)
+        self._of_chunks.append(word_ids)
         self._counts.append(counts)
-        self._of_chunks.append(_ids_of(self._words, [word for words in words_of_chunks for word in words]))
 
     def words(self) -> list[str]:
         """The words in the order of their ids."""
         with self._lock:
-            return list(self._words)
+            texts: list[str] = self._words.since(0).to_pylist()
+            return texts
 
     def stems(self, language: str) -> Ids:
         """For each word's id the id of its stem in this language."""
@@ -115,18 +114,50 @@ class Lexicon:
             return self._stems[language].of(self._words)
 
 
-def _new_ids() -> defaultdict[str, int]:
-    """Ids for texts, in the order of their first occurrence: equal texts have the same id."""
-    return defaultdict(count().__next__)
+class Vocabulary(Protocol):
+    """Distinct texts, numbered in the order of their first occurrence: equal texts have the same id."""
+
+    def __len__(self) -> int: ...
+
+    def of(self, texts: Any) -> Ids:
+        """The ids of an Arrow array of texts; new ones are added."""
+
+    def since(self, first: int) -> Any:
+        """The texts from this id on, as an Arrow array."""
 
 
-def _ids_of(ids: defaultdict[str, int], texts: list[str]) -> Ids:
-    return np.fromiter(map(ids.__getitem__, texts), np.int64, len(texts))
+class _PlainVocabulary:
+    """What `kernel.words.Vocabulary` does, with a dict."""
+
+    def __init__(self) -> None:
+        self._ids: defaultdict[str, int] = defaultdict(count().__next__)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def of(self, texts: Any) -> Ids:
+        return np.fromiter(map(self._ids.__getitem__, texts.to_pylist()), np.int64, len(texts))
+
+    def since(self, first: int) -> Any:
+        return text_array(list(islice(reversed(self._ids), len(self._ids) - first))[::-1])
+
+
+def new_vocabulary() -> Vocabulary:
+    """An empty vocabulary."""
+    if not kernel.library():
+        return _PlainVocabulary()
+    from ragmeter.kernel.words import Vocabulary
+
+    return Vocabulary()
 
 
 def _spread(texts: Split, counts: Ids, firsts: Ids, flat: Ids) -> Sides:
     """The words of each text, from those of its pieces. Most pieces are one word; others are filled in after that."""
     pieces = texts.items
+    if kernel.library():
+        from ragmeter.kernel.words import spread
+
+        return Sides(*spread(pieces, texts.starts, counts, firsts, flat))
     first_word = flat[np.minimum(firsts, len(flat) - 1)] if len(flat) else firsts  # a chunk without words may be last
     if (counts == 1).all():
         return Sides(first_word[pieces], texts.starts)
@@ -163,22 +194,25 @@ class _Stems:
 
     def __init__(self, language: str) -> None:
         self._stemmer = stemmer(language)
-        self._stem_ids = _new_ids()
+        self._stem_ids = new_vocabulary()
         self._stem_of_word = Numbers()
 
-    def of(self, words: dict[str, int]) -> Ids:
-        new = list(islice(reversed(words), len(words) - len(self._stem_of_word.view)))[::-1]
-        if new:
-            self._stem_of_word.append(_ids_of(self._stem_ids, self._stemmed(new)))
+    def of(self, words: Vocabulary) -> Ids:
+        if len(words) > len(self._stem_of_word.view):
+            self._stem_of_word.append(self._ids_of(words.since(len(self._stem_of_word.view))))
         return self._stem_of_word.view
 
-    def _stemmed(self, words: list[str]) -> list[str]:
-        """The stems of words. A number is its own stem, and texts have many; Arabic changes Arabic figures."""
+    def _ids_of(self, words: Any) -> Ids:
+        """The ids of words' stems. A number is its own stem, and texts have many; Arabic changes Arabic figures."""
         if self._stemmer is None:
-            return words
-        is_number = [word.isdecimal() and word.isascii() for word in words]
-        stems = iter(self._stemmer.stemWords(list(compress(words, map(not_, is_number)))))
-        return [word if number else next(stems) for word, number in zip(words, is_number, strict=True)]
+            return self._stem_ids.of(words)
+        is_number = pc.ascii_is_decimal(words)
+        inflected = pc.invert(is_number)
+        ids = np.empty(len(words), np.int64)
+        ids[is_number.to_numpy(zero_copy_only=False)] = self._stem_ids.of(words.filter(is_number))
+        stems = self._stemmer.stemWords(words.filter(inflected).to_pylist())
+        ids[inflected.to_numpy(zero_copy_only=False)] = self._stem_ids.of(text_array(stems))
+        return ids
 
 
 _lexicon = Lexicon()

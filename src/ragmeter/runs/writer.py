@@ -98,7 +98,7 @@ class RowsWriter:
         for name, (values, causes) in scored.scores.items():
             arrays[name] = pa.array(values, pa.float64())
             if id(causes) not in outcomes:
-                outcomes[id(causes)] = pa.array(causes, pa.string()).dictionary_encode().cast(_OUTCOME)
+                outcomes[id(causes)] = _outcomes(causes)
             arrays[outcome_column(name)] = outcomes[id(causes)]
             if causes.count(SCORED) < len(causes):
                 self.not_scored[name].update(cause for cause in causes if cause != SCORED)
@@ -206,6 +206,13 @@ def abstentions_of(rows: RowsFile) -> dict[str, int]:
     marks = table.select([name for name in names if name in MARKS]).filter(pa.array(declined)).to_pylist()
     flags = [is_unanswerable(row) for row in marks] if table.num_rows and set(names) & set(MARKS) else []
     return {"n": int(declined.sum()), "right": flags.count(True), "wrong": flags.count(False)}
+
+
+def _outcomes(causes: list[str]) -> Any:
+    """Outcomes as an Arrow array of codes; most often all rows were scored."""
+    if causes.count(SCORED) < len(causes):
+        return pa.array(causes, pa.string()).dictionary_encode().cast(_OUTCOME)
+    return pa.DictionaryArray.from_arrays(np.zeros(len(causes), np.int32), pa.array([SCORED][: len(causes)]))
 
 
 def _array(name: str, column: list[Any], numbers: Collection[str]) -> Any:
