@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragmeter import Evaluation, add_metrics, evaluate, metric, score_table
-from ragmeter.engine import part_work
+from ragmeter.engine import part_work, pools
 from ragmeter.engine.pools import DaskPool
 from ragmeter.errors import InputError, UsageError, WorkerError
 from ragmeter.io.locations import folders_in, location
@@ -315,6 +315,16 @@ def test_what_an_engine_can_t_be(tmp_path: Path, keywords: dict[str, Any], words
 def test_an_engine_reads_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="an engine reads files"):
         evaluate(rows(8), metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads")
+
+
+def test_workers_of_this_machine_keep_freed_memory() -> None:
+    import dask
+    import distributed.nanny
+
+    with dask.config.set(pools.LOCAL):
+        environment = distributed.nanny._get_env_variables("distributed.nanny.pre-spawn-environ")
+    assert not [name for name in environment if name.startswith("MALLOC_")], "glibc would unmap every large array"
+    assert environment["OMP_NUM_THREADS"] == "1"
 
 
 def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

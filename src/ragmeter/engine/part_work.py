@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
-from ragmeter.engine.executors import Threads
+from ragmeter.engine.executors import Inline
 from ragmeter.engine.filling import rows_have_changed, with_columns
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import WorkerError
@@ -210,7 +210,7 @@ def write_part(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: 
             if job.judged is not None:
                 judged = (job.folder / ASIDE / judged_file(number)).read_bytes()
                 rows, done.judged = _with_judged(rows, judged, job.judged), digest(judged)
-            for scored in score_batches(rows, job.metrics, embedders=embedders, executor=Threads(1)):
+            for scored in score_batches(rows, job.metrics, embedders=embedders, executor=Inline()):
                 hashes.append(hashes_of(scored.batch.columns[QID]))
                 writer.write(scored)
                 done.rows += len(scored.batch)
