@@ -156,6 +156,14 @@ def test_a_join_counts_both_sides(tmp_path: Path, fits: bool, monkeypatch: pytes
     twice = write(tmp_path / "twice", [*gold, gold[3]], 2)
     with pytest.raises(InputError, match=r"1\.jsonl.*line \d+: the qid 'q3' appears here for the second time"):
         evaluate(data, twice, metrics=METRICS, run="none", output_dir=tmp_path, engine="threads")
+    (data / "1.jsonl").write_bytes(b"{")
+    given_to: dict[str, Any] = {"metrics": METRICS, "output_dir": tmp_path}
+    parts = evaluate(data, reference, run="parts", engine="threads", skip_bad_parts=True, **given_to)
+    (data / "1.jsonl").unlink()
+    plain = evaluate(data, reference, run="plain", **given_to)
+    assert content(plain)[1] == content(parts)[1]
+    assert plain.summary["join"] == parts.summary["join"]
+    assert len(parts.summary["parts_skipped"]) == 1
 
 
 @pytest.mark.usefixtures("small_parts")
