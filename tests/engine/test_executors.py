@@ -30,7 +30,7 @@ from tests.command import PATIENCE, wait_for
 from tests.conftest import Run, load_rows
 
 MODULE = """
-import os, pathlib, signal, time
+import os, pathlib, signal, sys, time
 from ragmeter import BaseScorer, Failed, metric
 
 class Vowels(BaseScorer):
@@ -45,6 +45,10 @@ class Vowels(BaseScorer):
 @metric(bounds=(0, 1e9))
 def place_in_block(answer):
     return [float(place) for place, _ in enumerate(answer)]
+
+@metric
+def pandas_is_there(answer):
+    return [float("pandas" in sys.modules) for _ in answer]
 
 @metric
 def broken_metric(answer):
@@ -209,7 +213,8 @@ def test_a_worker_that_is_killed(user: Any, tmp_path: Path) -> None:
 
 def test_metrics_are_added_by_processes(user: Any, tmp_path: Path) -> None:
     evaluate(rows(), metrics="token_f1", run="r", output_dir=tmp_path)
-    found = add_metrics("r", [user.Vowels], output_dir=tmp_path, executor="processes")
+    found = add_metrics("r", [user.Vowels, user.pandas_is_there], output_dir=tmp_path, executor="processes")
+    assert found["pandas_is_there"].mean == 0, "Arrow would import it, which takes longer than most work"
     assert found["vowels"] == evaluate(rows(), metrics=[user.Vowels])["vowels"]
 
 

@@ -118,11 +118,29 @@ def test_a_row_that_had_no_verdict_is_asked_about_again(tmp_path: Path) -> None:
     assert evaluate(data, judge=judge(fake()), **given)["llm_correct"].n_scored > 40
 
 
+@pytest.mark.parametrize("has_qid", [True, False])
+def test_rows_of_parts_that_are_skipped_are_not_asked_about(tmp_path: Path, has_qid: bool) -> None:
+    table = [{**row, "answer": f"{place}: {row['answer']}"} for place, row in enumerate(rows(80))]
+    table = [row if has_qid else {key: row[key] for key in ("answer", "reference")} for row in table]
+    data, rest = write(tmp_path / "data", table), write(tmp_path / "rest", table)
+    for name in ("0.parquet", "3.jsonl"):
+        (data / name).write_bytes((data / name).read_bytes()[:-50])  # its first rows can be read
+        (rest / name).unlink()
+    given: dict[str, Any] = {"metrics": METRICS, "output_dir": tmp_path}
+    provider = fake()
+    parts = evaluate(data, run="parts", engine="threads", judge=judge(provider), skip_bad_parts=True, **given)
+    skipped = parts.summary["parts_skipped"]
+    assert [name in reason for name, reason in zip(("0.parquet", "3.jsonl"), skipped, strict=True)] == [True, True]
+    other = fake()
+    plain = evaluate(rest, run="plain", judge=judge(other, journal=tmp_path / "other.sqlite"), **given)
+    assert asked(provider) == asked(other)
+    summary, columns = without_effort(parts)
+    assert ({key: value for key, value in summary.items() if key != "parts_skipped"}, columns) == without_effort(plain)
+
+
 def test_what_does_not_go_together(tmp_path: Path) -> None:
     data = write(tmp_path / "data", rows(8))
     given: dict[str, Any] = {"metrics": "llm_correct", "output_dir": tmp_path, "run": "parts", "engine": "threads"}
-    with pytest.raises(UsageError, match="skip_bad_parts and a judge don't go together"):
-        evaluate(data, judge=judge(fake()), skip_bad_parts=True, **given)
     with pytest.raises(UsageError, match="llm_correct needs a judge"):
         evaluate(data, **given)
 

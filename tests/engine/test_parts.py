@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragmeter import Evaluation, add_metrics, evaluate, metric, score_table
-from ragmeter.engine import part_work
+from ragmeter.engine import part_work, pools
 from ragmeter.engine.pools import DaskPool
 from ragmeter.errors import InputError, UsageError, WorkerError
 from ragmeter.io.locations import folders_in, location
@@ -156,6 +156,14 @@ def test_a_join_counts_both_sides(tmp_path: Path, fits: bool, monkeypatch: pytes
     twice = write(tmp_path / "twice", [*gold, gold[3]], 2)
     with pytest.raises(InputError, match=r"1\.jsonl.*line \d+: the qid 'q3' appears here for the second time"):
         evaluate(data, twice, metrics=METRICS, run="none", output_dir=tmp_path, engine="threads")
+    (data / "1.jsonl").write_bytes(b"{")
+    given_to: dict[str, Any] = {"metrics": METRICS, "output_dir": tmp_path}
+    parts = evaluate(data, reference, run="parts", engine="threads", skip_bad_parts=True, **given_to)
+    (data / "1.jsonl").unlink()
+    plain = evaluate(data, reference, run="plain", **given_to)
+    assert content(plain)[1] == content(parts)[1]
+    assert plain.summary["join"] == parts.summary["join"]
+    assert len(parts.summary["parts_skipped"]) == 1
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -315,6 +323,16 @@ def test_what_an_engine_can_t_be(tmp_path: Path, keywords: dict[str, Any], words
 def test_an_engine_reads_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="an engine reads files"):
         evaluate(rows(8), metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads")
+
+
+def test_workers_of_this_machine_keep_freed_memory() -> None:
+    import dask
+    import distributed.nanny
+
+    with dask.config.set(pools.LOCAL):
+        environment = distributed.nanny._get_env_variables("distributed.nanny.pre-spawn-environ")
+    assert not [name for name in environment if name.startswith("MALLOC_")], "glibc would unmap every large array"
+    assert environment["OMP_NUM_THREADS"] == "1"
 
 
 def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

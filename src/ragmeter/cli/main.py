@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from ragmeter.cli.avoid_pandas import avoid_pandas
-from ragmeter.cli.memory import keep_freed_memory
+from ragmeter.effects.own_process import set_up_own_process
 from ragmeter.effects.signals import exit_code, raising_terminated
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
 
@@ -110,8 +109,7 @@ def _drop_output() -> None:
 def _dispatch(arguments: list[str]) -> int:
     if arguments and arguments[0] in _COMMANDS:
         if not {"-h", "--help"}.intersection(arguments):  # help needs no heavy import
-            keep_freed_memory()
-            avoid_pandas()
+            set_up_own_process()
         code: int = import_module(f"ragmeter.cli.{arguments[0]}").run(arguments[1:])
         return code
     parser = argparse.ArgumentParser(

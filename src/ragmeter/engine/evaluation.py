@@ -20,6 +20,7 @@ from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Filled, journals_of
 from ragmeter.engine.judged_parts import judge_and_score, judged_columns
 from ragmeter.engine.keeping import described, keep_run, results_of, score_into, signature
+from ragmeter.engine.part_sources import only_parts, without_bad_files
 from ragmeter.engine.parts import (
     Plan,
     check_engine,
@@ -114,7 +115,7 @@ def evaluate(
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
     if engine is not None:
-        check_engine(judge, run, skip_bad_parts=skip_bad_parts)
+        check_engine(run)
     chosen = with_models(
         choose_metrics(
             metrics,
@@ -152,14 +153,17 @@ def _evaluate_in_parts(
     skip_bad_parts: bool,
 ) -> tuple[Plan, Counted, Filled]:
     """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
-    batches = partial(data.batches, metrics, asking.needs(metrics))
-    columns = asking.missing(metrics, batches)
+    needs = asking.needs(metrics)
+    first = without_bad_files(data, reading) if skip_bad_parts else data
+    columns = asking.missing(metrics, partial(first.batches, metrics, needs))
     judged = judged_columns(asking, columns)
-    plan = Plan.of(data, metrics, reading, path, judged, skip_bad_parts=skip_bad_parts)
+    plan = Plan.of(data, metrics, reading, path, first.first_columns(metrics), judged)
     try:
         with pool_of(engine) as pool:
-            plan.prepare(pool)
+            plan.prepare(pool, skip_bad_parts=skip_bad_parts)
             if columns:
+                readable = only_parts(data, plan.readable, reading) if plan.skipped else data
+                batches = partial(readable.batches, metrics, needs)
                 return plan, *judge_and_score(plan, pool, asking.of(path), columns, batches)
             return plan, score_in_parts(plan, pool, asking.progress, skip_bad_parts=skip_bad_parts), Filled()
     except KeyboardInterrupt:

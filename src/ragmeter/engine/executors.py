@@ -68,6 +68,14 @@ class Threads:
             pool.shutdown(wait=False, cancel_futures=True)  # whoever interrupts does not want to wait for a slow scorer
 
 
+class Inline:
+    """The thread that calls: for a worker, beside which others work on the other cores."""
+
+    def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
+        """The scores, in the order of the batches."""
+        return map(scoring, batches)
+
+
 class Submitting:
     """An executor of the user's: anything with `submit(function, *arguments)` that returns a future."""
 

@@ -19,7 +19,7 @@ from ragmeter.asked import AskedColumn
 from ragmeter.engine.counted import Counted
 from ragmeter.engine.filling import Asking, Batches, Filled
 from ragmeter.engine.part_work import ASIDE, JudgedColumns, judged_file, put_bytes
-from ragmeter.engine.parts import Plan, count_parts, score_in_parts
+from ragmeter.engine.parts import Plan, score_in_parts
 from ragmeter.engine.pools import Pool
 from ragmeter.errors import RagmeterError
 from ragmeter.table import QID, Batch
@@ -36,14 +36,13 @@ def judged_columns(asking: Asking, columns: Sequence[AskedColumn]) -> JudgedColu
 def judge_and_score(
     plan: Plan, pool: Pool, asking: Asking, columns: Sequence[AskedColumn], batches: Batches
 ) -> tuple[Counted, Filled]:
-    """Ask about all rows, and have each part scored once its rows are judged."""
-    counts = count_parts(plan, pool)
+    """Ask about all rows of the parts that can be read, and have each part scored once its rows are judged."""
     ready = _Ready()
     with ThreadPoolExecutor(1, thread_name_prefix="ragmeter-parts") as beside:
         scoring = beside.submit(score_in_parts, plan, pool, None, until_ready=ready.wait)
-        cutting = _Cutting(plan, counts, scoring, ready.announce)
+        cutting = _Cutting(plan, scoring, ready.announce)
         try:
-            filled = asking.fill_columns(columns, batches, sum(counts), batch_done=cutting.add)
+            filled = asking.fill_columns(columns, batches, sum(plan.counts.values()), batch_done=cutting.add)
             cutting.finish()
         finally:
             ready.close()
@@ -55,22 +54,22 @@ class _Stopped(RagmeterError):
 
 
 class _Ready:
-    """Which parts can be scored: those before `_count`, in their order."""
+    """Which parts can be scored: those with a number below `_end`."""
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._count = 0
+        self._end = 0
         self._closed = False
 
     def wait(self, number: int) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._count > number or self._closed)
-            if self._count <= number:
+            self._changed.wait_for(lambda: self._end > number or self._closed)
+            if self._end <= number:
                 raise _Stopped("not all rows were judged")
 
-    def announce(self) -> None:
+    def announce(self, number: int) -> None:
         with self._changed:
-            self._count += 1
+            self._end = number + 1
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -82,11 +81,9 @@ class _Ready:
 class _Cutting:
     """Cuts what was filled where the parts are cut. What comes after them are the questions without a result."""
 
-    def __init__(
-        self, plan: Plan, counts: Sequence[int], scoring: Future[Counted], announce: Callable[[], None]
-    ) -> None:
-        self._plan, self._counts, self._scoring, self._announce = plan, counts, scoring, announce
-        self._number = 0
+    def __init__(self, plan: Plan, scoring: Future[Counted], announce: Callable[[int], None]) -> None:
+        self._plan, self._scoring, self._announce = plan, scoring, announce
+        self._numbers = [*sorted(plan.counts), len(plan.parts)]
         self._rows: dict[str, list[Any]] = {}
         self._next_part()
 
@@ -106,16 +103,19 @@ class _Cutting:
     def finish(self) -> None:
         """Put the last rows aside: those of questions without a result."""
         self._put_whole_parts()
-        if self._number == len(self._counts):
+        if self._is_last:
             self._put()
+
+    @property
+    def _is_last(self) -> bool:
+        return len(self._numbers) == 1
 
     def _missing(self) -> int:
         """How many rows the part under way still lacks; the last one takes all."""
-        is_last = self._number == len(self._counts)
-        return 1 << 62 if is_last else self._counts[self._number] - len(self._rows[QID])
+        return 1 << 62 if self._is_last else self._plan.counts[self._numbers[0]] - len(self._rows[QID])
 
     def _put_whole_parts(self) -> None:
-        while self._number < len(self._counts) and not self._missing():
+        while not self._is_last and not self._missing():
             self._put()
 
     def _put(self) -> None:
@@ -125,10 +125,10 @@ class _Cutting:
         table = pa.table({name: pa.array(column, types[name]) for name, column in self._rows.items()})
         content = io.BytesIO()
         pq.write_table(table, content)
-        put_bytes(self._plan.job.folder / ASIDE / judged_file(self._number), content.getvalue())
-        self._number += 1
+        number = self._numbers.pop(0)
+        put_bytes(self._plan.job.folder / ASIDE / judged_file(number), content.getvalue())
         self._next_part()
-        self._announce()
+        self._announce(number)
 
     def _next_part(self) -> None:
         judged = self._plan.job.judged

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,9 @@ from ragmeter.io.columns import Typed
 from ragmeter.io.data import Data
 from ragmeter.io.datasets import DataFile, single
 from ragmeter.io.locations import Location
+from ragmeter.io.pieces import Part, open_part
 from ragmeter.io.source import Reading, Source, data_set, open_file
+from ragmeter.table import Batch
 
 
 def files_for_workers(source: Source, what: str) -> tuple[DataFile, ...]:
@@ -39,6 +41,17 @@ def without_bad_files(data: Data, reading: Reading) -> Data:
                 assert source.path is not None  # noqa: S101 - a data set has one
                 return replace(data, results=data_set(source.name, source.path, source.files[place:], reading))
     return data
+
+
+def only_parts(data: Data, parts: Sequence[Part], reading: Reading) -> Data:
+    """The data with the rows of these parts alone."""
+    sources = [open_part(part, reading, is_data_set=bool(data.results.files)) for part in parts]
+
+    def batches() -> Iterator[Batch]:
+        for source in sources:
+            yield from source.batches()
+
+    return replace(data, results=replace(data.results, batches=batches, n_rows=None, some=None))
 
 
 def _absolute(path: Location) -> Location:

@@ -14,7 +14,7 @@ import pickle
 import tempfile
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -28,8 +28,9 @@ import pyarrow.parquet as pq
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
-from ragmeter.engine.executors import Threads
+from ragmeter.engine.executors import Inline
 from ragmeter.engine.filling import rows_have_changed, with_columns
+from ragmeter.engine.qid_hashes import Hashes, hashes_of, indexed, qids_file
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import WorkerError
 from ragmeter.io.columns import Typed
@@ -48,7 +49,6 @@ from ragmeter.table import QID, Batch
 _NOTES = "ragmeter"
 #: The folder of what is only needed until the run is complete.
 ASIDE = "aside"
-Hashes = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -148,9 +148,10 @@ def score_unused(job: bytes, number: int, used: bytes) -> PartDone:
     return done
 
 
-def count_rows(job: bytes, part: Part) -> int:
-    """How many rows a part has."""
-    return sum(len(batch) for batch in unpickled(job).typed(part).batches())
+def count_rows(job: bytes, part: Part, has_qid: bool) -> int:
+    """How many rows a part has; an error if it can't be read to its end."""
+    typed = unpickled(job).typed(part)
+    return sum(len(batch) for batch in (_with_qids(typed) if has_qid else typed.batches()))
 
 
 @lru_cache(maxsize=2)
@@ -210,7 +211,7 @@ def write_part(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: 
             if job.judged is not None:
                 judged = (job.folder / ASIDE / judged_file(number)).read_bytes()
                 rows, done.judged = _with_judged(rows, judged, job.judged), digest(judged)
-            for scored in score_batches(rows, job.metrics, embedders=embedders, executor=Threads(1)):
+            for scored in score_batches(rows, job.metrics, embedders=embedders, executor=Inline()):
                 hashes.append(hashes_of(scored.batch.columns[QID]))
                 writer.write(scored)
                 done.rows += len(scored.batch)
@@ -219,7 +220,7 @@ def write_part(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: 
             done.cautions = writer.cautions()
             done.join = {} if job.reference is None else asdict(counts)
             writer.note({_NOTES: json.dumps({name: getattr(done, name) for name in _KEPT})})
-        put_bytes(job.folder / ASIDE / qids_file(number), indexed(np.concatenate(hashes or [_NONE])))
+        put_bytes(job.folder / ASIDE / qids_file(number), indexed(hashes))
         if gold is not None and not job.buckets:
             bits = np.zeros(len(gold.rows), bool)
             bits[list(gold.used)] = True
@@ -256,20 +257,12 @@ def _with_judged(batches: Iterable[Batch], content: bytes, judged: JudgedColumns
         raise rows_have_changed()
 
 
-_NONE: Hashes = np.empty(0, np.uint64)
-#: Equal hashes prove nothing: so many are looked at.
-_FEW = 10
 _KEPT = ("rows", "not_scored", "left_out", "cautions", "join", "judged")
 
 
 def part_file(number: int) -> str:
     """The name of a part's file."""
     return f"part-{number:05}.parquet"
-
-
-def qids_file(number: int) -> str:
-    """The name of the file with the hashes of a part's qids."""
-    return f"qids-{number:05}.bin"
 
 
 def judged_file(number: int) -> str:
@@ -352,38 +345,6 @@ def from_bits(data: bytes) -> npt.NDArray[np.bool_]:
     """The flags of `to_bits`."""
     packed = np.frombuffer(zlib.decompress(data[8:]), np.uint8)
     return np.unpackbits(packed, count=int.from_bytes(data[:8], "little")).astype(bool)
-
-
-def indexed(hashes: Hashes) -> bytes:
-    """Sorted hashes behind an index: where those begin whose first byte is 0, 1, 2 …, and where all end."""
-    ordered = np.sort(hashes)
-    firsts = np.searchsorted(ordered, np.arange(256, dtype=np.uint64) << np.uint64(56))
-    return np.append(firsts, len(ordered)).astype("<u8").tobytes() + ordered.astype("<u8").tobytes()
-
-
-def hashes_between(place: Location, low: int, high: int) -> Hashes:
-    """The hashes in a file whose first byte is at least `low` and below `high`; only these are read."""
-    with reading(place), place.open("rb") as file:
-        index = np.frombuffer(file.read(257 * 8), "<u8").astype(np.int64)
-        file.seek((257 + int(index[low])) * 8)
-        return np.frombuffer(file.read(int(index[high] - index[low]) * 8), "<u8").astype(np.uint64)
-
-
-def repeated_hashes(folder: Location, numbers: Sequence[int], low: int, high: int) -> list[tuple[int, int, int]]:
-    """The first hashes of this range that occur twice, each with the numbers of the two parts."""
-    hashes = [hashes_between(folder / ASIDE / qids_file(number), low, high) for number in numbers]
-    together = np.concatenate(hashes)
-    parts = np.repeat(np.array(numbers), [len(own) for own in hashes])
-    order = np.argsort(together, kind="stable")
-    together, parts = together[order], parts[order]
-    twice = np.flatnonzero(together[1:] == together[:-1])[:_FEW]
-    return [(int(together[place]), int(parts[place]), int(parts[place + 1])) for place in twice]
-
-
-def hashes_of(qids: Iterable[str]) -> Hashes:
-    """A hash of each qid that is the same in every process."""
-    digests = b"".join(hashlib.blake2b(qid.encode("utf-8", "surrogatepass"), digest_size=8).digest() for qid in qids)
-    return np.frombuffer(digests, np.uint64)
 
 
 def _worker() -> str:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ragmeter.engine.part_work import ASIDE, Job, PartDone, hashes_of, put_bytes, unpickled, write_part, written
+from ragmeter.engine.part_work import ASIDE, Job, PartDone, put_bytes, unpickled, write_part, written
+from ragmeter.engine.qid_hashes import hashes_of
 from ragmeter.io.arrow import array_of
 from ragmeter.io.columns import Typed
 from ragmeter.io.join import JoinCounts, Reference, duplicate, no_qid, require_qid
@@ -69,8 +70,11 @@ def write_gold(job: bytes, part: Part, buckets: int) -> None:
     _put(place, [_one(own) for own in batches])
 
 
-def match(job: bytes, bucket: int, parts: int, gold_parts: Sequence[Part]) -> tuple[int, list[int]]:
-    """The rows of a bucket for each part of the results. How many are used, and of each part how many are left."""
+def match(job: bytes, bucket: int, numbers: Sequence[int], gold_parts: Sequence[Part]) -> tuple[int, list[int]]:
+    """The rows of a bucket for each of these parts of the results; a part that is skipped has none.
+
+    How many are used, and of each part of the reference how many are left.
+    """
     work = unpickled(job)
     pieces = [_batch(_file(work, "gold", part.number), bucket) for part in gold_parts]
     gold = pa.Table.from_batches(pieces)
@@ -81,8 +85,8 @@ def match(job: bytes, bucket: int, parts: int, gold_parts: Sequence[Part]) -> tu
             raise duplicate(qid, gold_parts[sources[place]].name, gold[_LINE][place].as_py())
     used = np.zeros(len(gold), bool)
     matched = []
-    for number in range(parts):
-        keys = _batch(_file(work, "keys", number), bucket)[QID].to_pylist()
+    for number in range(max(numbers) + 1):
+        keys = _batch(_file(work, "keys", number), bucket)[QID].to_pylist() if number in numbers else []
         places = [rows[qid] for qid in keys if qid in rows]
         used[places] = True
         matched.append(_one(gold.take(pa.array(places, pa.int64())).to_batches() or [pieces[0].slice(0, 0)]))

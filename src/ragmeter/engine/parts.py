@@ -14,7 +14,7 @@ import os
 import pickle
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from ragmeter.definition import Metric
 from ragmeter.engine.counted import Counted
 from ragmeter.engine.filling import own_name
 from ragmeter.engine.offline_filling import offline_columns
-from ragmeter.engine.part_sources import files_for_workers, reference_for_workers, without_bad_files
+from ragmeter.engine.part_sources import files_for_workers, reference_for_workers
 from ragmeter.engine.part_work import (
     ASIDE,
     Job,
@@ -34,10 +34,8 @@ from ragmeter.engine.part_work import (
     PartDone,
     count_rows,
     from_bits,
-    hashes_of,
     put_bytes,
     reference_source,
-    repeated_hashes,
     score_part,
     score_unused,
     to_bits,
@@ -45,8 +43,9 @@ from ragmeter.engine.part_work import (
 )
 from ragmeter.engine.partitioned import match, score_left, write_gold, write_keys
 from ragmeter.engine.pools import Pool
+from ragmeter.engine.qid_hashes import hashes_of, repeated_hashes
 from ragmeter.errors import InputError, RagmeterError, UsageError
-from ragmeter.hints import option, parameter
+from ragmeter.hints import option
 from ragmeter.io.columns import Typed
 from ragmeter.io.data import Data
 from ragmeter.io.datasets import DataFile
@@ -79,6 +78,13 @@ class Plan:
     gold: list[Part]  # those of a reference that is partitioned
     has_qid: bool
     fingerprint: str
+    counts: dict[int, int] = field(default_factory=dict)  # rows of each part, where they have to be known first
+    skipped: dict[int, str] = field(default_factory=dict)  # parts that can't be read, each with the reason
+
+    @property
+    def readable(self) -> list[Part]:
+        """The parts that are to be scored."""
+        return [part for part in self.parts if part.number not in self.skipped]
 
     @classmethod
     def of(
@@ -87,14 +93,12 @@ class Plan:
         metrics: Sequence[Metric],
         reading: Reading,
         path: Location,
+        columns: Sequence[str],
         judged: JudgedColumns | None = None,
-        *,
-        skip_bad_parts: bool = False,
     ) -> Plan:
-        """Cut the results, and see that the metrics have the columns that they need."""
+        """Cut the results. `columns` are those of the table's first rows."""
         files = files_for_workers(data.results, "results")
         parts = cut(files, reading, PART_BYTES)
-        columns = (without_bad_files(data, reading) if skip_bad_parts else data).first_columns(metrics)
         has_qid = QID in columns
         reference = None if data.reference is None else reference_for_workers(data, metrics)
         mapping, is_data_set = data.mapping, bool(data.results.files)
@@ -117,16 +121,29 @@ class Plan:
         )
         return cls(job, parts, cut(gold, reading, PART_BYTES) if job.buckets else [], has_qid, fingerprint)
 
-    def prepare(self, pool: Pool) -> None:
-        """Refuse workers that can't do the work, and look for the rows of large files with quoted cells."""
+    def prepare(self, pool: Pool, *, skip_bad_parts: bool = False) -> None:
+        """Refuse workers that can't do the work, and look for the rows of large files with quoted cells.
+
+        Rows are counted where others have to know of them: whoever numbers them, asks a judge, or partitions.
+        """
         pool.check(pickle.dumps(self.job))
         self.parts, self.gold = _settled(pool, self.parts), _settled(pool, self.gold)
+        if not self.has_qid or self.job.judged is not None or (skip_bad_parts and self.job.buckets):
+            self._count(pool, skip_bad_parts)
+
+    def _count(self, pool: Pool, skip_bad_parts: bool) -> None:
+        job = pickle.dumps(self.job)
+        for place, outcome in pool.run(count_rows, [(job, part, self.has_qid) for part in self.parts]):
+            if skip_bad_parts and isinstance(outcome, InputError):
+                _skip(self.skipped, place, outcome)
+            else:
+                self.counts[place] = _result(outcome)
 
     def refuse_duplicates(self, pool: Pool, numbers: Sequence[int], rows: int) -> None:
         """Raise an error if a qid occurs twice in the results."""
         buckets = min(256, max(1, -(-rows // _HASHES)))
         edges = [256 * place // buckets for place in range(buckets + 1)]
-        ranges = [(self.job.folder, numbers, low, high) for low, high in pairwise(edges)]
+        ranges = [(self.job.folder / ASIDE, numbers, low, high) for low, high in pairwise(edges)]
         suspects = sorted(suspect for _, twice in pool.run(repeated_hashes, ranges) for suspect in _result(twice))
         for hashed, first, second in suspects:
             self._compare(hashed, first, second)
@@ -155,23 +172,21 @@ def score_in_parts(
 ) -> Counted:
     """Have all parts scored, and the questions that have no result. `until_ready` waits until a part can be scored."""
     job = pickle.dumps(plan.job)
-    counted = Counted()
-    with parts_bar(progress, len(plan.parts), pool.dashboard) as advance:
-        firsts: list[tuple[int, ...]] = [()] * len(plan.parts)
-        if not plan.has_qid:
-            firsts = _first_rows(pool, job, plan.parts)
+    parts = plan.readable
+    counted = Counted(skipped=dict(plan.skipped))
+    with parts_bar(progress, len(parts), pool.dashboard) as advance:
+        firsts = [()] * len(parts) if plan.has_qid else _first_rows([plan.counts[part.number] for part in parts])
         left = _partition(plan, pool, job) if plan.job.buckets else []
 
         def arguments() -> Iterator[tuple[Any, ...]]:
-            for part, first in zip(plan.parts, firsts, strict=True):
+            for part, first in zip(parts, firsts, strict=True):
                 until_ready(part.number)
                 yield job, part, *first
 
         for place, outcome in pool.run(score_part, arguments()):
-            part = plan.parts[place]
+            part = parts[place]
             if skip_bad_parts and isinstance(outcome, InputError):
-                counted.skipped[part.number] = outcome.message
-                _log.warning("part %d was skipped: %s", part.number, outcome.message)
+                _skip(counted.skipped, part.number, outcome)
                 continue
             done: PartDone = _result(outcome)
             counted.done[part.number] = done
@@ -193,16 +208,17 @@ def _partition(plan: Plan, pool: Pool, job: bytes) -> list[int]:
     """Partition both sides by qid. How many rows of each part of the reference no result has asked for."""
     reference, buckets = plan.job.reference, plan.job.buckets
     assert reference is not None  # noqa: S101 - the caller has looked
-    for function, parts in ((write_keys, plan.parts), (write_gold, plan.gold)):
+    for function, parts in ((write_keys, plan.readable), (write_gold, plan.gold)):
         for _, outcome in pool.run(function, [(job, part, buckets) for part in parts]):
             _result(outcome)
+    numbers = [part.number for part in plan.readable]
     used, left = 0, [0] * len(plan.gold)
-    for _, outcome in pool.run(match, [(job, bucket, len(plan.parts), plan.gold) for bucket in range(buckets)]):
+    for _, outcome in pool.run(match, [(job, bucket, numbers, plan.gold) for bucket in range(buckets)]):
         of_bucket, rows = _result(outcome)
         used += of_bucket
         left = [total + own for total, own in zip(left, rows, strict=True)]
     if not used:
-        first = [next(plan.job.typed(plan.parts[0]).batches()).columns[QID], _first_qids(plan.job)]
+        first = [next(plan.job.typed(plan.readable[0]).batches()).columns[QID], _first_qids(plan.job)]
         raise nothing_in_common("the results", reference.name, *first)
     return left
 
@@ -239,21 +255,14 @@ def _result(outcome: Any) -> Any:
     return outcome
 
 
-def _first_rows(pool: Pool, job: bytes, parts: Sequence[Part]) -> list[tuple[int, ...]]:
+def _first_rows(counts: Sequence[int]) -> list[tuple[int, ...]]:
     """The number of each part's first row: without a qid, rows are numbered through all files."""
-    return [(1 + before,) for before in accumulate(_rows_of_parts(pool, job, parts)[:-1], initial=0)]
+    return [(1 + before,) for before in accumulate(counts[:-1], initial=0)]
 
 
-def count_parts(plan: Plan, pool: Pool) -> list[int]:
-    """How many rows each part of a plan has."""
-    return _rows_of_parts(pool, pickle.dumps(plan.job), plan.parts)
-
-
-def _rows_of_parts(pool: Pool, job: bytes, parts: Sequence[Part]) -> list[int]:
-    counts = [0] * len(parts)
-    for place, count in pool.run(count_rows, [(job, part) for part in parts]):
-        counts[place] = _result(count)
-    return counts
+def _skip(skipped: dict[int, str], number: int, error: InputError) -> None:
+    skipped[number] = error.message
+    _log.warning("part %d was skipped: %s", number, error.message)
 
 
 def _add_unused(plan: Plan, pool: Pool, job: bytes, counted: Counted, until_ready: Callable[[int], None]) -> None:
@@ -363,12 +372,7 @@ def join_summary(plan: Plan, counted: Counted) -> dict[str, Any]:
     return {} if plan.job.reference is None else asdict(counted.join())
 
 
-def check_engine(judge: object, run: object, *, skip_bad_parts: bool) -> None:
+def check_engine(run: object) -> None:
     """Refuse what an engine can't do."""
-    if judge is not None and skip_bad_parts:
-        raise UsageError(
-            f"{parameter('skip_bad_parts')} and a judge don't go together: whoever asks it reads all rows",
-            hint=f"leave {parameter('skip_bad_parts')} out, or add the judge's metrics to the run later",
-        )
     if run is None:
         raise UsageError("an engine writes a run in parts", hint=f"name it with {option('run')}")

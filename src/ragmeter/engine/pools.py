@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 import ragmeter
+from ragmeter.effects import own_process
 from ragmeter.effects.cores import available_cores
 from ragmeter.engine.processes import without_interrupts
 from ragmeter.errors import MissingExtraError, RagmeterError, UsageError, WorkerError
@@ -25,6 +26,18 @@ _DEATHS = 10
 #: Seconds to wait for a scheduler, and for its first worker.
 _PATIENCE, _WORKERS = 20, 120
 _AGAIN = by_caller("run the same command again", "make the same call again") + ": parts that are done are kept"
+#: Settings of workers on this machine, which are ours: they keep freed memory, nobody looks at their profiles, and once
+#: a second is often enough to look at the clock and at memory (Dask's settings cost two workers 70 ms of CPU a second).
+LOCAL = {
+    "distributed.scheduler.allowed-failures": _DEATHS,
+    "distributed.worker.daemon": True,
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "1s",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.worker.preload": [own_process.__name__],
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
+}
 Outcome = tuple[int, Any]
 
 
@@ -213,8 +226,7 @@ def _local(workers: int) -> Iterator[Pool]:
     distributed = _import_distributed()
     import dask
 
-    settings = {"distributed.scheduler.allowed-failures": _DEATHS, "distributed.worker.daemon": True}
-    with dask.config.set(settings), _quiet():
+    with dask.config.set(LOCAL), _quiet():
         with without_interrupts():  # the thread that starts workers, now and later, inherits this
             cluster = distributed.LocalCluster(
                 n_workers=workers,

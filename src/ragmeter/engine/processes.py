@@ -17,6 +17,7 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 from ragmeter.effects.cores import available_cores
+from ragmeter.effects.own_process import set_up_own_process
 from ragmeter.engine.executors import Scoring, Submitting
 from ragmeter.table import Batch, ScoreColumns
 
@@ -47,6 +48,7 @@ class Processes:
 def _begin() -> None:
     """The first thing that a worker does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    set_up_own_process()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
