@@ -156,7 +156,7 @@ class Case:
     @property
     def same_polarity(self) -> Bools:
         """Where the answer says the same of yes and no, and nothing forbids to believe it."""
-        return self.polarity.same & ~self.refusal & ~self.alternatives[0] & (self.n_heaped <= _HEAP)
+        return self.polarity.same & ~self.refusal & (self.n_heaped <= _HEAP)
 
 
 Features = Mapping[str, Floats]
@@ -204,8 +204,7 @@ GUARDS = {
     ),
     "list in part": Guard("a part of the gold answer's list is missing", 0.4, lambda case, _: case.in_part[0]),
     "same polarity": Guard(
-        "the answer says the same of yes and no as the gold answer", NOT_SURE,
-        lambda case, features: case.same_polarity & (features["recall_all"] < 1), 0.65,
+        "the answer says the same of yes and no as the gold answer", NO_CAP, lambda case, _: case.same_polarity, 0.65
     ),
     "bare refusal": Guard(
         "the answer declines to answer, and says nothing of what was asked", WRONG,
