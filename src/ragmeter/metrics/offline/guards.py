@@ -20,7 +20,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, share
 from ragmeter.metrics.offline.another import another_name, another_number, another_unit
-from ragmeter.metrics.offline.matching import Match
+from ragmeter.metrics.offline.matching import LETTERS, Match
 from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions
 from ragmeter.metrics.offline.parts import Asked, Parts, in_part
 from ragmeter.metrics.offline.polarity import Polarity
@@ -113,13 +113,21 @@ class Case:
 
     @cached_property
     def bare_alternatives(self) -> Bools:
-        """Where a brief answer has the gold words only among alternatives, and they are not two names of one thing."""
+        """Where a brief answer has the gold words only among alternatives, and the others are names or numbers.
+
+        A name with the first letter of a gold word is mostly a variant; "acid precipitation or acid rain" is one thing.
+        """
         pairs, mentions = self.pairs, self.mentions
-        answer = pairs.answer
-        has_other = answer.per_text(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked) > 0
-        asks = has_other & (answer.per_text(answer.has(Mark.ASKS)) > 0)  # "Who was it? Ann or Ben."
+        gold, answer = pairs.gold, pairs.answer
+        letters = gold.text * LETTERS + gold.letter
+        other = pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked
+        other &= answer.has(Mark.NUMBER) | (
+            answer.has(Mark.CAPITAL) & ~np.isin(answer.text * LETTERS + answer.letter, letters)
+        )
+        has_other = answer.per_text(other) > 0
+        asks = answer.per_text(answer.has(Mark.ASKS)) > 0  # "Who was it? Ann or Ben."
         beside_question = asks & mentions.all_are(mentions.question_share < SAYS_NOTHING)
-        either = self.alternatives[0] & (self.bare | beside_question) & self.brief
+        either = self.alternatives[0] & (self.bare | beside_question) & self.brief & has_other
         return either & ~rephrased(either, self.answers, self.table)
 
     @property
@@ -156,7 +164,7 @@ class Case:
     @property
     def same_polarity(self) -> Bools:
         """Where the answer says the same of yes and no, and nothing forbids to believe it."""
-        return self.polarity.same & ~self.refusal & (self.n_heaped <= _HEAP)
+        return self.polarity.same & ~self.refusal & ~self.only_question & (self.n_heaped <= _HEAP)
 
 
 Features = Mapping[str, Floats]

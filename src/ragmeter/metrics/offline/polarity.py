@@ -64,8 +64,8 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
         if not _may_decide(question, glances[references.of_row[row]], answer, known):
             continue
         relation = compare(question, reference, answer, known)
-        polarity.opposite[row] = relation < 0 and not _has_verbatim(answer, reference)
-        polarity.same[row] = relation > 0 and not _differs(question, reference, answer)
+        polarity.opposite[row] = relation < 0 and not _has_verbatim(answer, reference, _VERBATIM)
+        polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known)
     return polarity
 
 
@@ -93,18 +93,24 @@ def _may_decide(question: str, gold: _Glance, answer: str, poles: Poles) -> bool
     return not poles.reach(words(plain(answer)), shared).isdisjoint(gold.reach)
 
 
-def _has_verbatim(answer: str, reference: str) -> bool:
+def _has_verbatim(answer: str, reference: str, fewest: int = 1) -> bool:
     """Whether the answer has a gold answer of some words, word for word; other guards say if it is negated there."""
     gold = words(plain(reference))
-    return len(gold) >= _VERBATIM and f" {' '.join(gold)} " in f" {' '.join(words(plain(answer)))} "
+    return len(gold) >= fewest and f" {' '.join(gold)} " in f" {' '.join(words(plain(answer)))} "
 
 
-def _differs(question: str, reference: str, answer: str) -> bool:
-    """Whether the answer has a number or a name of its own in place of one of the gold answer's."""
+def _differs(question: str, reference: str, answer: str, poles: Poles) -> bool:
+    """Whether the same polarity says little.
+
+    The answer has a number or a name of its own in place of one of the gold answer's, or an "or", or the gold answer
+    itself, which other guards judge.
+    """
     known, answered = (set(words(plain(text))) for text in (f"{question} {reference}", answer))
     numbers = [{word for word in words(plain(text)) if word[0].isdigit()} for text in (reference, answer)]
     names = [set(map(plain, NAME.findall(text))) for text in (reference, answer)]
-    return any(gold - answered and own - known for gold, own in (numbers, names))
+    is_either = not poles.words["or"].isdisjoint(answered - known)
+    is_given = not _is_polar(question, poles) and _has_verbatim(answer, reference)
+    return is_either or is_given or any(gold - answered and own - known for gold, own in (numbers, names))
 
 
 def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
