@@ -119,15 +119,18 @@ class Case:
         """
         pairs, mentions = self.pairs, self.mentions
         gold, answer = pairs.gold, pairs.answer
-        letters = gold.text * LETTERS + gold.letter
-        other = pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked
-        other &= answer.has(Mark.NUMBER) | (
-            answer.has(Mark.CAPITAL) & ~np.isin(answer.text * LETTERS + answer.letter, letters)
-        )
-        has_other = answer.per_text(other) > 0
         asks = answer.per_text(answer.has(Mark.ASKS)) > 0  # "Who was it? Ann or Ben."
         beside_question = asks & mentions.all_are(mentions.question_share < SAYS_NOTHING)
-        either = self.alternatives[0] & (self.bare | beside_question) & self.brief & has_other
+        either = self.alternatives[0] & (self.bare | beside_question) & self.brief
+        other = pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked & either[answer.text]
+        other &= answer.has(Mark.NUMBER | Mark.CAPITAL)
+        places, of_gold = np.flatnonzero(other), either[gold.text]
+        letters = (gold.text * LETTERS + gold.letter)[of_gold]
+        is_variant = (
+            np.isin((answer.text * LETTERS + answer.letter)[places], letters) & ~answer.has(Mark.NUMBER)[places]
+        )
+        other[places[is_variant]] = False
+        either &= answer.per_text(other) > 0
         return either & ~rephrased(either, self.answers, self.table)
 
     @property

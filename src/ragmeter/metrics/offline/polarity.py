@@ -17,7 +17,7 @@ import numpy as np
 import regex
 
 from ragmeter.metrics.normalize import words
-from ragmeter.metrics.offline.poles import Poles, poles
+from ragmeter.metrics.offline.poles import DECIDES, Poles, poles
 from ragmeter.metrics.offline.statements import NAME, QUANTITY, Clause, Statement, common, read
 from ragmeter.metrics.offline.tables import Mark, plain
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked
@@ -55,18 +55,37 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     known = poles(language)
     if known is None:
         return polarity
-    glances = [_glance(text, known) for text in references.texts]
-    is_candidate = np.array([glance.decides or bool(glance.reach) for glance in glances], bool)
-    for row in np.flatnonzero(is_candidate[references.of_row]).tolist():
-        question, reference, answer = (
-            side.texts[side.of_row[row]][:_MOST] for side in (questions, references, answers)
-        )
-        if not _may_decide(question, glances[references.of_row[row]], answer, known):
+    gold_bits = _bits(references, known)
+    rows = np.flatnonzero(np.array([bits != 0 for bits in gold_bits], bool)[references.of_row])
+    candidates = answers.rows(rows)
+    answer_bits = _bits(candidates, known)
+    glances: dict[int, _Glance] = {}
+    for row, text in zip(rows.tolist(), candidates.of_row.tolist(), strict=True):
+        gold = int(references.of_row[row])
+        question, reference = (side.texts[side.of_row[row]][:_MOST] for side in (questions, references))
+        answer = candidates.texts[text][:_MOST]
+        is_shared = gold_bits[gold] & answer_bits[text] > DECIDES
+        if not is_shared and not gold_bits[gold] & DECIDES and not _is_polar(question, known):
+            continue
+        if gold not in glances:
+            glances[gold] = _glance(reference, known)
+        if not _may_decide(question, glances[gold], answer, known):
             continue
         relation = compare(question, reference, answer, known)
         polarity.opposite[row] = relation < 0 and not _has_verbatim(answer, reference, _VERBATIM)
         polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known)
     return polarity
+
+
+def _bits(side: Chunked, poles: Poles) -> list[int]:
+    """For each text whether it decides, and the concepts that it may have, as bits of its chunks."""
+    of_chunk = [poles.chunks[chunk] for chunk in side.distinct]
+    deciding = np.array([bits != 0 for bits in of_chunk], bool)[side.chunk_ids]
+    text_of_chunk = np.repeat(np.arange(len(side.texts)), np.diff(side.starts))
+    bits = [0] * len(side.texts)
+    for text, chunk in zip(text_of_chunk[deciding].tolist(), side.chunk_ids[deciding].tolist(), strict=True):
+        bits[text] |= of_chunk[chunk]
+    return bits
 
 
 class _Glance(NamedTuple):
@@ -135,6 +154,9 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
         signs *= _answer_to(asked, answered, asked.content | gold.content, poles)
         if signs:
             return abs(signs) if gold.has("only", poles) and answered.has("only", poles) else signs
+        if not gold.concepts & answered.concepts - {QUANTITY}:
+            is_denied = gold.negates and not gold.lead  # "They never met.", and the answer says nothing of a "never"
+            return -int(is_denied and all(clause.overall(poles) > 0 for clause in answered.clauses))
     elif choice & gold.concepts & answered.concepts - _same_words(gold, answered, poles):  # "Is it open or closed?"
         return _relation(answered, gold, gold.content | asked.content, poles, gold.concepts - choice)[0]
     elif gold.lead and answered.lead and not choice:
@@ -192,11 +214,10 @@ def _answer_to(
     sign, clause = _relation(statement, asked, topic, poles, asked.both_ends(poles), is_gold=is_gold)
     if clause is None:  # "They are not.", "You may bring them along.", "Pets are welcome."
         says = poles.affirms if is_gold else poles.says
-        is_reply = first.order[0] in poles.words["subjects"] or any(map(says, statement.concepts))
-        if is_reply or statement.negates or not statement.content:
+        if any(map(says, statement.concepts)) or statement.negates or not statement.content:
             sign = min(clause.overall(poles, is_gold=is_gold) for clause in statement.main)
         sign = sign or int(statement.has("only", poles))  # "Cash only."
-    elif sign > 0 and not _decides(clause, asked, poles) and clause.order[0] not in poles.words["subjects"]:
+    elif sign > 0 and not _decides(clause, asked, poles) and clause.order[0] not in poles.words["pronouns"]:
         sign = int(len(common(asked.content, clause.content)) >= _TAKEN_UP * len(asked.content))
     is_only = not poles.words["only"].isdisjoint(clause.order if clause else statement.words)
     is_only &= clause is None or poles.need not in clause.concepts.keys() & asked.concepts  # "only with a ticket"
@@ -225,7 +246,7 @@ def _relation(
     topic = frozenset(root for root in topic if root not in poles.ends)
     for clause in statement.clauses:
         is_late = clause.is_contrast or clause.is_exception
-        n_topic = len(common(clause.content, topic)) + (clause.order[0] in poles.words["subjects"])
+        n_topic = len(common(clause.content, topic)) + (clause.order[0] in poles.words["pronouns"])
         of_topic = n_topic + _LATE * is_late + _OTHER * len(clause.content)
         for mate in other.clauses:
             shared, is_reworded = _shared(clause, mate, poles, without)

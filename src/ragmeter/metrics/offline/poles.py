@@ -10,11 +10,15 @@ from importlib.resources import files
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
+from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.tables import Mark, Table, plain, table
 from ragmeter.metrics.offline.vocabulary import stemming
 
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "des")
 _NO_PHRASES = {"affirmed", "denied", "turns", "verdicts", "affirms", "opposites", "quantity"}  # lists of other things
+DECIDES = 1  # the bit of a chunk that says so
+_FIRST_BIT = 2  # concepts begin with -1
+_MOST_CHUNKS = 200_000
 _LONGEST_PHRASE = 4  # words
 _SHORTEST_STEM = 3  # letters
 _SHORTEST_BASE = 4  # letters after a prefix
@@ -35,9 +39,11 @@ class Poles:
     leads: Mapping[str, int]  # what says yes or no at the beginning of an answer
     roots: _Roots
     concepts: _Concepts = field(init=False)
+    chunks: _Chunks = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concepts", _Concepts(self))
+        object.__setattr__(self, "chunks", _Chunks(self.concepts))
 
     def reach(self, order: Sequence[str], without: frozenset[str] = frozenset()) -> set[int]:
         """The concepts that these words may have, alone or in a phrase; some words count in a phrase only."""
@@ -54,6 +60,11 @@ class Poles:
     def deciding(self) -> frozenset[str]:
         """Words that make a text worth reading: negations, "only", "except"."""
         return self.words["negators"] | self.words["only"] | self.words["exceptions"]
+
+    @cached_property
+    def saying_nothing(self) -> frozenset[str]:
+        """Words that are no content."""
+        return self.words["negators"] | self.words["likewise"] | self.words["openers"]
 
     @cached_property
     def need(self) -> int:
@@ -85,7 +96,7 @@ class Poles:
         """Whether the word says something of its own."""
         marks = self.table.marks.get(word, 0) & (Mark.FUNCTION | Mark.NEGATION | Mark.YES | Mark.NO)
         weak = self.table.numbers.get(word, (0, 0))[1] & Mark.WEAK  # "without one"
-        return not (marks or weak or any(word in self.words[name] for name in ("negators", "likewise", "openers")))
+        return not (marks or weak or word in self.saying_nothing)
 
     def joined(self, order: Sequence[str], known: frozenset[str]) -> list[str]:
         """The words, with phrases as one word, "don't" as "do not", "unattended" apart where "attended" is known."""
@@ -161,6 +172,24 @@ class _Concepts(dict[str, Word]):
         return self.setdefault(word, Word(ends, self._phrases.get(poles.roots[word], {}), decides))
 
 
+class _Chunks(dict[str, int]):
+    """For each chunk of a text that was asked for, as bits: whether it decides, and the concepts that it may have."""
+
+    def __init__(self, concepts: _Concepts) -> None:
+        super().__init__()
+        self._concepts = concepts
+
+    def __missing__(self, chunk: str) -> int:
+        if len(self) > _MOST_CHUNKS:
+            self.clear()
+        bits = 0
+        for entry in map(self._concepts.__getitem__, words(plain(chunk))):
+            bits |= DECIDES * entry.decides
+            for concept in chain(entry.ends, *entry.phrases.values()):
+                bits |= DECIDES << (concept + _FIRST_BIT)
+        return self.setdefault(chunk, bits)
+
+
 def _base(word: str) -> str:
     """The word without a prefix such as "un-"; nothing if it has none."""
     prefix = next(filter(word.startswith, _PREFIXES), "") if word.startswith(_PREFIXES) else ""
@@ -196,18 +225,18 @@ def poles(language: str) -> Poles | None:
                     forms.update(word.removesuffix(first_ending) + ending for ending in endings)
                 for form in forms:
                     ends.setdefault(form, {}).setdefault(concept, end)
-    words = {name: frozenset(lists.get(name, "").split()) for name in lists.keys() | {"concord"}}
-    named = {word for name in words.keys() - _NO_PHRASES for word in words[name]}
+    named_words = {name: frozenset(lists.get(name, "").split()) for name in lists.keys() | {"concord"}}
+    named = {word for name in named_words.keys() - _NO_PHRASES for word in named_words[name]}
     phrases = {word for word in ends.keys() | named if "_" in word}
     return Poles(
         table=table(language),
-        words=words,
+        words=named_words,
         ends=ends,
         n_turning=n_turning,
         n_verdicts=n_verdicts,
         n_affirming=n_affirming,
         phrases={tuple(roots[part] for part in phrase.split("_")): phrase for phrase in sorted(phrases)},
-        leads={word.replace("_", " "): 1 for word in words["affirmed"]}
-        | {word.replace("_", " "): -1 for word in words["denied"]},
+        leads={word.replace("_", " "): 1 for word in named_words["affirmed"]}
+        | {word.replace("_", " "): -1 for word in named_words["denied"]},
         roots=roots,
     )
