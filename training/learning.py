@@ -24,8 +24,7 @@ Ids = npt.NDArray[np.int64]
 
 SETTINGS: dict[str, Any] = {
     "iterations": 400,
-    "depth": 3,
-    "loss_function": "CrossEntropy",
+    "depth": 4,
     "learning_rate": 0.05,
     "l2_leaf_reg": 15,
     "rsm": 0.4,  # of the features are looked at for each split
@@ -37,8 +36,6 @@ SETTINGS: dict[str, Any] = {
     "allow_writing_files": False,
     "verbose": False,
 }
-#: How sure a person's verdict is taken to be. With 1, the trees are too sure of systems that they have not seen.
-_SURE = 0.97
 
 
 @dataclass(frozen=True)
@@ -90,19 +87,17 @@ def fit(rows: Rows, **settings: Any) -> dict[str, Any]:
     most = {"recall_new": 1.0, "precision": 0.1, "in_order": 0.01}
     features = rows.features[:, : len(NAMES)]  # the guard is no feature
     pairs = rows.best_pairs(features @ np.array([most.get(name, 0.0) for name in NAMES]))
-    target = np.where(rows.right, _SURE, 1 - _SURE)
-    return grown(features[pairs], target, rows.weight, FEATURES, {**SETTINGS, **settings})
+    return grown(features[pairs], rows.right, rows.weight, FEATURES, {**SETTINGS, **settings})
 
 
 def grown(
-    features: Floats, right: Floats | Bools, weight: Floats, described: Sequence[Feature], settings: Mapping[str, Any]
+    features: Floats, right: Bools, weight: Floats, described: Sequence[Feature], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Trees for these rows, as plain arrays; `described` has the name and the direction of each feature."""
     from catboost import CatBoostClassifier
 
     model = CatBoostClassifier(**settings, monotone_constraints=[each.direction for each in described])
-    target = right.astype(int) if right.dtype == bool else right
-    model.fit(features, target, sample_weight=weight)
+    model.fit(features, right.astype(int), sample_weight=weight)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")

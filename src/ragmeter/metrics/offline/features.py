@@ -70,7 +70,7 @@ FEATURES = (
 NAMES = tuple(feature.name for feature in FEATURES)
 
 _YEAR, _MONTH, _OTHER = 1, 2, 3  # kinds of numbers
-_FIRST_UNSPACED = 0x0E00  # Thai; most scripts after it have no spaces between words
+_UNSPACED = ((0x0E00, 0x1100), (0x2E80, 0xAC00))  # Thai to Burmese, Chinese and Japanese
 _OF_A_WORD = 0.25  # a group of letters there
 _FAR = 200.0  # the position of a gold word that does not occur
 
@@ -157,7 +157,8 @@ def _of_words(pairs: Match, parts: Parts) -> dict[str, Floats]:
 
 def _n_words(side: Texts) -> Floats:
     """How many words each item counts for: in scripts without spaces, items are groups of letters."""
-    return np.where(side.letter < _FIRST_UNSPACED, 1.0, _OF_A_WORD)
+    unspaced = [(side.letter >= first) & (side.letter < end) for first, end in _UNSPACED]
+    return np.where(np.logical_or.reduce(unspaced), _OF_A_WORD, 1.0)
 
 
 def _sentence(side: Texts) -> Small:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, share
 from ragmeter.metrics.offline.another import another_name, another_number, another_unit
-from ragmeter.metrics.offline.matching import LETTERS, Match
+from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions
 from ragmeter.metrics.offline.parts import Asked, Parts, in_part
 from ragmeter.metrics.offline.polarity import Polarity
@@ -113,24 +113,13 @@ class Case:
 
     @cached_property
     def bare_alternatives(self) -> Bools:
-        """Where a brief answer has the gold words only among alternatives, and the others are names or numbers.
-
-        A name with the first letter of a gold word is mostly a variant; "acid precipitation or acid rain" is one thing.
-        """
+        """Where a brief answer has the gold words only among alternatives, and they are not two names of one thing."""
         pairs, mentions = self.pairs, self.mentions
-        gold, answer = pairs.gold, pairs.answer
-        asks = answer.per_text(answer.has(Mark.ASKS)) > 0  # "Who was it? Ann or Ben."
+        answer = pairs.answer
+        has_other = answer.per_text(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked) > 0
+        asks = has_other & (answer.per_text(answer.has(Mark.ASKS)) > 0)  # "Who was it? Ann or Ben."
         beside_question = asks & mentions.all_are(mentions.question_share < SAYS_NOTHING)
-        either = self.alternatives[0] & (self.bare | beside_question) & self.brief
-        other = pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked & either[answer.text]
-        other &= answer.has(Mark.NUMBER | Mark.CAPITAL)
-        places, of_gold = np.flatnonzero(other), either[gold.text]
-        letters = (gold.text * LETTERS + gold.letter)[of_gold]
-        is_variant = (
-            np.isin((answer.text * LETTERS + answer.letter)[places], letters) & ~answer.has(Mark.NUMBER)[places]
-        )
-        other[places[is_variant]] = False
-        either &= answer.per_text(other) > 0
+        either = self.alternatives[0] & (self.bare | beside_question) & self.brief & ~self.asked.term
         return either & ~rephrased(either, self.answers, self.table)
 
     @property
@@ -215,7 +204,8 @@ GUARDS = {
     ),
     "list in part": Guard("a part of the gold answer's list is missing", 0.4, lambda case, _: case.in_part[0]),
     "same polarity": Guard(
-        "the answer says the same of yes and no as the gold answer", NO_CAP, lambda case, _: case.same_polarity, 0.65
+        "the answer says the same of yes and no as the gold answer", NOT_SURE,
+        lambda case, features: case.same_polarity & (features["recall_all"] < 1), 0.65,
     ),
     "bare refusal": Guard(
         "the answer declines to answer, and says nothing of what was asked", WRONG,
