@@ -46,6 +46,29 @@ SAME = [
     ("¿Es obligatorio el casco?", "El casco no es obligatorio.", "No, es opcional."),
     ("¿Es gratis la entrada?", "Sí, es gratis.", "La entrada es gratuita."),
     ("¿Es imposible cancelar?", "No es imposible.", "Se puede cancelar."),
+    # The clause that is about what was asked counts, and not what is said in passing.
+    ("Are dogs let in?", "No dogs are let in.", "While cats are welcome, dogs must be left outside: they are banned."),
+    ("Is the lift working?", "It is out of order.", "The escalator runs, but the lift is broken."),
+    ("Can I pay by card?", "Yes, by credit card.", "You can. Cheques, however, are not accepted."),
+    ("Must I reset it?", "Yes, it is necessary.", "You have to reset it; if you don't, the update is not applied."),
+    ("¿Aceptan gatos?", "No se aceptan gatos.", "Aunque los perros sí están permitidos, los gatos no pueden entrar."),
+    # Exceptions, restrictions, what nobody does without.
+    ("Who may enter?", "Only the director.", "Nobody may enter except the director."),
+    ("Is the gym open to all?", "No, it is for members only.", "The gym is reserved for members."),
+    ("Who can enter without a pass?", "Nobody can enter without a pass.", "Everybody needs a pass to enter."),
+    (
+        "Do the trains run every day?",
+        "Every day except Monday.",
+        "On Monday they do not run.",
+    ),
+    # What was asked for does not exist.
+    ("When did she visit Rome?", "She never visited Rome.", "She didn't travel to Rome at any point in her life."),
+    ("Who lives on the island?", "Nobody.", "The island is uninhabited."),
+    # "Neither" is about what was said before; "or" asks for one of two; a question may be negated.
+    ("Ann failed. What about Ben?", "He did not succeed either.", "Ben flunked as well."),
+    ("Is the motor louder or quieter?", "It is quieter.", "It makes less noise, so it is more silent."),
+    ("Isn't the shop closed on Sundays?", "No, it is open on Sundays.", "It's open that day."),
+    ("¿No hay trenes a Lisboa?", "No, no hay.", "Correcto, no existe ningún tren a Lisboa."),
 ]
 
 OPPOSITE = [
@@ -82,6 +105,15 @@ OPPOSITE = [
     ("¿Es obligatorio el casco?", "El casco no es obligatorio.", "El casco es obligatorio."),
     ("¿Es gratis la entrada?", "Sí, es gratis.", "No, hay que pagar."),
     ("¿Es imposible cancelar?", "No es imposible.", "Es imposible."),
+    ("Is the lift working?", "It is out of order.", "The escalator is broken, but the lift works."),
+    ("Is swimming allowed here?", "It is prohibited.", "You can swim here; only fishing is prohibited."),
+    ("Who may enter?", "Only the director.", "Everybody may enter except the director."),
+    ("Are all lines running?", "All lines except the blue one.", "All lines are running, also the blue one."),
+    ("Does it have a lift?", "It has no lift.", "Unlike the house next door, which has no lift, it has one."),
+    ("Who was hurt?", "Nobody was hurt.", "Several people were injured, none of them seriously."),
+    ("Did the town grow?", "The town shrank.", "The town's population increased."),
+    ("¿Dejó testamento el pintor?", "No dejó testamento.", "Dejó un testamento en el que no mencionaba a sus hijos."),
+    ("¿Quién conoce la clave?", "Solo el director.", "La conocen todos menos el director."),
 ]
 
 

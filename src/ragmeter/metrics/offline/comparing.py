@@ -73,23 +73,24 @@ def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bool
     texts = [vocab.texts(side) for side in split]
     pairs = match(texts[0], texts[1], texts[2], vocab.properties.words)
     refusal = refusals(texts[2], answers, code)
-    kinds, several, winner = _asked(questions, vocab)
+    kinds, asked = _asked(questions, vocab)
     parts = Parts.of(pairs)
-    asked = Asked(kinds == QUESTIONS.index("where"), several)
     polarity = polarities(questions, references, answers, code)
-    roles = swapped_roles(winner, references, answers)
+    roles = swapped_roles(asked.winner, references, answers)
     titles = vocab.roots_of(vocab.table.titles)
     case = Case(pairs, parts, refusal, asked, answers, references, polarity, roles, vocab.table, titles, less_precise)
     return Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, case)
 
 
-def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Bools, Bools]:
-    """The kind of each question, as an index of QUESTIONS, and whether it asks for more than one thing or a winner."""
-    split = [words(plain(text)) for text in questions.texts]
-    kinds = np.array([QUESTIONS.index(vocab.table.kind_of_question(asked)) for asked in split], np.int64)
-    several = np.array([vocab.table.asks_for_several(asked) for asked in split], bool)
-    winner = np.array([vocab.table.asks_for_winner(asked) for asked in split], bool)
-    return kinds[questions.of_row], several[questions.of_row], winner[questions.of_row]
+def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Asked]:
+    """The kind of each question, as an index of QUESTIONS, and what else it asks for."""
+    split, table = [words(plain(text)) for text in questions.texts], vocab.table
+    kinds = np.array([QUESTIONS.index(table.kind_of_question(asked)) for asked in split], np.int64)[questions.of_row]
+    several, term, winner = (
+        np.array([asks(asked) for asked in split], bool)[questions.of_row]
+        for asks in (table.asks_for_several, lambda asked: not table.term.isdisjoint(asked), table.asks_for_winner)
+    )
+    return kinds, Asked(kinds == QUESTIONS.index("where"), several, term, winner)
 
 
 def refusals(answers: Texts, split: Chunked, language: str) -> Bools:

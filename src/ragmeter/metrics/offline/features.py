@@ -70,6 +70,8 @@ FEATURES = (
 NAMES = tuple(feature.name for feature in FEATURES)
 
 _YEAR, _MONTH, _OTHER = 1, 2, 3  # kinds of numbers
+_UNSPACED = ((0x0E00, 0x1100), (0x2E80, 0xAC00))  # Thai to Burmese, Chinese and Japanese
+_OF_A_WORD = 0.25  # a group of letters there
 _FAR = 200.0  # the position of a gold word that does not occur
 
 
@@ -145,12 +147,18 @@ def _of_words(pairs: Match, parts: Parts) -> dict[str, Floats]:
         "precision_all": share(answer.per_text(gold_in_answer), answer.per_text(spoken)),
         "exact": (exact & (np.diff(answer.starts) > 0) & (np.diff(gold.starts) > 0)).astype(np.float64),
         "inside": pairs.inside.astype(np.float64),
-        "extra_words": np.log1p(answer.per_text(extra)),
+        "extra_words": np.log1p(answer.per_text(extra * _n_words(answer))),
         "early_names": np.log1p(answer.per_text(names & (_sentence(answer) == 0))),
-        "answer_words": np.minimum(np.log1p(np.diff(answer.starts)), np.log1p(60)),
+        "answer_words": np.minimum(np.log1p(answer.per_text(_n_words(answer))), np.log1p(60)),
         "gold_asked": share(gold.per_text(content & pairs.gold_asked), gold.per_text(content)),
         "gold_names": share(gold.per_text(gold.has(Mark.CAPITAL) & content), gold.per_text(content)),
     }
+
+
+def _n_words(side: Texts) -> Floats:
+    """How many words each item counts for: in scripts without spaces, items are groups of letters."""
+    unspaced = [(side.letter >= first) & (side.letter < end) for first, end in _UNSPACED]
+    return np.where(np.logical_or.reduce(unspaced), _OF_A_WORD, 1.0)
 
 
 def _sentence(side: Texts) -> Small:
@@ -183,7 +191,7 @@ def _of_position(pairs: Match) -> dict[str, Floats]:
     is_found = new & (pairs.found_at >= 0)
     places = pairs.found_at[is_found]
     pair = gold.text[is_found]
-    place = (places - answer.starts[pair]).astype(np.float64)
+    place = (places - answer.starts[pair]) * _n_words(answer)[places]
     first = np.full(gold.count, np.inf)
     np.minimum.at(first, pair, place)
     none = np.bincount(pair, minlength=gold.count) == 0

@@ -119,7 +119,7 @@ class Case:
         has_other = answer.per_text(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked) > 0
         asks = has_other & (answer.per_text(answer.has(Mark.ASKS)) > 0)  # "Who was it? Ann or Ben."
         beside_question = asks & mentions.all_are(mentions.question_share < SAYS_NOTHING)
-        either = self.alternatives[0] & (self.bare | beside_question) & self.brief
+        either = self.alternatives[0] & (self.bare | beside_question) & self.brief & ~self.asked.term
         return either & ~rephrased(either, self.answers, self.table)
 
     @property
@@ -156,7 +156,7 @@ class Case:
     @property
     def same_polarity(self) -> Bools:
         """Where the answer says the same of yes and no, and nothing forbids to believe it."""
-        return self.polarity.same & ~self.refusal & ~self.alternatives[0] & (self.n_heaped <= _HEAP)
+        return self.polarity.same & ~self.refusal & ~self.only_question & (self.n_heaped <= _HEAP)
 
 
 Features = Mapping[str, Floats]

@@ -38,10 +38,12 @@ class Parts(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Whether the questions ask for a place, and for more than one thing."""
+    """Whether the questions ask for a place, for more than one thing, what something is called, or who won."""
 
     place: Bools
     several: Bools
+    term: Bools
+    winner: Bools
 
 
 def in_part(pairs: Match, parts: Parts, asked: Asked) -> tuple[Bools, Bools]:

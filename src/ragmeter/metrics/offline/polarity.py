@@ -1,16 +1,15 @@
 """Whether a gold answer and an answer say yes or no to the same thing: "Dogs are not allowed" and "Dogs are allowed".
 
-A text is read as clauses. Each has a sign, by its negations, and concepts with a sign each: "allowed" and "banned" are
-the two ends of one concept, in `poles.toml`. Answers to a yes / no question are compared with the question, so that
-"No." and "Dogs are banned." agree; other answers with the gold answer. What can't be decided stays undecided.
+Both are read as clauses (`statements.py`). "Allowed" and "banned" are the two ends of one concept, in `poles.toml`.
+Answers to a yes / no question are compared with the question, so that "No." and "Dogs are banned." agree; other answers
+with the gold answer. Of several clauses, the one that is most about what was asked counts. What can't be decided stays
+undecided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import pairwise
+from collections.abc import Collection
+from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
@@ -18,27 +17,29 @@ import numpy as np
 import regex
 
 from ragmeter.metrics.normalize import words
-from ragmeter.metrics.offline.poles import Poles, poles
+from ragmeter.metrics.offline.poles import DECIDES, Poles, poles
+from ragmeter.metrics.offline.statements import NAME, QUANTITY, Clause, Statement, common, read
 from ragmeter.metrics.offline.tables import Mark, plain
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked
 
-_STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
-_LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")
-_FREE = regex.compile(r"(\w+)-free\b")
-_NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
 #: Spanish questions that ask for more than yes or no; it has no word that begins the others.
 _ASKS_MORE = regex.compile(
     r"\b(?:qué|quién(?:es)?|cuándo|dónde|cuánt[oa]s?|cómo|cuál(?:es)?)\b|^\W*(?:(?:a|de|en|por|con|para|desde|hasta)\s+)?"
     r"(?:que|quien(?:es)?|cuando|donde|cuant[oa]s?|como|cual(?:es)?|adonde)\b",
     regex.IGNORECASE,
 )
-_FEWEST = 3  # words of a clause between commas; a shorter part belongs to the clause before it
+_NEGATED_QUESTION = regex.compile(r"^([^\w]*(?:\w+(?=n['’]t )|(?=no )))(?:n['’]t|no) ", regex.IGNORECASE)
 _TAKEN_UP = 0.5  # of the question's content words: an answer with these and without a negation says yes
 _VERBATIM = 4  # words
-_SHORT = 60  # words of an answer that is compared with the gold answer alone
+_SHORT = 30  # words of an answer that is compared with the gold answer alone
 _MOST = 1500  # characters of a text that are read
-_SAME_BEGINNING = 5  # letters of two words that count as forms of one word
 _RESTATED = 0.5  # of the gold answer's other content words, so that the same polarity means the same answer
+_AFFIRMING = 1.5  # what a shared concept that says yes or no counts beside a word of the topic
+_REWORDED = 0.05  # what it counts that the concept has different words
+_LATE = 0.3  # what a "but" counts, or an "except"
+_OTHER = -0.05  # what any other word counts
+_ALIKE = 0.1  # what a word that is shared with the most alike clause counts beside it
+_NONE: frozenset[int] = frozenset()
 
 
 class Polarity(NamedTuple):
@@ -48,67 +49,43 @@ class Polarity(NamedTuple):
     same: Bools
 
 
-@dataclass(frozen=True)
-class Clause:
-    """The words of a clause, its content words, its sign by negations, and the sign of each concept in it."""
-
-    order: tuple[str, ...]
-    content: frozenset[str]
-    sign: int
-    concepts: Mapping[int, int]
-    has_both_ends: bool
-
-    def overall(self, poles: Poles) -> int:
-        """The sign, with concepts of which one end says yes and the other no."""
-        ends = [end * self.sign for concept, end in self.concepts.items() if poles.affirms(concept)]
-        return self.sign * min(ends, default=1)
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A text as clauses, and whether it begins with a yes (1) or a no (-1)."""
-
-    lead: int
-    clauses: tuple[Clause, ...]
-
-    @cached_property
-    def content(self) -> frozenset[str]:
-        """The content words of all clauses."""
-        return frozenset().union(*(clause.content for clause in self.clauses))
-
-    @cached_property
-    def concepts(self) -> frozenset[int]:
-        """The concepts of all clauses."""
-        return frozenset().union(*(clause.concepts for clause in self.clauses))
-
-    @cached_property
-    def negates(self) -> bool:
-        """Whether a clause is negated."""
-        return any(clause.sign < 0 for clause in self.clauses)
-
-    def compares(self, poles: Poles) -> bool:
-        """Whether two things are compared, whose order matters."""
-        return any(not poles.words["comparisons"].isdisjoint(clause.order) for clause in self.clauses)
-
-
 def polarities(questions: Chunked, references: Chunked, answers: Chunked, language: str) -> Polarity:
     """Compare each answer with its gold answer; only gold answers with a polarity take time."""
     polarity = Polarity(np.zeros(len(answers.of_row), bool), np.zeros(len(answers.of_row), bool))
     known = poles(language)
     if known is None:
         return polarity
-    glances = [_glance(text, known) for text in references.texts]
-    is_candidate = np.array([glance.decides or bool(glance.reach) for glance in glances], bool)
-    for row in np.flatnonzero(is_candidate[references.of_row]).tolist():
-        question, reference, answer = (
-            side.texts[side.of_row[row]][:_MOST] for side in (questions, references, answers)
-        )
-        if not _may_decide(question, glances[references.of_row[row]], answer, known):
+    gold_bits = _bits(references, known)
+    rows = np.flatnonzero(np.array([bits != 0 for bits in gold_bits], bool)[references.of_row])
+    candidates = answers.rows(rows)
+    answer_bits = _bits(candidates, known)
+    glances: dict[int, _Glance] = {}
+    for row, text in zip(rows.tolist(), candidates.of_row.tolist(), strict=True):
+        gold = int(references.of_row[row])
+        question, reference = (side.texts[side.of_row[row]][:_MOST] for side in (questions, references))
+        answer = candidates.texts[text][:_MOST]
+        is_shared = gold_bits[gold] & answer_bits[text] > DECIDES
+        if not is_shared and not gold_bits[gold] & DECIDES and not _is_polar(question, known):
+            continue
+        if gold not in glances:
+            glances[gold] = _glance(reference, known)
+        if not _may_decide(question, glances[gold], answer, known):
             continue
         relation = compare(question, reference, answer, known)
-        polarity.opposite[row] = relation < 0 and not _has_verbatim(answer, reference)
-        polarity.same[row] = relation > 0 and not _differs(question, reference, answer)
+        polarity.opposite[row] = relation < 0 and not _has_verbatim(answer, reference, _VERBATIM)
+        polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known)
     return polarity
+
+
+def _bits(side: Chunked, poles: Poles) -> list[int]:
+    """For each text whether it decides, and the concepts that it may have, as bits of its chunks."""
+    of_chunk = [poles.chunks[chunk] for chunk in side.distinct]
+    deciding = np.array([bits != 0 for bits in of_chunk], bool)[side.chunk_ids]
+    text_of_chunk = np.repeat(np.arange(len(side.texts)), np.diff(side.starts))
+    bits = [0] * len(side.texts)
+    for text, chunk in zip(text_of_chunk[deciding].tolist(), side.chunk_ids[deciding].tolist(), strict=True):
+        bits[text] |= of_chunk[chunk]
+    return bits
 
 
 class _Glance(NamedTuple):
@@ -135,18 +112,24 @@ def _may_decide(question: str, gold: _Glance, answer: str, poles: Poles) -> bool
     return not poles.reach(words(plain(answer)), shared).isdisjoint(gold.reach)
 
 
-def _has_verbatim(answer: str, reference: str) -> bool:
+def _has_verbatim(answer: str, reference: str, fewest: int = 1) -> bool:
     """Whether the answer has a gold answer of some words, word for word; other guards say if it is negated there."""
     gold = words(plain(reference))
-    return len(gold) >= _VERBATIM and f" {' '.join(gold)} " in f" {' '.join(words(plain(answer)))} "
+    return len(gold) >= fewest and f" {' '.join(gold)} " in f" {' '.join(words(plain(answer)))} "
 
 
-def _differs(question: str, reference: str, answer: str) -> bool:
-    """Whether the answer has a number or a name of its own in place of one of the gold answer's."""
+def _differs(question: str, reference: str, answer: str, poles: Poles) -> bool:
+    """Whether the same polarity says little.
+
+    The answer has a number or a name of its own in place of one of the gold answer's, or an "or", or the gold answer
+    itself, which other guards judge.
+    """
     known, answered = (set(words(plain(text))) for text in (f"{question} {reference}", answer))
     numbers = [{word for word in words(plain(text)) if word[0].isdigit()} for text in (reference, answer)]
-    names = [set(map(plain, _NAME.findall(text))) for text in (reference, answer)]
-    return any(gold - answered and own - known for gold, own in (numbers, names))
+    names = [set(map(plain, NAME.findall(text))) for text in (reference, answer)]
+    is_either = not poles.words["or"].isdisjoint(answered - known)
+    is_given = not _is_polar(question, poles) and _has_verbatim(answer, reference)
+    return is_either or is_given or any(gold - answered and own - known for gold, own in (numbers, names))
 
 
 def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
@@ -154,14 +137,32 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     is_polar = _is_polar(question, poles)
     if not is_polar and answer.count(" ") > _SHORT:
         return 0
-    gold, asked = read(reference, poles), read(question, poles)
-    answered = _read(answer, poles, gold.content | asked.content)
-    if is_polar and not any(clause.has_both_ends for clause in asked.clauses):
-        signs = _answer_to(asked, gold, poles) * _answer_to(asked, answered, poles)
+    plain_question = _NEGATED_QUESTION.sub(r"\1 ", question)  # "Isn't it closed?" asks if it is closed
+    asked = read(plain_question, poles)
+    gold = _completed(read(reference, poles, asked.content), asked, poles)
+    answered = _completed(read(answer, poles, gold.content | asked.content), asked, poles)
+    choice = asked.both_ends(poles) if asked.has("or", poles) else _NONE
+    if is_polar and not choice and (gold.lead or gold.negates or not asked.has("or", poles)):
+        if plain_question != question:  # to which "yes" and "no" say little
+            gold, answered = (replace(text, lead=0) if text.content else text for text in (gold, answered))
+        own = {concept for concept in gold.concepts & answered.concepts - asked.concepts if poles.affirms(concept)}
+        if own and not (
+            gold.lead or answered.lead or asked.concepts & answered.concepts
+        ):  # "Is it edible?" "It is poisonous."
+            return _relation(answered, gold, gold.content | asked.content, poles)[0]
+        signs = _answer_to(asked, gold, asked.content, poles, is_gold=True)
+        signs *= _answer_to(asked, answered, asked.content | gold.content, poles)
         if signs:
-            return abs(signs) if _restricts(gold, poles) and _restricts(answered, poles) else signs
-    elif gold.lead and answered.lead:
+            return abs(signs) if gold.has("only", poles) and answered.has("only", poles) else signs
+        if not gold.concepts & answered.concepts - {QUANTITY}:
+            is_denied = gold.negates and not gold.lead  # "They never met.", and the answer says nothing of a "never"
+            return -int(is_denied and all(clause.overall(poles) > 0 for clause in answered.clauses))
+    elif choice & gold.concepts & answered.concepts - _same_words(gold, answered, poles):  # "Is it open or closed?"
+        return _relation(answered, gold, gold.content | asked.content, poles, gold.concepts - choice)[0]
+    elif gold.lead and answered.lead and not choice:
         return gold.lead * answered.lead
+    elif _denies(asked, gold, poles):  # "Who came?" "Nobody."
+        return -_answer_to(asked, answered, asked.content, poles)
     return _directly(asked, gold, answered, poles)
 
 
@@ -173,48 +174,114 @@ def _is_polar(question: str, poles: Poles) -> bool:
     return any(begin and begin[0].strip("\"'¿") in poles.words["polar"] for begin in beginnings)
 
 
-def _answer_to(asked: Statement, statement: Statement, poles: Poles) -> int:
+def _completed(statement: Statement, asked: Statement, poles: Poles) -> Statement:
+    """An answer that says something of a part only, with what the question says.
+
+    "Neither did Ben." is about what was said of Ann, "All but Ann." about what was asked of all.
+    """
+    if statement.concepts - {QUANTITY} or not asked.clauses or not statement.clauses:
+        return statement
+    first, (clause, *others) = asked.clauses[0], statement.clauses
+    if len(asked.clauses) > 1 and statement.has("likewise", poles):
+        clause = replace(clause, content=clause.content | first.content, sign=first.sign, concepts=first.concepts)
+    elif any(other.is_exception for other in others):
+        clause = replace(clause, concepts={**first.concepts, **clause.concepts})
+        turned = {concept: -end for concept, end in clause.concepts.items()}
+        others = [replace(other, concepts=turned) if other.is_exception else other for other in others]
+    return Statement(statement.lead, (clause, *others))
+
+
+def _denies(asked: Statement, gold: Statement, poles: Poles) -> bool:
+    """Whether a gold answer says that what was asked for does not exist, and nothing else."""
+    negated = [clause.content for clause in gold.main if clause.sign < 0]
+    says_more = all(len(common(content, asked.content)) < len(content) for content in negated)
+    return not says_more and _answer_to(asked, gold, asked.content, poles) < 0
+
+
+def _answer_to(
+    asked: Statement, statement: Statement, topic: frozenset[str], poles: Poles, *, is_gold: bool = False
+) -> int:
     """Whether a text says yes (1) or no (-1) to a question."""
     if statement.lead or not statement.clauses:
         return statement.lead
-    first = statement.clauses[0]
-    sign = _relation(statement, asked, poles)
-    # "They are not.", "You may bring them along.", "Pets are welcome."
-    is_reply = first.order[0] in poles.words["subjects"] or any(map(poles.affirms, statement.concepts))
-    if not sign and (is_reply or statement.negates or not statement.content):
-        sign = min(clause.overall(poles) for clause in statement.clauses)
-    elif sign > 0 and not is_reply and not asked.concepts & statement.concepts:
-        sign = int(len(_common(asked.content, statement.content)) >= _TAKEN_UP * len(asked.content))
-    return -1 if sign > 0 and _restricts(statement, poles) and not _restricts(asked, poles) else sign
+    first = statement.main[0]
+    if not first.content and " ".join(first.order) not in poles.leads:  # "It does not."
+        return first.sign
+    if asked.has("all", poles) and any(clause.is_exception for clause in statement.clauses):
+        return -1
+    if asked.has("only", poles) and statement.has("more", poles):
+        return -1
+    sign, clause = _relation(statement, asked, topic, poles, asked.both_ends(poles), is_gold=is_gold)
+    if clause is None:  # "They are not.", "You may bring them along.", "Pets are welcome."
+        says = poles.affirms if is_gold else poles.says
+        if any(map(says, statement.concepts)) or statement.negates or not statement.content:
+            sign = min(clause.overall(poles, is_gold=is_gold) for clause in statement.main)
+        sign = sign or int(statement.has("only", poles))  # "Cash only."
+    elif sign > 0 and not _decides(clause, asked, poles) and clause.order[0] not in poles.words["pronouns"]:
+        sign = int(len(common(asked.content, clause.content)) >= _TAKEN_UP * len(asked.content))
+    is_only = not poles.words["only"].isdisjoint(clause.order if clause else statement.words)
+    is_only &= clause is None or poles.need not in clause.concepts.keys() & asked.concepts  # "only with a ticket"
+    return -1 if sign > 0 and is_only and not asked.has("only", poles) else sign
 
 
-def _restricts(statement: Statement, poles: Poles) -> bool:
-    """Whether a text is about a part: "Only guide dogs are allowed."."""
-    return not poles.words["only"].isdisjoint(word for clause in statement.clauses for word in clause.order)
+def _decides(clause: Clause, other: Statement, poles: Poles) -> bool:
+    return clause.overall(poles) < 0 or not other.concepts.isdisjoint(clause.concepts.keys() - {QUANTITY})
 
 
-def _relation(statement: Statement, other: Statement, poles: Poles, without: frozenset[int] = frozenset()) -> int:
-    """The relation of the first clause that has a concept in common with the other text, or else of the most alike."""
-    by_words = (0, 0)
+def _relation(
+    statement: Statement,
+    other: Statement,
+    topic: frozenset[str],
+    poles: Poles,
+    without: frozenset[int] = _NONE,
+    *,
+    is_gold: bool | None = None,
+) -> tuple[int, Clause | None]:
+    """How the clause that is most about the topic is related to the most alike one of another text; and that clause.
+
+    The other text is the gold answer, or the question if `is_gold` says whether the statement is the gold answer.
+    """
+    best = (False, False, 0.0)
+    relation, chosen = 0, None
+    topic = frozenset(root for root in topic if root not in poles.ends)
     for clause in statement.clauses:
-        by_concepts = (0, 0, 0)
+        is_late = clause.is_contrast or clause.is_exception
+        n_topic = len(common(clause.content, topic)) + (clause.order[0] in poles.words["pronouns"])
+        of_topic = n_topic + _LATE * is_late + _OTHER * len(clause.content)
         for mate in other.clauses:
-            shared = clause.concepts.keys() & mate.concepts.keys() - without - {-1}
-            n_words = len(_common(clause.content, mate.content))
-            if shared and (len(shared), n_words) > by_concepts[:2]:
-                by_concepts = len(shared), n_words, _by_concepts(clause, mate, shared, poles)
-            if n_words > by_words[0]:
-                by_words = n_words, clause.overall(poles) * mate.overall(poles)
-        if by_concepts[0]:
-            return by_concepts[2]
-    return by_words[1]
+            shared, is_reworded = _shared(clause, mate, poles, without)
+            n_words = len(common(clause.content, mate.content))
+            if not shared and not n_words:
+                continue
+            affirming = {concept for concept in shared if poles.affirms(concept)}
+            about = of_topic + _ALIKE * n_words + _AFFIRMING * bool(affirming) + _REWORDED * is_reworded
+            decides = bool(shared) or clause.overall(poles) < 0
+            key = not (clause.is_side or mate.is_side), decides, about
+            if key > best:
+                best, chosen = key, clause
+                by_sign = clause.overall(poles, is_gold=is_gold or False)
+                by_sign *= mate.overall(poles, is_gold=True) if is_gold is None else mate.sign
+                relation = _by_concepts(clause, mate, affirming or shared, poles) if shared else by_sign
+    return relation, chosen
 
 
-def _by_concepts(clause: Clause, other: Clause, shared: Iterable[int], poles: Poles) -> int:
+def _shared(clause: Clause, other: Clause, poles: Poles, without: frozenset[int]) -> tuple[set[int], bool]:
+    """The concepts that two clauses share, by different words if possible; and whether it is by those.
+
+    "Winter" in both says neither yes nor no, but "older than" does.
+    """
+    is_compared = not any(poles.words["comparisons"].isdisjoint(each.order) for each in (clause, other))
+    roots = set() if is_compared else {poles.roots[word] for word in other.order}
+    same = {concept for word in clause.order if poles.roots[word] in roots for concept in poles.concepts[word].ends}
+    shared = {concept for concept in clause.concepts.keys() & other.concepts.keys() - without if concept > 0}
+    return shared - same or {concept for concept in shared if poles.affirms(concept)}, not shared <= same
+
+
+def _by_concepts(clause: Clause, other: Clause, shared: Collection[int], poles: Poles) -> int:
     """1 where two clauses agree on the concepts that they share, else -1; "support was dropped" turns one around."""
-    turned = prod(
-        end * clause.sign for concept, end in clause.concepts.items() if poles.turns(concept) and concept not in shared
-    )
+    free = [ends for ends in (poles.concepts[word].ends for word in clause.order) if ends.keys().isdisjoint(shared)]
+    turning = {c: end for ends in free for c, end in ends.items() if poles.turns(c) and c not in other.concepts}
+    turned = prod(turning.values()) if any(map(poles.affirms, shared)) else 1
     agree = min(clause.concepts[concept] * other.concepts[concept] for concept in shared)
     return agree * turned * _swapped(clause, other, poles)
 
@@ -236,115 +303,57 @@ def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
 
 def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Poles) -> int:
     """Compare a short answer with the gold answer, whatever the question."""
-    order = [word for clause in gold.clauses for word in clause.order]
-    own = [word for clause in answered.clauses for word in clause.order]
-    poles_of_gold = {poles.roots[word] for word in order if poles.concepts[word].ends}
+    poles_of_gold = {poles.roots[word] for word in gold.words if poles.concepts[word].ends}
     rest = gold.content - asked.content - poles_of_gold
-    n_restated = len(_common(rest, answered.content))
-    without: frozenset[int] = frozenset()
-    if not gold.negates and not gold.compares(poles):  # words that both texts have are no opposites
-        roots = {poles.roots[word] for word in own}
-        without = frozenset(c for word in order if poles.roots[word] in roots for c in poles.concepts[word].ends)
-    if gold.concepts & answered.concepts - without - {-1}:
-        relation = _relation(answered, gold, poles, without)
-    elif gold.negates and len(_common(gold.content, answered.content)) >= _RESTATED * len(gold.content):
-        relation = _relation(answered, gold, poles, gold.concepts)
+    n_restated = len(common(rest, answered.content))
+    topic = gold.content | asked.content
+    without = _same_words(gold, answered, poles)
+    is_asked_for = all(clause.overall(poles) > 0 for clause in asked.clauses)  # and not "what is prohibited"
+    if gold.concepts & answered.concepts - without - {QUANTITY}:
+        relation = _relation(answered, gold, topic, poles, without)[0]
+    elif gold.negates and is_asked_for and _restates(gold, answered):
+        relation = _relation(answered, gold, topic, poles, gold.concepts)[0]
     else:
-        relation = _by_quantity(answered, gold)
+        relation = _by_exception(answered, gold, rest) or _by_quantity(answered, gold)
     if relation < 0 and rest and not n_restated:
         return 0
     if relation > 0:
-        is_about = bool(rest) or bool(_common(gold.content - poles_of_gold, answered.content))
+        is_about = bool(rest) or bool(common(gold.content - poles_of_gold | asked.content, answered.content))
         is_synonym = is_about or gold.negates or any(map(poles.affirms, gold.concepts))  # "risen" and "more" are none
         denies = any(
             poles.table.marks.get(word, 0) & Mark.DENIAL and word not in poles.words["negators"]
-            for word in set(own) - set(order)
+            for word in answered.words - gold.words
             if not poles.concepts[word].ends.keys() & gold.concepts
         )  # "A would be a mistake"
         return int(is_synonym and not denies and n_restated >= _RESTATED * len(rest))
     return relation
 
 
+def _restates(gold: Statement, answered: Statement) -> bool:
+    return len(common(gold.content, answered.content)) >= _RESTATED * len(gold.content)
+
+
+def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset[int]:
+    """The concepts of words that both texts have: they are no opposites, unless one is negated or two are compared."""
+    if gold.negates or gold.has("comparisons", poles):
+        return _NONE
+    roots = {poles.roots[word] for word in answered.words}
+    return frozenset(c for word in gold.words if poles.roots[word] in roots for c in poles.concepts[word].ends)
+
+
+def _by_exception(statement: Statement, gold: Statement, rest: frozenset[str]) -> int:
+    """Compare "everybody but the director" and "nobody but the director" with "only the director"."""
+    for clause in statement.clauses:
+        if clause.is_exception and rest and common(rest, clause.content):
+            return clause.sign * min(clause.sign for clause in gold.clauses)
+    return 0
+
+
 def _by_quantity(statement: Statement, other: Statement) -> int:
     """Compare "everybody" and "nobody", which only decide where nothing else does."""
     for clause in statement.clauses:
         for mate in other.clauses:
-            both = clause.concepts.get(-1, 0) * mate.concepts.get(-1, 0)
-            if both and (_common(clause.content, mate.content) or not (clause.content and mate.content)):
+            both = clause.concepts.get(QUANTITY, 0) * mate.concepts.get(QUANTITY, 0)
+            if both and (common(clause.content, mate.content) or not (clause.content and mate.content)):
                 return both
     return 0
-
-
-def _common(first: Iterable[str], second: frozenset[str]) -> list[str]:
-    """The words of `first` that `second` has, in any form."""
-    beginnings = {word[:_SAME_BEGINNING] for word in second if len(word) >= _SAME_BEGINNING}
-    return [word for word in first if word in second or word[:_SAME_BEGINNING] in beginnings]
-
-
-@lru_cache(maxsize=4_096)
-def read(text: str, poles: Poles) -> Statement:
-    """A gold answer or a question as a statement."""
-    return _read(text, poles, frozenset())
-
-
-def _read(text: str, poles: Poles, known: frozenset[str]) -> Statement:
-    names = frozenset(words(plain(" ".join(_NAME.findall(text)))))
-    folded = _FREE.sub(r"without \1", plain(text)).strip(" \"'¿¡*")
-    lead, rest = _lead(folded, text, poles)
-    parts: list[list[str]] = []
-    begin = 0
-    for stop in [*_STOP.finditer(rest), None]:
-        piece = words(rest[begin : stop.start()] if stop else rest[begin:])
-        begin = stop.end() if stop else begin
-        is_comma = stop is None or stop[0] == ","
-        if parts and (len(piece) < _FEWEST or len(parts[-1]) < _FEWEST) and is_comma:
-            parts[-1] += piece
-        elif piece:
-            parts.append(piece)
-    clauses: list[list[str]] = []
-    for part in parts:
-        clauses.append([])
-        for word in poles.joined(part, known):
-            if word in poles.words["joins"] or word in poles.words["ahead"]:
-                clauses.append([])
-            if word not in poles.words["joins"]:
-                clauses[-1].append(word)
-    return Statement(lead, tuple(_clause(clause, names, poles) for clause in clauses if clause))
-
-
-def _lead(folded: str, text: str, poles: Poles) -> tuple[int, str]:
-    """The yes or no at the beginning, or after one word and a comma ("Typically, no"); and what follows it."""
-    hedge, comma, after = folded.partition(", ")
-    if comma and " " not in hedge and hedge not in poles.leads:
-        folded = after
-    begin = words(folded[:40])
-    for length in range(min(4, len(begin)), 0, -1):
-        phrase = " ".join(begin[:length])
-        sign = poles.leads.get(phrase, 0)
-        rest = folded[len(phrase) :]
-        if sign and folded.startswith(phrase):
-            is_accented = phrase == "si" and "í" in text[:4].lower()
-            is_followed = begin[length : length + 1] != [] and begin[length] in poles.words["subjects"]
-            if _LEAD_ENDS.match(rest) or is_accented or is_followed:
-                return sign, folded if poles.concepts[phrase].ends else rest  # "False" is a concept too
-    return 0, folded
-
-
-def _clause(order: list[str], names: frozenset[str], poles: Poles) -> Clause:
-    """A clause of these words. Names are no concepts and no negations: New York, No Country for Old Men."""
-    own = [word for word in order if word not in names]
-    sign = poles.sign(own)
-    concepts: dict[int, int] = {}
-    ends: set[tuple[int, int]] = set()
-    for word, following in pairwise([*own, ""]):
-        if word in poles.table.months and following.isdecimal():
-            continue  # May 2017
-        ends |= set(poles.concepts[word].ends.items())
-        for concept, end in poles.concepts[word].ends.items():
-            if concept > 0:
-                concepts[concept] = sign * min(end, concepts.get(concept, sign) * sign)
-            elif concept not in concepts:  # "not everybody", but "nobody" is no negation of itself
-                concepts[concept] = end * (-1 if "not" in order else 1)
-    content = frozenset(poles.roots[word] for word in order if poles.is_content(word))
-    has_both_ends = any((concept, -end) in ends for concept, end in ends if concept > 0)
-    return Clause(tuple(order), content, sign, concepts, has_both_ends)

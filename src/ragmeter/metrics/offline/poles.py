@@ -5,15 +5,20 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
+from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.tables import Mark, Table, plain, table
 from ragmeter.metrics.offline.vocabulary import stemming
 
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "des")
+_NO_PHRASES = {"affirmed", "denied", "turns", "verdicts", "affirms", "opposites", "quantity"}  # lists of other things
+DECIDES = 1  # the bit of a chunk that says so
+_FIRST_BIT = 2  # concepts begin with -1
+_MOST_CHUNKS = 200_000
 _LONGEST_PHRASE = 4  # words
 _SHORTEST_STEM = 3  # letters
 _SHORTEST_BASE = 4  # letters after a prefix
@@ -28,14 +33,17 @@ class Poles:
     words: Mapping[str, frozenset[str]]  # the lists of `poles.toml` that are not concepts
     ends: Mapping[str, Mapping[int, int]]  # by word or stem: its concepts, and at which end of each it is
     n_turning: int  # the first concepts: one end turns the rest of the clause around, as in "support was dropped"
-    n_affirming: int  # these and some more: one end says yes, the other no
+    n_verdicts: int  # these and some more: one end says yes to most questions, the other no
+    n_affirming: int  # these and some more: one end says yes to questions about it, the other no
     phrases: Mapping[tuple[str, ...], str]  # by the stems of their words
     leads: Mapping[str, int]  # what says yes or no at the beginning of an answer
     roots: _Roots
     concepts: _Concepts = field(init=False)
+    chunks: _Chunks = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concepts", _Concepts(self))
+        object.__setattr__(self, "chunks", _Chunks(self.concepts))
 
     def reach(self, order: Sequence[str], without: frozenset[str] = frozenset()) -> set[int]:
         """The concepts that these words may have, alone or in a phrase; some words count in a phrase only."""
@@ -48,9 +56,37 @@ class Poles:
                 concepts.update(entry.phrases.get(self.roots[following], ()))
         return concepts
 
+    @cached_property
+    def deciding(self) -> frozenset[str]:
+        """Words that make a text worth reading: negations, "only", "except"."""
+        return self.words["negators"] | self.words["only"] | self.words["exceptions"]
+
+    @cached_property
+    def saying_nothing(self) -> frozenset[str]:
+        """Words that are no content."""
+        return self.words["negators"] | self.words["likewise"] | self.words["openers"]
+
+    @cached_property
+    def need(self) -> int:
+        """The concept of what is needed, which "without" speaks of."""
+        return self._concept("need")
+
+    @cached_property
+    def can(self) -> int:
+        """The concept of what is possible or allowed."""
+        return self._concept("can")
+
+    def _concept(self, name: str) -> int:
+        (word,) = self.words[name]
+        return next(iter(self.concepts[word].ends))
+
     def affirms(self, concept: int) -> bool:
-        """Whether one end of the concept says yes, and the other no."""
+        """Whether one end of the concept says yes to questions about it, and the other no."""
         return 0 < concept <= self.n_affirming
+
+    def says(self, concept: int) -> bool:
+        """Whether one end of the concept says yes to most questions, and the other no."""
+        return 0 < concept <= self.n_verdicts
 
     def turns(self, concept: int) -> bool:
         """Whether one end of the concept turns what it is said of around."""
@@ -60,14 +96,15 @@ class Poles:
         """Whether the word says something of its own."""
         marks = self.table.marks.get(word, 0) & (Mark.FUNCTION | Mark.NEGATION | Mark.YES | Mark.NO)
         weak = self.table.numbers.get(word, (0, 0))[1] & Mark.WEAK  # "without one"
-        return not marks and not weak and word not in self.words["negators"]
+        return not (marks or weak or word in self.saying_nothing)
 
     def joined(self, order: Sequence[str], known: frozenset[str]) -> list[str]:
         """The words, with phrases as one word, "don't" as "do not", "unattended" apart where "attended" is known."""
         spread: list[str] = []
+        beginnings = {word[:_SHORTEST_BASE] for word in known}
         for word in order:
             base = _base(word)
-            if base and not self.concepts[word].ends and self.roots[base] in known:
+            if base and not self.concepts[word].ends and base[:_SHORTEST_BASE] in beginnings:
                 spread += ["not", base]
             elif word.endswith("n't") or word in _CONTRACTED:
                 spread += _CONTRACTED.get(word, (word[:-3], "not"))
@@ -92,7 +129,8 @@ class Poles:
             negators = [word for word in negators if word != "nor"]
         agreeing = [word for word in negators if word in self.words["concord"]]
         n_others = len(negators) - len(agreeing)
-        return -1 if (n_others + bool(agreeing and not n_others)) % 2 else 1
+        is_agreed = n_others or any(word.startswith("no_") for word in order)  # "no cuesta nada"
+        return -1 if (n_others + bool(agreeing and not is_agreed)) % 2 else 1
 
 
 @dataclass(frozen=True)
@@ -127,11 +165,29 @@ class _Concepts(dict[str, Word]):
 
     def __missing__(self, word: str) -> Word:
         poles = self._poles
-        ends = poles.ends.get(word) or poles.ends.get(poles.roots[word])
-        if ends is None and (base := _base(word)):
+        ends = {**poles.ends.get(poles.roots[word], {}), **poles.ends.get(word, {})}
+        if not ends and (base := _base(word)):
             ends = {concept: -end for concept, end in self[base].ends.items() if concept > 0}
-        decides = word in poles.words["negators"] or word in poles.leads or word.endswith("n't")
-        return self.setdefault(word, Word(ends or {}, self._phrases.get(poles.roots[word], {}), decides))
+        decides = word in poles.deciding or word in poles.leads or word.endswith("n't")
+        return self.setdefault(word, Word(ends, self._phrases.get(poles.roots[word], {}), decides))
+
+
+class _Chunks(dict[str, int]):
+    """For each chunk of a text that was asked for, as bits: whether it decides, and the concepts that it may have."""
+
+    def __init__(self, concepts: _Concepts) -> None:
+        super().__init__()
+        self._concepts = concepts
+
+    def __missing__(self, chunk: str) -> int:
+        if len(self) > _MOST_CHUNKS:
+            self.clear()
+        bits = 0
+        for entry in map(self._concepts.__getitem__, words(plain(chunk))):
+            bits |= DECIDES * entry.decides
+            for concept in chain(entry.ends, *entry.phrases.values()):
+                bits |= DECIDES << (concept + _FIRST_BIT)
+        return self.setdefault(chunk, bits)
 
 
 def _base(word: str) -> str:
@@ -153,25 +209,34 @@ def poles(language: str) -> Poles | None:
     if lists is None:
         return None
     roots = _Roots(language)
-    kinds = [lists[name].strip().splitlines() for name in ("turns", "affirms", "opposites")]
+    kinds = [lists[name].strip().splitlines() for name in ("turns", "verdicts", "affirms", "opposites")]
+    n_turning, n_verdicts, n_affirming, _ = accumulate(map(len, kinds))
     ends: dict[str, dict[int, int]] = {}
+    verbs = tuple(lists.get("verbs", "").split() or [""])
+    first_ending, *endings = lists.get("endings", "").split() or [""]
     for concept, line in [*enumerate(chain(*kinds), 1), (-1, lists["quantity"])]:
         for side, end in zip(line.split("/"), (1, -1), strict=True):
             for word in side.split():
                 # "cancelled!" is a state, and stands for itself: "cancel" is none
                 stem = roots[word] if concept > 0 and not word.endswith("!") else ""
-                for form in {word.rstrip("!"), stem if len(stem) >= _SHORTEST_STEM else word.rstrip("!")}:
+                is_long = len(stem) > _SHORTEST_STEM or (len(stem) == _SHORTEST_STEM and word.endswith(verbs))
+                forms = {word.rstrip("!"), stem if is_long else word.rstrip("!")}
+                if first_ending and word.endswith(first_ending):
+                    forms.update(word.removesuffix(first_ending) + ending for ending in endings)
+                for form in forms:
                     ends.setdefault(form, {}).setdefault(concept, end)
-    words = {name: frozenset(lists.get(name, "").split()) for name in lists.keys() | {"concord"}}
-    phrases = {word for word in ends.keys() | words["negators"] | words["innocuous"] | words["joins"] if "_" in word}
+    named_words = {name: frozenset(lists.get(name, "").split()) for name in lists.keys() | {"concord"}}
+    named = {word for name in named_words.keys() - _NO_PHRASES for word in named_words[name]}
+    phrases = {word for word in ends.keys() | named if "_" in word}
     return Poles(
         table=table(language),
-        words=words,
+        words=named_words,
         ends=ends,
-        n_turning=len(kinds[0]),
-        n_affirming=len(kinds[0]) + len(kinds[1]),
+        n_turning=n_turning,
+        n_verdicts=n_verdicts,
+        n_affirming=n_affirming,
         phrases={tuple(roots[part] for part in phrase.split("_")): phrase for phrase in sorted(phrases)},
-        leads={word.replace("_", " "): 1 for word in words["affirmed"]}
-        | {word.replace("_", " "): -1 for word in words["denied"]},
+        leads={word.replace("_", " "): 1 for word in named_words["affirmed"]}
+        | {word.replace("_", " "): -1 for word in named_words["denied"]},
         roots=roots,
     )

@@ -93,6 +93,7 @@ class Table:
     plural: frozenset[str]
     asks_list: frozenset[str]
     which: frozenset[str]
+    term: frozenset[str]
     winner: frozenset[str]
     loser: frozenset[str]
     asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
@@ -207,6 +208,7 @@ def _table(words: dict[str, Any]) -> Table:
         plural=frozenset(words.get("plural", "").split()),
         asks_list=frozenset(words.get("asks_list", "").split()),
         which=frozenset(words.get("which", "").split()),
+        term=frozenset(words.get("term", "").split()),
         winner=frozenset(words.get("winner", "").split()),
         loser=frozenset(words.get("loser", "").split()),
         asks_first=_asks(words),

@@ -1,0 +1,192 @@
+"""A text as clauses: which are negated, which concepts of `poles.toml` they have, and what is said in passing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+import regex
+
+from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline.poles import Poles
+from ragmeter.metrics.offline.tables import plain
+
+_STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
+_LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")
+_FREE = regex.compile(r"(\w+)-free\b")
+NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
+_FEWEST = 3  # words of a clause between commas, or before an "and"; a shorter part belongs to the clause before it
+_LONG = 5  # words before an "and" that are a clause of their own
+_SAME_BEGINNING = 5  # letters of two words that count as forms of one word
+CONTRAST = "…"  # stands for a "however" between commas
+QUANTITY = -1  # the concept of "everybody" and "nobody"
+
+
+@dataclass(frozen=True)
+class Clause:
+    """The words of a clause, its content words, its sign by negations, and the sign of each concept in it."""
+
+    order: tuple[str, ...]
+    content: frozenset[str]
+    sign: int
+    concepts: Mapping[int, int]
+    is_side: bool = False  # "although ...", "which ...", "if ..."
+    is_contrast: bool = False  # "but ..."
+    is_exception: bool = False  # "except ..."
+
+    def overall(self, poles: Poles, *, is_gold: bool = False) -> int:
+        """The sign, with concepts of which one end says yes and the other no; a gold answer is to the point."""
+        says = poles.affirms if is_gold else poles.says
+        ends = [end * self.sign for concept, end in self.concepts.items() if says(concept)]
+        return self.sign * min(ends, default=1)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A text as clauses, and whether it begins with a yes (1) or a no (-1)."""
+
+    lead: int
+    clauses: tuple[Clause, ...]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of all clauses."""
+        return frozenset(word for clause in self.clauses for word in clause.order)
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        """The content words of all clauses."""
+        return frozenset().union(*(clause.content for clause in self.clauses))
+
+    @cached_property
+    def concepts(self) -> frozenset[int]:
+        """The concepts of all clauses."""
+        return frozenset().union(*(clause.concepts for clause in self.clauses))
+
+    @cached_property
+    def main(self) -> tuple[Clause, ...]:
+        """The clauses that are not said in passing, or all."""
+        return tuple(clause for clause in self.clauses if not clause.is_side) or self.clauses
+
+    @cached_property
+    def negates(self) -> bool:
+        """Whether a clause is negated."""
+        return any(clause.sign < 0 for clause in self.main)
+
+    def both_ends(self, poles: Poles) -> frozenset[int]:
+        """The concepts of which the text has both ends: "before or after"."""
+        ends = {end for word in self.words for end in poles.concepts[word].ends.items()}
+        return frozenset(concept for concept, end in ends if concept > 0 and (concept, -end) in ends)
+
+    def has(self, name: str, poles: Poles) -> bool:
+        """Whether the text has a word of this list of `poles.toml`."""
+        return not poles.words[name].isdisjoint(self.words)
+
+
+def common(first: Iterable[str], second: frozenset[str]) -> list[str]:
+    """The words of `first` that `second` has, in any form."""
+    beginnings = {word[:_SAME_BEGINNING] for word in second if len(word) >= _SAME_BEGINNING}
+    return [word for word in first if word in second or word[:_SAME_BEGINNING] in beginnings]
+
+
+@lru_cache(maxsize=4_096)
+def read(text: str, poles: Poles, known: frozenset[str] = frozenset()) -> Statement:
+    """A text as a statement. `known` are content words: where it has "attended", "unattended" is "not attended"."""
+    names = frozenset(words(plain(" ".join(NAME.findall(text)))))
+    folded = _FREE.sub(r"without \1", plain(text)).strip(" \"'¿¡*")
+    lead, rest = _lead(folded, text, poles)
+    clauses: list[Clause] = []
+    for part in _parts(rest, poles):
+        for order in _split(poles.joined(part, known), poles):
+            clauses.append(_clause(order, names, clauses, poles))
+    if all(clause.is_side for clause in clauses):  # "which", "when" of a question
+        clauses = [replace(clause, is_side=False) for clause in clauses]
+    return Statement(lead, tuple(clauses))
+
+
+def _parts(text: str, poles: Poles) -> list[list[str]]:
+    """The words between stops; a few words between commas belong to what is before them, but not in "A, not B"."""
+    opens = poles.words["sides"] | poles.words["exceptions"] | poles.words["subjects"]  # "They can, if ..."
+    parts: list[list[str]] = []
+    begin, is_comma, goes_on = 0, False, False
+    for stop in [*_STOP.finditer(text), None]:
+        piece = words(text[begin : stop.start()] if stop else text[begin:])
+        is_aside = is_comma and "_".join(piece) in poles.words["aside"]
+        is_short = parts and (len(piece) < _FEWEST or (len(parts[-1]) < _FEWEST and parts[-1][0] not in opens))
+        is_other = len(piece) > 1 and piece[0] in poles.words["negators"]
+        if parts and is_comma and (is_aside or goes_on or (is_short and not is_other)):
+            parts[-1] += [CONTRAST] if is_aside else piece
+            goes_on = is_aside
+        elif piece:
+            parts.append(piece)
+        if stop:
+            begin, is_comma = stop.end(), stop[0] == ","
+    return parts
+
+
+def _split(order: Sequence[str], poles: Poles) -> Iterator[list[str]]:
+    """A part as clauses: at "but", "although", "except", and at an "and" between two that say yes or no."""
+    begins = poles.words["joins"] | poles.words["sides"] | poles.words["ahead"] | poles.words["exceptions"]
+    clause: list[str] = []
+    for place, word in enumerate(order):
+        is_between = word in poles.words["and"] and len(clause) >= _FEWEST and _decides(order[place:], poles)
+        if clause and (word in begins or (is_between and (len(clause) >= _LONG or _decides(clause, poles)))):
+            yield clause
+            clause = []
+        clause.append(word)
+    yield clause
+
+
+def _decides(order: Iterable[str], poles: Poles) -> bool:
+    return any(poles.concepts[word].ends or word in poles.words["negators"] for word in order)
+
+
+def _lead(folded: str, text: str, poles: Poles) -> tuple[int, str]:
+    """The yes or no at the beginning, or after one word and a comma ("Typically, no"); and what follows it."""
+    hedge, comma, after = folded.partition(", ")
+    if comma and " " not in hedge and hedge not in poles.leads:
+        folded = after
+    begin = words(folded[:40])
+    for length in range(min(4, len(begin)), 0, -1):
+        phrase = " ".join(begin[:length])
+        sign = poles.leads.get(phrase, 0)
+        rest = folded[len(phrase) :]
+        if sign and folded.startswith(phrase):
+            is_accented = phrase == "si" and "í" in text[:4].lower()
+            is_followed = begin[length : length + 1] != [] and begin[length] in poles.words["subjects"]
+            if _LEAD_ENDS.match(rest) or is_accented or is_followed:
+                return sign, folded if max(poles.concepts[phrase].ends, default=0) > 0 else rest  # "False."
+    return 0, folded
+
+
+def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], poles: Poles) -> Clause:
+    """A clause of these words, after others. Names are neither concepts nor negations: New York, No Country ..."""
+    first = order[0]
+    own = [word for word in order if word not in names]
+    sign = poles.sign(own)
+    concepts: dict[int, int] = {}
+    for word, following in pairwise([*own, ""]):
+        if word in poles.table.months and following.isdecimal():
+            continue  # May 2017
+        for concept, end in poles.concepts[word].ends.items():
+            if concept > 0:
+                concepts[concept] = sign * min(end, concepts.get(concept, sign) * sign)
+            elif concept not in concepts:  # "not everybody", but "nobody" is no negation of itself
+                concepts[concept] = end * (-1 if "not" in order else 1)
+    before = next((clause for clause in reversed(clauses) if clause.order[0] not in poles.words["ahead"]), None)
+    is_exception = first in poles.words["exceptions"]
+    if is_exception:  # "everybody must except ...", "nobody may except ..."
+        sign = -before.sign if before else -1
+        concepts = {concept: -end for concept, end in before.concepts.items()} if before else {}
+    elif first in poles.words["without"] and before and (before.sign < 0 or poles.can in before.concepts):
+        concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
+    elif not poles.words["only"].isdisjoint(own) and not poles.words["with"].isdisjoint(own):
+        concepts.setdefault(poles.need, sign)  # "only with a prescription"
+    content = frozenset(poles.roots[word] for word in order if poles.is_content(word) and word != CONTRAST)
+    is_condition = bool(clauses) and clauses[-1].sign < 0 and clauses[-1].order[0] in poles.words["if"]
+    is_relative = bool(clauses) and first in poles.words["relatives"]
+    is_side = is_condition or is_relative or first in poles.words["sides"]
+    is_contrast = CONTRAST in order or first in poles.words["contrasts"]
+    return Clause(tuple(order), content, sign, concepts, is_side, is_contrast, is_exception)
