@@ -19,8 +19,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 #: Chromium without a window: a page takes it a fifth of the work.
 SHELL = "chromium-headless-shell"
 #: Chromium sends the fields of forms to a server of Google's, to fill them in: to a port that it never uses, instead.
-#: A frame of another site has a process of its own, as in a Chromium with a window: if it blocks, the page does not.
-QUIET = ["--autofill-server-url=http://127.0.0.1:9/", "--site-per-process"]
+QUIET = ["--autofill-server-url=http://127.0.0.1:9/"]
 #: Names are not looked up by the browser itself, and calls between browsers (WebRTC) send no UDP.
 _PROXY_ONLY = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
