@@ -20,11 +20,9 @@ estimate:
 # A browser for the tests of web pages: one that is there, the system's package where it may be installed, or
 # Playwright's own. Where none can be had, those tests skip and say so.
 browser: $(VENV)/.dev
-	@command -v chromium-headless-shell >/dev/null \
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
 		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-			&& (apt-get update -qq; apt-get install -y -qq --no-install-recommends chromium-headless-shell \
-				|| apt-get install -y -qq --no-install-recommends chromium) >/dev/null 2>&1; } \
-		|| command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+			&& (apt-get update -qq; apt-get install -y -qq --no-install-recommends chromium) >/dev/null 2>&1; } \
 		|| $(BIN)/python -m playwright install chromium >/dev/null 2>&1 \
 		|| echo "no browser can be installed here: the tests of web pages will be skipped"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,13 +27,12 @@ def missing() -> str:
 
 @cache
 def _executable() -> str | None:
-    """The browser that the driver would take."""
+    """Playwright's own Chromium, or one that is on the machine."""
     from playwright.sync_api import sync_playwright
 
-    from ragmeter.targets.browser import installed
-
     with sync_playwright() as playwright:
-        return installed(playwright)
+        own = Path(playwright.chromium.executable_path)
+    return str(own) if own.is_file() else shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @contextmanager

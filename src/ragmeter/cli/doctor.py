@@ -107,9 +107,9 @@ def _packages() -> Iterator[Check]:
 
 
 def _browser() -> Check:
-    from ragmeter.targets.browser import NAMES, SHELL
+    from ragmeter.targets.browser import NAMES
 
-    path = next(filter(None, map(shutil.which, (SHELL, *NAMES))), None)
+    path = next(filter(None, map(shutil.which, NAMES)), None)
     own = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright").expanduser()
     playwrights = sorted(own.glob("chromium-*")) if path is None else []
     if path is None and not playwrights:

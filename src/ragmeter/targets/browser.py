@@ -16,8 +16,6 @@ from ragmeter.hints import by_caller, option
 
 #: Commands that start Chromium or a browser built on it.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
-#: Chromium without a window: a page takes it a fifth of the work.
-SHELL = "chromium-headless-shell"
 #: Chromium sends the fields of forms to a server of Google's, to fill them in: to a port that it never uses, instead.
 QUIET = ["--autofill-server-url=http://127.0.0.1:9/"]
 #: Names are not looked up by the browser itself, and calls between browsers (WebRTC) send no UDP.
@@ -55,16 +53,6 @@ async def start_playwright() -> Any:
             del loop.subprocess_exec
 
 
-def installed(playwright: Any, *, headed: bool = False) -> str | None:
-    """Playwright's own browser, else one installed on the machine; without a window, the one that is made for that."""
-    own = Path(playwright.chromium.executable_path)  # .../chromium-1187/chrome-linux/chrome
-    if own.is_file():
-        build = own.parent.parent
-        shells = build.parent.glob(f"{build.name.replace('-', '_headless_shell-')}/*/*headless*shell*")
-        return str(own if headed else next(shells, own))
-    return next(filter(None, map(shutil.which, NAMES if headed else (SHELL, *NAMES))), None)
-
-
 async def launch(playwright: Any, path: str | None, *, headed: bool, own_origin: bool = False) -> Any:
     """Start the browser at `path`, else Playwright's own, else one installed on the machine.
 
@@ -72,7 +60,8 @@ async def launch(playwright: Any, path: str | None, *, headed: bool, own_origin:
     """
     if path is not None and not Path(path).is_file():
         raise UsageError(f"there is no browser at {path}", hint=_INSTALL)
-    executable = path or installed(playwright, headed=headed)
+    own = Path(playwright.chromium.executable_path)
+    executable = path or (str(own) if own.is_file() else next(filter(None, map(shutil.which, NAMES)), None))
     if executable is None:
         raise UsageError("there is no browser on this machine", hint=_INSTALL)
     if headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
