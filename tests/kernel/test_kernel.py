@@ -40,7 +40,7 @@ def plain() -> Iterator[None]:
         yield
 
 
-def both_ways(metric: str, references: Sequence[str], answers: Sequence[str]) -> None:
+def check_both_ways(metric: str, references: Sequence[str], answers: Sequence[str]) -> None:
     compiled = get_metric(metric)(references, answers)
     with plain():
         np.testing.assert_array_equal(get_metric(metric)(references, answers), compiled)
@@ -140,14 +140,14 @@ def test_metrics_are_equal_to_the_bit_on_both_paths(texts: list[str]) -> None:
         "meteor_score[language=es]",
         "rouge_l_score[language=en]",
     ):
-        both_ways(metric, texts, answers)
+        check_both_ways(metric, texts, answers)
 
 
 @needs_library
 def test_the_worked_cases_are_equal_on_both_paths() -> None:
     for metric in {case[0] for case in CASES}:
         of_metric = [case for case in CASES if case[0] == metric and isinstance(case[1], str)]
-        both_ways(metric, [str(case[1]) for case in of_metric], [str(case[2]) for case in of_metric])
+        check_both_ways(metric, [str(case[1]) for case in of_metric], [str(case[2]) for case in of_metric])
 
 
 @needs_library
@@ -157,7 +157,7 @@ def test_what_the_kernel_leaves_to_the_plain_path() -> None:
     rare = "".join(map(chr, range(0x4E00, 0x4E00 + 200)))
     texts = [many, rare, "a\ud800b", "", "a"]
     for metric in ("rouge_l_score", "edit_distance", "meteor_score[language=en]"):
-        both_ways(metric, texts, [f"0 {many}", rare[::-1], "a?b", "", "b"])
+        check_both_ways(metric, texts, [f"0 {many}", rare[::-1], "a?b", "", "b"])
 
 
 def array_of(pieces: list[bytes]) -> Any:
