@@ -21,7 +21,7 @@ from ragmeter import Evaluation, evaluate
 from ragmeter.errors import WorkerError
 from tests.command import PATIENCE, wait_for
 
-PARTS, ROWS = 70, 30
+PARTS, ROWS = 140, 30
 #: A metric that takes its time, and writes down which block it has scored.
 MODULE = """
 import os, pathlib, time
