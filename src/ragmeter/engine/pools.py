@@ -16,7 +16,6 @@ from typing import Any, Protocol
 import ragmeter
 from ragmeter.effects import own_process
 from ragmeter.effects.cores import available_cores
-from ragmeter.engine.processes import without_interrupts
 from ragmeter.errors import MissingExtraError, RagmeterError, UsageError, WorkerError
 from ragmeter.hints import by_caller, parameter
 
@@ -225,6 +224,8 @@ def _local(workers: int) -> Iterator[Pool]:
     """Worker processes on this machine, as long as the work takes. One that ends is started again."""
     distributed = _import_distributed()
     import dask
+
+    from ragmeter.engine.processes import without_interrupts
 
     with dask.config.set(LOCAL), _quiet():
         with without_interrupts():  # the thread that starts workers, now and later, inherits this
