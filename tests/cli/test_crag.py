@@ -477,7 +477,10 @@ def test_generate_with_failures(ragmeter: Run, tmp_path: Path) -> None:
         (["judge"], "ragmeter crag generate"),
         (["evaluate"], "--turns"),
         (["evaluate", "--turns", "no.jsonl", "--output-dir", "o", "--judge-model", "none"], "there is no such file"),
-        (["evaluate", "--turns", "t.jsonl", "--output-dir", "o", "--workers", "0"], "--judge-workers must be at least 1"),
+        (
+            ["evaluate", "--turns", "t.jsonl", "--output-dir", "o", "--workers", "0"],
+            "--judge-workers must be at least 1",
+        ),
         (["evaluate", "--turns", "t.jsonl", "--output-dir", "o", "--max-unscored", "5"], "between 0 and 1"),
         (
             ["generate", "--dataset", "no.jsonl", "--agent", "nothing:Agent", "--output", "t.jsonl"],
