@@ -289,6 +289,14 @@ def test_init_takes_an_answer_alone_for_the_gold_one(ragmeter: Run, folder: Path
     assert document["metrics"] == ["token_f1", "offline_correct", "ndcg@10", "recall@5"]
 
 
+def test_init_of_one_of_several_lists(ragmeter: Run, folder: Path) -> None:
+    row = {"question": "q", "answer": "a", "reference": "b"}
+    (folder / "data.json").write_text(json.dumps({"train": [row], "test": [row, row]}))
+    assert "--split train" in ragmeter("init", "data.json").stderr
+    assert ragmeter("init", "data.json", "--split", "test").returncode == 0
+    assert json.loads(ragmeter("run", "--json").stdout)["systems"]["first"]["metrics"]["token_f1"]["n_total"] == 2
+
+
 def test_init_without_anything_to_score(ragmeter: Run, folder: Path) -> None:
     (folder / "data.jsonl").write_text('{"qid": "1", "question": "q", "claim": "c"}')
     done = ragmeter("init", "data.jsonl")

@@ -255,7 +255,10 @@ def input_options(parser: argparse.ArgumentParser) -> None:
 
 def split_option(parser: argparse._ActionsContainer) -> None:
     """Add --split."""
-    parser.add_argument("--split", metavar="NAME", help="of a BEIR folder: which qrels to read; default: test")
+    text = (
+        "of a BEIR folder: which qrels to read; default: test. Of a JSON object with several lists of rows: which one"
+    )
+    parser.add_argument("--split", metavar="NAME", help=text)
 
 
 def keep_option(parser: argparse._ActionsContainer) -> None:

@@ -29,6 +29,7 @@ from ragmeter.cli.options import (
     reuse_options,
     run_option,
     runs_option,
+    split_option,
 )
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
@@ -83,6 +84,7 @@ def run(argv: Sequence[str]) -> int:
         columns=read_columns(chosen.column),
         quotes=chosen.quotes,
         max_field=chosen.max_field,
+        split=chosen.split,
         run=name,
         output_dir=chosen.output_dir,
         workers=chosen.workers,
@@ -148,7 +150,8 @@ def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
     from ragmeter.io.source import Reading, open_source
 
-    source = open_source(chosen.input, Reading(quotes=chosen.quotes, max_field=chosen.max_field))
+    reading = Reading(quotes=chosen.quotes, max_field=chosen.max_field, split=chosen.split)
+    source = open_source(chosen.input, reading)
     bases = [metric.base for metric in metrics]
     titles = [metric.name if bases.count(metric.base) > 1 else metric.base for metric in metrics]
     averaged = [] if _AVERAGE in bases else [metric.name for metric in metrics if _is_share(metric)]
@@ -206,6 +209,7 @@ def _parser() -> Parser:
     column_option(parser)
     quotes_option(parser)
     max_field_option(parser)
+    split_option(parser)
     limit_option(parser)
     page = parser.add_argument_group("the page")
     add = page.add_argument
