@@ -228,6 +228,21 @@ TRACES: dict[str, tuple[Any, Any, str, dict[str, Any], str | None]] = {
         {"data": {"retriever": {"query": QUESTION}, "prompt": {"question": QUESTION}}},
         {"llm": {"replies": ["ChatMessage(_role=<ChatRole.ASSISTANT>)"]}}, "CHAIN", MODEL, ANSWER,
     ),
+    "haystack: answers without a model's span": (
+        {"data": {"retriever": {"query": QUESTION}}},
+        {"answers": {"answers": [f"GeneratedAnswer(data='{ANSWER}', query='', documents=[], meta={{}})"]}}, "CHAIN", {},
+        ANSWER,
+    ),
+    "haystack: an answer from a text": (
+        {"data": {"reader": {"query": QUESTION}}},
+        {"reader": {"answers": [f"ExtractedAnswer(query='data=\\'x\\'', score=0.9, data=\"{ANSWER}\", meta={{}})"]}},
+        "CHAIN", {}, ANSWER,
+    ),
+    "haystack: a message without a model's span": (
+        {"data": {"prompt": {"question": QUESTION}}},
+        {"llm": {"replies": [f"ChatMessage(_role=<ChatRole.ASSISTANT>, _content=[TextContent(text='{ANSWER}')])"]}},
+        "CHAIN", {}, ANSWER,
+    ),
     "haystack: a retriever in a pipeline": (
         {"data": {"retriever": {"query": QUESTION}}}, {"retriever": {"documents": ["Document(id=d1)"]}}, "CHAIN", {},
         None,
