@@ -6,7 +6,6 @@ A pool has one method, `run`, which calls a function with each of some arguments
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import re
 import sys
@@ -19,7 +18,6 @@ from typing import Any, Protocol
 import ragmeter
 from ragmeter.effects import own_process
 from ragmeter.effects.cores import available_cores
-from ragmeter.engine.processes import without_interrupts
 from ragmeter.errors import MissingExtraError, RagmeterError, UsageError, WorkerError
 from ragmeter.hints import by_caller, parameter
 
@@ -230,6 +228,8 @@ def _local(workers: int) -> Iterator[Pool]:
     distributed = _import_distributed()
     import dask
 
+    from ragmeter.engine.processes import without_interrupts
+
     with dask.config.set(LOCAL), dask.config.set(_start_method(distributed)), _quiet():
         with without_interrupts():  # the thread that starts workers, now and later, inherits this
             cluster = distributed.LocalCluster(
@@ -249,6 +249,8 @@ def _start_method(distributed: Any) -> dict[str, str]:
     """Where it is safe, fork workers from a process that has imported what they need; elsewhere each imports it."""
     if not sys.platform.startswith("linux"):
         return {}
+    import multiprocessing  # here, since `ragmeter evaluate` starts without it
+
     distributed.utils._forkserver_preload_set = True  # Dask would have it import pandas, if that is installed
     multiprocessing.get_context("forkserver").set_forkserver_preload([_PRELOADED])
     return {"distributed.worker.multiprocessing-method": "forkserver"}
