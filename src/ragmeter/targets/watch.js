@@ -136,7 +136,7 @@ const locate = (selector) => {
   const name = wasAlone(news.filter((piece) => !isEcho.has(piece) && !labels.has(piece)));
   if (name) labels.add(name);
   for (const node of name ? name.nodes : []) state.labels.add(node);
-  const rest = news.filter((piece) => !isEcho.has(piece) && !labels.has(piece));
+  const isOlder = olderThan(echo), rest = news.filter((piece) => !isEcho.has(piece) && !labels.has(piece) && !isOlder(piece));
   const messages = marked(rest, echo);
   if (messages && messages.length) return messages;
   const chosen = likely(inContent(rest, echo), echo);
