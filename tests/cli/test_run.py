@@ -90,6 +90,23 @@ def test_one_of_them_alone_and_as_json(ragmeter: Run, folder: Path) -> None:
     assert (done.returncode, "did you mean b?" in done.stderr) == (2, True)
 
 
+def test_the_first_questions_of_each_system(ragmeter: Run, folder: Path) -> None:
+    write(folder, TWO + '[systems.file]\nresults = "qa.jsonl"\ncolumn = { answer = "question" }\n')
+    systems = json.loads(ragmeter("run", "--limit", "2", "--json").stdout)["systems"]
+    assert list(systems) == ["a-first-2", "b-top_k=1-first-2", "b-top_k=2-first-2", "file"]
+    assert asked(folder) == ["plain"] * 2 + ["m 1"] * 2 + ["m 2"] * 2
+    assert "only the first 2 questions were asked, of 3" in ragmeter("summary", "a-first-2").stdout
+    assert "first 2" in ragmeter("runs").stdout
+    assert "only the first 2 questions" in ragmeter("gate", "a-first-2", "--fail-under", "token_f1=0").stdout
+    ragmeter("report", "a-first-2", "--markdown", "page.md")
+    assert "**a-first-2**: only the first 2 questions were asked, of 3" in (folder / "page.md").read_text()
+    write(folder, TWO.replace("[data]", "limit = 1\n[data]"))
+    systems = json.loads(ragmeter("run", "--only", "b-top_k=2", "--json").stdout)["systems"]
+    assert list(systems) == ["b-top_k=2-first-1"]
+    write(folder, TOML + '[systems.file]\nresults = "qa.jsonl"\n')
+    assert "--limit has no effect: no system is asked" in ragmeter("run", "--limit", "2").stderr
+
+
 def test_the_same_command_goes_on_after_a_failure(ragmeter: Run, folder: Path) -> None:
     write(folder, TOML + '[systems.a]\ntarget = "rag:plain"\n[systems.b]\ntarget = "later:ask"\n')
     assert ragmeter("run").returncode == 2
@@ -270,6 +287,14 @@ def test_init_takes_an_answer_alone_for_the_gold_one(ragmeter: Run, folder: Path
     document = tomllib.loads((folder / "ragmeter.toml").read_text())
     assert document["data"] == {"dataset": "data.jsonl"}
     assert document["metrics"] == ["token_f1", "offline_correct", "ndcg@10", "recall@5"]
+
+
+def test_init_of_one_of_several_lists(ragmeter: Run, folder: Path) -> None:
+    row = {"question": "q", "answer": "a", "reference": "b"}
+    (folder / "data.json").write_text(json.dumps({"train": [row], "test": [row, row]}))
+    assert "--split train" in ragmeter("init", "data.json").stderr
+    assert ragmeter("init", "data.json", "--split", "test").returncode == 0
+    assert json.loads(ragmeter("run", "--json").stdout)["systems"]["first"]["metrics"]["token_f1"]["n_total"] == 2
 
 
 def test_init_without_anything_to_score(ragmeter: Run, folder: Path) -> None:

@@ -42,7 +42,7 @@ def run(argv: Sequence[str]) -> int:
     _check(chosen)
     target = _target(chosen)
     source = open_source(chosen.dataset, Reading(split=chosen.split), what="dataset")
-    wanted_name = chosen.run or default_name(source, target)
+    wanted_name = chosen.run or default_name(source, target, chosen.limit)
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
@@ -60,6 +60,7 @@ def run(argv: Sequence[str]) -> int:
         output_dir=chosen.output_dir,
         output=chosen.output,
         workers=chosen.workers,
+        limit=chosen.limit,
         repeats=chosen.repeats,
         retries=chosen.retries,
         give_up_after=chosen.give_up_after,
@@ -109,6 +110,7 @@ def _parser() -> options.Parser:
     add = asking.add_argument
     add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
+    options.limit_option(asking)
     options.number_option(
         asking, "--repeats", "N", 1, "ask each question N times, of a system that does not always answer the same"
     )

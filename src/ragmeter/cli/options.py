@@ -128,6 +128,13 @@ def replace_option(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def limit_option(parser: argparse._ActionsContainer) -> None:
+    """Add --limit."""
+    parser.add_argument(
+        "--limit", metavar="N", type=int, help="ask only the first N questions, to try a system out; the run says so"
+    )
+
+
 def max_calls_option(parser: argparse._ActionsContainer) -> None:
     """Add --max-calls."""
     parser.add_argument(
@@ -195,6 +202,7 @@ def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:
 _LEAST = {
     "workers": 1,
     "agent_workers": 1,
+    "limit": 1,
     "repeats": 1,
     "retries": 0,
     "max_calls": 0,
@@ -247,7 +255,10 @@ def input_options(parser: argparse.ArgumentParser) -> None:
 
 def split_option(parser: argparse._ActionsContainer) -> None:
     """Add --split."""
-    parser.add_argument("--split", metavar="NAME", help="of a BEIR folder: which qrels to read; default: test")
+    text = (
+        "of a BEIR folder: which qrels to read; default: test. Of a JSON object with several lists of rows: which one"
+    )
+    parser.add_argument("--split", metavar="NAME", help=text)
 
 
 def keep_option(parser: argparse._ActionsContainer) -> None:

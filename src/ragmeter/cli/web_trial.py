@@ -71,8 +71,8 @@ def _first_question(chosen: argparse.Namespace) -> str | None:
     """The first question of the file, if one is given."""
     if chosen.input is None:
         return None
-    from ragmeter.engine.asking import first_question
+    from ragmeter.engine.questions import first_question
     from ragmeter.io.source import Reading
 
-    reading = Reading(quotes=chosen.quotes, max_field=chosen.max_field)
+    reading = Reading(quotes=chosen.quotes, max_field=chosen.max_field, split=chosen.split)
     return first_question(chosen.input, reading, read_columns(chosen.column))

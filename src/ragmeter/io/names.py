@@ -40,6 +40,11 @@ def plain_name(text: str) -> str:
     return re.sub(r"[{}]", "_", text).lstrip(".")
 
 
+def limited_name(name: str, limit: int | None) -> str:
+    """A run's name with the number of questions that it is limited to, so that it does not replace the whole run."""
+    return name if limit is None else f"{name}-first-{limit}"
+
+
 def run_of_leftover(name: str) -> str | None:
     """The run that a temporary folder of this name belongs to; None for any other name."""
     match = _LEFTOVER.fullmatch(name)
