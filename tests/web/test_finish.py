@@ -47,6 +47,15 @@ def over() -> Traffic:
     return traffic
 
 
+def asked() -> tuple[Traffic, Request]:
+    """A request with the question in it that is under way."""
+    traffic, request = Traffic(), Request("fetch")
+    traffic.question(0.0, "Is it so?")
+    traffic.begin(request, 0.0)
+    traffic.sent('{"question": "Is it so?"}', request)
+    return traffic, request
+
+
 def line_open() -> Traffic:
     """The same, and a stream of events that was open before."""
     traffic = over()
@@ -178,11 +187,19 @@ def test_other_signs_of_work_that_go_are_the_end_as_well(sign: dict[str, Any]) -
 def test_a_weak_sign_that_goes_is_not_the_end_while_the_answer_is_requested(
     sign: dict[str, Any], seconds: float
 ) -> None:
-    traffic, request = Traffic(), Request("fetch")
-    traffic.question(0.0, "Is it so?")
-    traffic.begin(request, 0.0)
-    traffic.sent('{"question": "Is it so?"}', request)
-    assert finished_at(first_shown(sign), traffic=traffic) == pytest.approx(seconds, abs=0.2)
+    assert finished_at(first_shown(sign), traffic=asked()[0]) == pytest.approx(seconds, abs=0.2)
+
+
+def test_the_end_of_the_request_that_an_answer_came_with_is_its_end() -> None:
+    traffic, request = asked()
+
+    def looks() -> Iterator[dict[str, Any]]:
+        for text in ("It", "It is", "It is so."):
+            yield {**QUIET, "text": text}
+        traffic.end(request, 0.15)
+        yield from steady("It is so.")
+
+    assert finished_at(looks(), traffic=traffic) == pytest.approx(0.65, abs=0.1)
 
 
 @pytest.mark.parametrize(("sign", "seconds"), [({"signs": 2}, 4.0), ({"busy": "#stop"}, 0.8)])

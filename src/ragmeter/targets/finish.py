@@ -12,8 +12,9 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 #: Seconds that a text must not have changed: once the ready selector is visible, once a sign that the page is at work
-#: has gone, once all requests have ended, without any such signal, while something moves, and while requests are open.
-_READY, _STOPPED, _SETTLED, _STILL, _MOVING, _PENDING = 0.1, 0.3, 1.0, 4.0, 6.0, 20.0
+#: has gone, once all requests have ended (sooner if the text came with that of the question), without any such signal,
+#: while something moves, and while requests are open.
+_READY, _STOPPED, _STREAMED, _SETTLED, _STILL, _MOVING, _PENDING = 0.1, 0.3, 0.5, 1.0, 4.0, 6.0, 20.0
 #: Signs of work that some pages take away with the first word of an answer, or before the last one.
 _WEAK = frozenset({"signs", "waiting", "off"})
 #: Pauses that were seen make the wait longer: by this factor, and up to so many seconds.
@@ -118,7 +119,7 @@ class Traffic:
 
     def settled(self, now: float) -> bool:
         """Whether all requests since the question have ended, and no other connection is open."""
-        return self.requests > 0 and not self.lines and now - self.heard_at >= _SETTLED / 2
+        return self.requests > 0 and not self.lines and now - self.heard_at >= _STREAMED
 
 
 class Finish:
@@ -142,6 +143,7 @@ class Finish:
         self._working: dict[str, bool] = {}
         self._spoke: set[str] = set()
         self._stopped: set[str] = set()  # signs of work that have gone
+        self._streamed = False  # the text changed while the request with the question was under way
 
     @property
     def first(self) -> float | None:
@@ -160,6 +162,7 @@ class Finish:
             self._texts.append(text)
             self.changed = now
             self._begins(text, now)
+        self._streamed = self._streamed or (changed and is_answer(text) and traffic.has_asked)
         self._still = 0.0 if changed else self._still + passed
         self.text = text
         self._signals(look, changed, passed)
@@ -227,7 +230,9 @@ class Finish:
         if under_way:
             return _PENDING
         is_whole = bool(_ENDS.search(self.text))
-        if (traffic.settled(now) and not look["timers"]) or (look["worked"] and is_whole):
+        if traffic.settled(now) and not look["timers"]:
+            return _STREAMED if self._streamed else _SETTLED
+        if look["worked"] and is_whole:
             return _SETTLED
         least = _MOVING if look["signs"] else _STILL if is_whole or look["worked"] else _BROKEN_OFF
         return max(least, min(_LONGER * self._pause, _LONGEST))
