@@ -215,6 +215,10 @@ def test_settings_stand_in_any_text(folder: Path) -> None:
     system = """
 [settings]
 top_k = [1, 2]
+[systems.model]
+target = "{model}"
+settings = { model = ["openai:small", "openai:large"], top_k = 1 }
+metrics = ["ndcg@{top_k}"]
 [systems.http]
 target = "http://localhost/{top_k}"
 output = "{run}.json"
@@ -222,7 +226,8 @@ header = { "X-K" = "{top_k}" }
 request = { q = "{question}", k = "{top_k}" }
 """
     project = read_project(write(folder, TOML + system))
-    first, second = project.plans
+    *models, first, second = project.plans
+    assert [plan.run for plan in models] == ["model-model=openai_small", "model-model=openai_large"]  # a folder's name
     assert second.run == "http-top_k=2"
     assert "--target=http://localhost/1" in first.arguments
     assert "--output=http-top_k=2.json" in second.arguments
