@@ -294,6 +294,19 @@ def test_init_takes_an_answer_alone_for_the_gold_one(ragmeter: Run, folder: Path
     assert document["metrics"] == ["token_f1", "offline_correct", "ndcg@10", "recall@5"]
 
 
+def test_init_of_a_file_of_another_form(ragmeter: Run, folder: Path) -> None:
+    """Its hints name options that it has, and `run` reads the file in the same way."""
+    (folder / "data.csv").write_bytes("question;reference\nq?;Pérez\n".encode("latin-1"))
+    target = ["--target", "rag:plain"]
+    assert "add --delimiter ';'" in ragmeter("init", "data.csv", *target, "--encoding", "latin-1").stderr
+    assert "--encoding latin-1" in ragmeter("init", "data.csv", *target).stderr
+    done = ragmeter("init", "data.csv", *target, "--encoding", "latin-1", "--delimiter", ";")
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads((folder / "ragmeter.toml").read_text())["data"]["delimiter"] == ";"
+    done = ragmeter("run")
+    assert done.returncode == 0, done.stderr
+
+
 def test_init_of_one_of_several_lists(ragmeter: Run, folder: Path) -> None:
     row = {"question": "q", "answer": "a", "reference": "b"}
     (folder / "data.json").write_text(json.dumps({"train": [row], "test": [row, row]}))

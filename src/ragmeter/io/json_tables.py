@@ -83,7 +83,7 @@ def _rows_of_objects(document: Mapping[str, dict[str, Any]], say: Say) -> list[d
 
 def _rows_under_names(document: Mapping[str, Any], name: str, split: str | None, say: Say) -> list[Any] | None:
     """The only list of rows that an object has; an error if it has several, of which `split` names none."""
-    lists = {key: value for key, value in document.items() if value and holds_rows(value)}
+    lists: dict[str, list[Any]] = {key: value for key, value in document.items() if value and holds_rows(value)}
     if not lists:
         return None
     key, *others = lists
