@@ -94,6 +94,7 @@ def test_the_first_questions_of_each_system(ragmeter: Run, folder: Path) -> None
     write(folder, TWO + '[systems.file]\nresults = "qa.jsonl"\ncolumn = { answer = "question" }\n')
     systems = json.loads(ragmeter("run", "--limit", "2", "--json").stdout)["systems"]
     assert list(systems) == ["a-first-2", "b-top_k=1-first-2", "b-top_k=2-first-2", "file"]
+    assert [system["limit"] for system in systems.values()] == [{"asked": 2, "of": 3}] * 3 + [None]
     assert asked(folder) == ["plain"] * 2 + ["m 1"] * 2 + ["m 2"] * 2
     assert "only the first 2 questions were asked, of 3" in ragmeter("summary", "a-first-2").stdout
     assert "first 2" in ragmeter("runs").stdout
@@ -101,8 +102,8 @@ def test_the_first_questions_of_each_system(ragmeter: Run, folder: Path) -> None
     ragmeter("report", "a-first-2", "--markdown", "page.md")
     assert "**a-first-2**: only the first 2 questions were asked, of 3" in (folder / "page.md").read_text()
     write(folder, TWO.replace("[data]", "limit = 1\n[data]"))
-    systems = json.loads(ragmeter("run", "--only", "b-top_k=2", "--json").stdout)["systems"]
-    assert list(systems) == ["b-top_k=2-first-1"]
+    done = ragmeter("run", "--only", "b-top_k=2")
+    assert "b-top_k=2-first-1: only the first question was asked, of 3" in done.stdout
     write(folder, TOML + '[systems.file]\nresults = "qa.jsonl"\n')
     assert "--limit has no effect: no system is asked" in ragmeter("run", "--limit", "2").stderr
 

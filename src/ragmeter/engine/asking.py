@@ -205,6 +205,7 @@ def _scored(
         "usage": asked.usage,
         "causes": asked.causes(),
         "reused_answers": asked.notice,
+        **data.limit(),
         **noted(data.source),
         **filled.summary,
     }
