@@ -156,8 +156,8 @@ def data_set(name: str, path: Location, files: Sequence[DataFile], reading: Read
 def of_data_set(source: Source, file: DataFile) -> Iterator[Batch]:
     """The batches of a file with the columns that the names of its folders give, where it has none of that name."""
     for batch in source.batches():
-        for title, value in file.partition:
-            batch.columns.setdefault(title, [value] * len(batch))
+        of_folders = {title: [value] * len(batch) for title, value in file.partition if title not in batch.columns}
+        batch.columns = {**batch.columns, **of_folders}
         batch.file = file.name
         yield batch
 
