@@ -180,7 +180,7 @@ def test_a_limited_run_says_so_and_replaces_no_whole_one(capsys: pytest.CaptureF
     system = Interrupts()
     limited = ask(system.run, limit=2)
     assert system.asked == ["q0", "q1"]
-    assert limited.manifest["limit"] == {"asked": 2, "of": 3}
+    assert limited.manifest["limit"] == limited.summary["limit"] == {"asked": 2, "of": 3}
     assert limited.folder.name.endswith("-first-2")
     assert limit_lines(limited.manifest) == ["only the first 2 questions were asked, of 3"]
     whole = ask(system.run, run="r", limit=3)

@@ -41,7 +41,7 @@ def run(argv: Sequence[str]) -> int:
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
     target = _target(chosen)
-    source = open_source(chosen.dataset, Reading(split=chosen.split), what="dataset")
+    source = open_source(chosen.dataset, Reading(**options.read_reading(chosen)), what="dataset")
     wanted_name = chosen.run or default_name(source, target, chosen.limit)
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
@@ -52,10 +52,7 @@ def run(argv: Sequence[str]) -> int:
         chosen.dataset,
         target,
         metrics=metrics,
-        columns=options.read_columns(chosen.column),
-        quotes=chosen.quotes,
-        max_field=chosen.max_field,
-        split=chosen.split,
+        **options.read_input(chosen),
         run=name,
         output_dir=chosen.output_dir,
         output=chosen.output,
@@ -99,10 +96,7 @@ def _parser() -> options.Parser:
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
-    options.column_option(parser)
-    options.quotes_option(parser)
-    options.max_field_option(parser)
-    options.split_option(parser)
+    options.reading_options(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
     options.embedding_options(parser)

@@ -16,6 +16,8 @@ from ragmeter.io.write import dumps, replacing
 SCHEMA = "ragmeter.schema.json"
 #: What a file has that can be scored as it is.
 _SCORED = ({"answer", "reference"}, {"retrieved", "relevant"})
+#: Options of reading that the file keeps.
+_READING = ("delimiter", "encoding", "split")
 #: Stands in the file until the user names a system.
 _TARGET = "mypkg.rag:pipeline"
 _DESCRIPTION = f"""\
@@ -35,8 +37,7 @@ def run(argv: Sequence[str]) -> int:
     add("--target", metavar="TARGET", help="the system to ask, for example mypkg.rag:pipeline or http://...")
     add("--output", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
     add("--replace", action="store_true", help="replace a file that is there")
-    options.column_option(parser)
-    options.split_option(parser)
+    options.reading_options(parser)
     chosen = parser.parse_args(list(argv))
     if chosen.output.exists() and not chosen.replace:
         raise UsageError(f"{chosen.output} is there already", hint="--replace replaces it, --output names another one")
@@ -62,7 +63,7 @@ def _columns(chosen: argparse.Namespace, mapping: dict[str, str], *, has_answers
     from ragmeter.io.columns import Typed
     from ragmeter.io.source import Reading, open_source
 
-    source = open_source(chosen.data, Reading(split=chosen.split), what="data")
+    source = open_source(chosen.data, Reading(**options.read_reading(chosen)), what="data")
     batch = next(Typed(source, "both" if has_answers else "reference", mapping).batches(), None)
     return set() if batch is None else {name for name, column in batch.columns.items() if any(column)}
 
@@ -70,7 +71,8 @@ def _columns(chosen: argparse.Namespace, mapping: dict[str, str], *, has_answers
 def _text(chosen: argparse.Namespace, columns: set[str], mapping: dict[str, str], *, has_answers: bool) -> str:
     metrics = _metrics(columns, has_answers=has_answers)
     data = [] if has_answers else [f"dataset = {_toml(chosen.data)}"]
-    data += [f"split = {_toml(chosen.split)}"] if chosen.split else []
+    data += [f"{key} = {_toml(value)}" for key in _READING if (value := getattr(chosen, key)) is not None]
+    data += [] if chosen.quotes else ["no_quotes = true"]
     data += [f"column = {{ {', '.join(f'{_toml(k)} = {_toml(v)}' for k, v in mapping.items())} }}"] if mapping else []
     kind = f"results = {_toml(chosen.data)}" if has_answers else f"target = {_toml(chosen.target or _TARGET)}"
     lines = [

@@ -25,7 +25,7 @@ from ragmeter.cli.project_keys import (
     table_keys,
 )
 from ragmeter.errors import InputError, UsageError
-from ragmeter.io.names import limited_name, plain_name
+from ragmeter.io.names import NOT_ON_WINDOWS, limited_name, plain_name
 from ragmeter.io.write import RUNS, dumps
 
 _TABLES = ("data", "judge", "gate")
@@ -211,7 +211,9 @@ def _plans(
 
 
 def _plain(value: Any) -> str:
-    return plain_name(re.sub(r"[/\\\0\s]+", "_", value if isinstance(value, str) else dumps(value)))
+    """A setting as a part of a run's name, which is that of a folder on every system."""
+    text = NOT_ON_WINDOWS.sub("_", value if isinstance(value, str) else dumps(value))
+    return plain_name(re.sub(r"[/\\\0\s]+", "_", text))
 
 
 def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:

@@ -160,13 +160,19 @@ def _try(step: Step) -> None:
 def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | None, *, json: bool) -> None:
     from ragmeter.io.locations import location
     from ragmeter.runs.finding import find_run
+    from ragmeter.show.sentences.limits import limit_lines
     from ragmeter.show.terminal.project import show_project
 
     output_dir = location(project.output_dir)
-    summaries = {name: find_run(name, output_dir).summary()["metrics"] for name in codes}
+    found = {name: find_run(name, output_dir) for name in codes}
+    summaries = {name: run.summary()["metrics"] for name, run in found.items()}
     if not json:
-        show_project(summaries, codes, comparison)
+        cautions = [f"{name}: {line}" for name, run in found.items() for line in limit_lines(run.manifest())]
+        show_project(summaries, codes, comparison, cautions)
         return
-    systems = {name: {"metrics": summaries[name], "exit_code": code} for name, code in codes.items()}
+    systems = {
+        name: {"metrics": summaries[name], "exit_code": codes[name], "limit": run.manifest().get("limit")}
+        for name, run in found.items()
+    }
     compared = None if comparison is None else comparison.as_dict()
     print(dumps({"systems": systems, "comparison": compared}, indent=2))

@@ -17,19 +17,17 @@ from ragmeter.cli.options import (
     Parser,
     asking_options,
     check_numbers,
-    column_option,
     command_parser,
     exit_code,
     formula_option,
     json_option,
     limit_option,
-    max_field_option,
-    quotes_option,
-    read_columns,
+    read_input,
+    read_reading,
+    reading_options,
     reuse_options,
     run_option,
     runs_option,
-    split_option,
 )
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
@@ -81,10 +79,7 @@ def run(argv: Sequence[str]) -> int:
         chosen.input,
         target,
         metrics=metrics,
-        columns=read_columns(chosen.column),
-        quotes=chosen.quotes,
-        max_field=chosen.max_field,
-        split=chosen.split,
+        **read_input(chosen),
         run=name,
         output_dir=chosen.output_dir,
         workers=chosen.workers,
@@ -150,8 +145,7 @@ def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
     from ragmeter.io.source import Reading, open_source
 
-    reading = Reading(quotes=chosen.quotes, max_field=chosen.max_field, split=chosen.split)
-    source = open_source(chosen.input, reading)
+    source = open_source(chosen.input, Reading(**read_reading(chosen)))
     bases = [metric.base for metric in metrics]
     titles = [metric.name if bases.count(metric.base) > 1 else metric.base for metric in metrics]
     averaged = [] if _AVERAGE in bases else [metric.name for metric in metrics if _is_share(metric)]
@@ -206,10 +200,7 @@ def _parser() -> Parser:
         help="metrics, or the dotted path of a scorer of yours (mypkg.MyNewScorer), in place of the usual five; "
         "average_score is the mean of those that are chosen",
     )
-    column_option(parser)
-    quotes_option(parser)
-    max_field_option(parser)
-    split_option(parser)
+    reading_options(parser)
     limit_option(parser)
     page = parser.add_argument_group("the page")
     add = page.add_argument

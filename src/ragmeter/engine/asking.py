@@ -76,7 +76,9 @@ def ask_and_score(
     *,
     metrics: str | Iterable[MetricLike],
     columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
     quotes: bool = True,
+    delimiter: str | None = None,
     max_field: float = MAX_FIELD,
     split: str | None = None,
     run: str | None = None,
@@ -134,7 +136,7 @@ def ask_and_score(
     output_dir = on_disk(location(output_dir), "asking a system")
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
-    reading = Reading(quotes=quotes, max_field=max_field, split=split)
+    reading = Reading(encoding, quotes, delimiter, max_field, split)
     data = Dataset.read(dataset, reading, columns or {}, repeats, limit)
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
     _check_needs(data.batches[0], chosen, asking.needs(chosen), data.source)
@@ -203,6 +205,7 @@ def _scored(
         "usage": asked.usage,
         "causes": asked.causes(),
         "reused_answers": asked.notice,
+        **data.limit(),
         **noted(data.source),
         **filled.summary,
     }

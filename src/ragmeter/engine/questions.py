@@ -52,13 +52,14 @@ class Dataset:
         """Whether some of its questions are not asked."""
         return len(self.questions) < self.n_rows * self.repeats
 
+    def limit(self) -> dict[str, Any]:
+        """How many questions are asked, for a manifest and a summary, where these are not all."""
+        asked = {"asked": len(self.questions) // self.repeats, "of": self.n_rows}
+        return {"limit": asked} if self.is_limited else {}
+
     def described(self) -> dict[str, Any]:
         """How often and how many questions are asked, for a manifest, where that is not each one once."""
-        limit = {"asked": len(self.questions) // self.repeats, "of": self.n_rows}
-        return {
-            **({"repeats": self.repeats} if self.repeats > 1 else {}),
-            **({"limit": limit} if self.is_limited else {}),
-        }
+        return {**({"repeats": self.repeats} if self.repeats > 1 else {}), **self.limit()}
 
 
 def first_question(dataset: Any, reading: Reading, columns: Mapping[str, str]) -> str:
