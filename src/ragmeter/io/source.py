@@ -82,7 +82,7 @@ class Reading:
     """How to read a file. Without `delimiter` it follows from the file's ending.
 
     `max_field` is the most that a row may take, or a JSON document, in MiB. `split` is the part of a data set to read
-    that has several under names: `test` of a BEIR folder, or of a `DatasetDict`.
+    that has several under names: `test` of a BEIR folder, of a `DatasetDict`, or of a JSON object with lists of rows.
     """
 
     encoding: str | None = None
@@ -207,7 +207,7 @@ def open_file(
     elif ending in (".jsonl", ".ndjson"):
         read = partial(jsons.read_lines, name=name, limit=limit)
     elif ending == ".json":
-        read = partial(jsons.read_document, name=name, limit=limit, say=say)
+        read = partial(jsons.read_document, name=name, limit=limit, split=reading.split, say=say)
     elif kind := _trec_kind(name, opened, encoding):
         read = trec.reader(kind, name, limit, say)
     else:
