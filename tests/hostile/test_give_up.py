@@ -157,8 +157,12 @@ def test_in_python(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", ["0", "-1", "nan"])
 def test_a_time_that_is_none(value: str, tmp_path: Path, ragmeter: Run) -> None:
     with JudgeServer() as server:
-        for command in (ask_command, evaluate_command, crag_command):
+        for command, option in (
+            (ask_command, "--give-up-after"),
+            (evaluate_command, "--judge-give-up-after"),
+            (crag_command, "--judge-give-up-after"),
+        ):
             refused = ragmeter(*command(tmp_path, server), "--give-up-after", value)
             assert refused.returncode == 2
-            assert "--give-up-after must be above 0" in refused.stderr
+            assert f"ragmeter: {option} must be above 0" in refused.stderr
         assert server.count == 0
