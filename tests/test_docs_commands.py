@@ -193,7 +193,7 @@ def look_and_leave(address: str) -> None:
 def cluster(laid_out: Path, s3_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A scheduler with a worker, and a bucket with answers. Workers are threads, which start at once."""
     in_threads = partial(distributed.LocalCluster, processes=False, dashboard_address=":0")
-    monkeypatch.setattr(distributed, "LocalCluster", lambda **settings: in_threads(**settings | {"processes": False}))
+    monkeypatch.setattr(distributed, "LocalCluster", lambda n_workers, **settings: in_threads(n_workers=n_workers))
     with bucket(s3_environment, "bucket") as address, in_threads(n_workers=1, protocol="tcp://") as workers:
         for file in (laid_out / "answers").iterdir():
             location(f"{address}/answers/{file.name}").write_bytes(file.read_bytes())

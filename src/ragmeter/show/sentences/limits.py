@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def limit_lines(manifest: Mapping[str, Any]) -> list[str]:
-    """How many of the questions were asked, if they are not all; otherwise nothing."""
-    limit = manifest.get("limit")
+def limit_lines(document: Mapping[str, Any]) -> list[str]:
+    """What a run's manifest or summary says of a limit: how many of the questions were asked, if they are not all."""
+    limit = document.get("limit")
     if not limit:
         return []
     asked = "question was" if limit["asked"] == 1 else f"{limit['asked']:,} questions were"

@@ -94,7 +94,7 @@ def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], ou
         out.sentence(f"no reply had {path}", "red")
     if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
         out.print("no answer says what was retrieved (retrieved or events): that counts as nothing", style="red")
-    for line in limit_lines(evaluation.manifest):
+    for line in limit_lines(summary):
         out.sentence(line, "red")
     effort, usage = asked.effort, asked.usage
     repeated = f", {effort['retried']:,} of them again" if effort["retried"] else ""
