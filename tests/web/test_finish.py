@@ -207,6 +207,16 @@ def test_a_page_that_types_has_timers_after_its_weak_signs_went(sign: dict[str, 
     assert finished_at(first_shown(sign, timers=True, ticking=True), traffic=over()) == pytest.approx(seconds, abs=0.2)
 
 
+def test_a_stop_button_goes_before_the_box_can_be_used_again() -> None:
+    def looks() -> Iterator[dict[str, Any]]:
+        for busy in ("#stop", None):
+            for _ in range(10):
+                yield {**QUIET, "text": "It is so.", "busy": busy, "off": True, "ticking": True}
+        yield from steady("It is so.", ticking=True)
+
+    assert finished_at(looks()) == pytest.approx(1.3, abs=0.1)
+
+
 def test_signs_that_blink_do_not_keep_an_answer_open() -> None:
     def looks() -> Iterator[dict[str, Any]]:
         while True:

@@ -201,7 +201,7 @@ class Finish:
             self._spoke |= {name for name, is_shown in working.items() if is_shown}
         ended = {name for name in self._spoke - {"idle"} if self._working.get(name) and not working[name]}
         self._working = working
-        if look["busy"] or look["off"] or (changed and not ended):
+        if look["busy"] or (changed and not ended):
             self._stopped = set()
         else:
             self._stopped |= ended
@@ -212,9 +212,8 @@ class Finish:
 
     def _has_stopped(self, look: Mapping[str, Any], traffic: Traffic) -> bool:
         """Whether the page has stopped working. A weak sign proves nothing while the page still has something to do."""
-        if self._stopped <= _WEAK and (look["ticking"] or traffic.has_asked):
-            return bool(look["idle"])
-        return bool(self._stopped or look["idle"])
+        doubtful = self._stopped <= _WEAK and (look["ticking"] or traffic.has_asked)
+        return look["idle"] or (bool(self._stopped) and not doubtful and not look["off"])
 
     def _patience(self, look: Mapping[str, Any], traffic: Traffic, now: float) -> float:
         """Seconds that the text must not have changed. Idle connections shorten the wait; they prove nothing."""
