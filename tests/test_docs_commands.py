@@ -6,11 +6,11 @@ The tutorials, the tour and the page for those who come from other tools are fol
 
 from __future__ import annotations
 
-import _thread
 import json
 import re
 import shlex
 import shutil
+import socket
 import sys
 import types
 from collections.abc import Iterator
@@ -25,6 +25,7 @@ import distributed
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import uvicorn
 
 from ragmeter import evaluate
 from ragmeter.cli.options import Parser
@@ -170,23 +171,31 @@ def place(laid_out: Path, server: JudgeServer, tmp_path: Path, monkeypatch: pyte
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setitem(sys.modules, "mlflow", types.SimpleNamespace(MlflowClient=Client))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr("webbrowser.open", look_and_leave)
+    monkeypatch.setattr("webbrowser.open", ADDRESSES.append)
+    monkeypatch.setattr("uvicorn.Server", Visited)
     for name, value in (("OPENAI_BASE_URL", server.url), ("OPENAI_API_KEY", "none"), ("AZURE_KEY", "none")):
         monkeypatch.setenv(name, value)
     return tmp_path
 
 
-def look_and_leave(address: str) -> None:
-    """What a user does with the app: opens its page, and presses Ctrl-C."""
+class Visited(uvicorn.Server):
+    """A server that ends when its page has been read. A Ctrl-C here would be one for pytest as well."""
 
-    def visit() -> None:
-        try:
-            with build_opener(HTTPCookieProcessor()).open(address) as reply:
-                assert b"<h1" in reply.read()
-        finally:
-            _thread.interrupt_main()
+    def startup(self, sockets: list[socket.socket] | None = None) -> Any:
+        def visit(address: str) -> None:
+            try:
+                with build_opener(HTTPCookieProcessor()).open(address) as reply:
+                    assert b"<h1" in reply.read()
+            finally:
+                self.should_exit = True
 
-    Thread(target=visit).start()  # pytest makes an error of a thread a warning, and a warning is an error here
+        # pytest makes an error of a thread a warning, and a warning is an error here
+        Thread(target=visit, args=(ADDRESSES.pop(),)).start()
+        return super().startup(sockets)
+
+
+#: Where the user's browser is sent.
+ADDRESSES: list[str] = []
 
 
 @pytest.fixture
