@@ -78,7 +78,9 @@ def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bool
     polarity = polarities(questions, references, answers, code)
     roles = swapped_roles(asked.winner, references, answers)
     titles = vocab.roots_of(vocab.table.titles)
-    case = Case(pairs, parts, refusal, asked, answers, references, polarity, roles, vocab.table, titles, less_precise)
+    case = Case(
+        pairs, parts, refusal, asked, questions, answers, references, polarity, roles, vocab.table, titles, less_precise
+    )
     return Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, case)
 
 
@@ -86,11 +88,11 @@ def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Asked]:
     """The kind of each question, as an index of QUESTIONS, and what else it asks for."""
     split, table = [words(plain(text)) for text in questions.texts], vocab.table
     kinds = np.array([QUESTIONS.index(table.kind_of_question(asked)) for asked in split], np.int64)[questions.of_row]
-    several, term, winner = (
+    several, winner = (
         np.array([asks(asked) for asked in split], bool)[questions.of_row]
-        for asks in (table.asks_for_several, lambda asked: not table.term.isdisjoint(asked), table.asks_for_winner)
+        for asks in (table.asks_for_several, table.asks_for_winner)
     )
-    return kinds, Asked(kinds == QUESTIONS.index("where"), several, term, winner)
+    return kinds, Asked(kinds == QUESTIONS.index("where"), several, winner)
 
 
 def refusals(answers: Texts, split: Chunked, language: str) -> Bools:

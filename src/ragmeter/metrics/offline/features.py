@@ -45,7 +45,7 @@ FEATURES = (
     Feature("precision", +1, "gold words"),
     Feature("precision_all", +1, "gold words"),
     Feature("exact", +1, "gold words"),
-    Feature("inside", +1, "spelling"),
+    Feature("inside", +1, "gold words"),
     Feature("extra_words", -1, "other candidates"),
     Feature("early_names", -1, "other candidates"),
     Feature("answer_words", 0, "length"),
@@ -64,7 +64,7 @@ FEATURES = (
     Feature("negations", -1, "negation"),
     Feature("refusal", -1, "refusal"),
     Feature("hedges", -1, "alternatives"),
-    Feature("gold_names", 0, "gold answer"),
+    Feature("gold_names", 0, "gold words"),
     *(Feature(f"asks_{kind}", 0, "question") for kind in ASKS),
 )
 NAMES = tuple(feature.name for feature in FEATURES)

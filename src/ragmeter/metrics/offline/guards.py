@@ -22,17 +22,9 @@ from ragmeter.metrics.bags import Ids, share
 from ragmeter.metrics.offline.another import another_name, another_number, another_unit
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions
-from ragmeter.metrics.offline.parts import Asked, Parts, in_part
+from ragmeter.metrics.offline.parts import Asked, Parts, lacks_part
 from ragmeter.metrics.offline.polarity import Polarity
-from ragmeter.metrics.offline.scope import (
-    SAID_BACK,
-    alternatives,
-    is_prose,
-    negations,
-    not_said,
-    rephrased,
-    stated_elsewhere,
-)
+from ragmeter.metrics.offline.scope import alternatives, negations, not_said, rephrased, stated_elsewhere
 from ragmeter.metrics.offline.tables import Mark, Table
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
 
@@ -40,7 +32,6 @@ NO_CAP = 1.0
 NOT_SURE = 0.8
 WRONG = 0.2
 _LONGEST = 700  # words
-_BRIEF = 20  # words beside the gold ones
 _HEAP = 25  # other words, where the answer does not take up the question
 _LARGE_HEAP = 80
 _ECHO = 0.85  # of the question's content words
@@ -54,6 +45,7 @@ class Case:
     parts: Parts
     refusal: Bools
     asked: Asked
+    questions: Chunked
     answers: Chunked
     references: Chunked
     polarity: Polarity
@@ -63,11 +55,6 @@ class Case:
     less_precise: Bools  # another gold answer has the date of this one's year, and the answer another date
 
     @cached_property
-    def in_part(self) -> tuple[Bools, Bools]:
-        """Lists that lack a part, and pairs that lack one of two."""
-        return in_part(self.pairs, self.parts, self.asked)
-
-    @cached_property
     def mentions(self) -> Mentions:
         """Where the answers mention the gold answers."""
         return Mentions.of(self.pairs)
@@ -75,7 +62,7 @@ class Case:
     @cached_property
     def alternatives(self) -> tuple[Bools, Bools]:
         """Where every mention is among alternatives; and in a wider sense."""
-        return alternatives(self.mentions, self.asked, self.answers, self.references)
+        return alternatives(self.mentions, self.asked)
 
     @cached_property
     def negations(self) -> tuple[Bools, Bools]:
@@ -102,11 +89,6 @@ class Case:
         return np.asarray(self.question_share < SAYS_NOTHING)
 
     @cached_property
-    def brief(self) -> Bools:
-        """Answers of a few words beside the gold ones, where every word counts."""
-        return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= _BRIEF)
-
-    @cached_property
     def negated(self) -> Bools:
         """Where every mention is clearly negated, by the writer and not in what is quoted."""
         return self.negations[0] & ~stated_elsewhere(self.negations[0], self.answers, self.references, self.table)
@@ -119,8 +101,9 @@ class Case:
         has_other = answer.per_text(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked) > 0
         asks = has_other & (answer.per_text(answer.has(Mark.ASKS)) > 0)  # "Who was it? Ann or Ben."
         beside_question = asks & mentions.all_are(mentions.question_share < SAYS_NOTHING)
-        either = self.alternatives[0] & (self.bare | beside_question) & self.brief & ~self.asked.term
-        return either & ~rephrased(either, self.answers, self.table)
+        known = pairs.gold.per_text(pairs.exact & pairs.content | pairs.kin | pairs.rough) + pairs.acronym > 0
+        either = self.alternatives[0] & (self.bare | beside_question) & mentions.short & known
+        return either & ~rephrased(either, self.questions, self.answers, self.table)
 
     @property
     def only_question(self) -> Bools:
@@ -132,12 +115,12 @@ class Case:
 
     @property
     def echo(self) -> Bools:
-        """Where the answer repeats the question, and has no gold word that the question does not have."""
+        """Where a brief answer repeats the question, and has no gold word that the question does not have."""
         pairs, question = self.pairs, self.pairs.question
         asked = ~question.has(Mark.FUNCTION)
         question_share = share(question.per_text(pairs.question_answered & asked), question.per_text(asked))
         new = pairs.answer.per_text(pairs.answer_content & pairs.answer_gold & ~pairs.answer_asked)
-        return np.asarray((question_share >= _ECHO) & (new == 0))
+        return np.asarray((question_share >= _ECHO) & (new == 0) & self.mentions.short)
 
     @cached_property
     def n_heaped(self) -> Floats:
@@ -146,12 +129,6 @@ class Case:
         free = pairs.answer_content & ~pairs.answer_asked
         n_other, n_gold = answer.per_text(free & ~pairs.answer_gold), answer.per_text(free & pairs.answer_gold)
         return np.where(n_gold < n_other / 2, n_other, 0.0)
-
-    @property
-    def heap(self) -> Bools:
-        """Where the gold words are a small part of the answer, which is not about the question or not in sentences."""
-        off_topic = self.bare | ((self.question_share < SAID_BACK) & ~is_prose(self.pairs))
-        return np.asarray((self.n_heaped > _HEAP) & off_topic)
 
     @property
     def same_polarity(self) -> Bools:
@@ -202,7 +179,10 @@ GUARDS = {
         "a score is the other way round, or the gold answer is the one that was beaten", 0.4,
         lambda case, _: case.swapped,
     ),
-    "list in part": Guard("a part of the gold answer's list is missing", 0.4, lambda case, _: case.in_part[0]),
+    "list in part": Guard(
+        "a part of the gold answer's list is missing", 0.4,
+        lambda case, _: lacks_part(case.pairs, case.parts, case.asked),
+    ),
     "same polarity": Guard(
         "the answer says the same of yes and no as the gold answer", NOT_SURE,
         lambda case, features: case.same_polarity & (features["recall_all"] < 1), 0.65,
@@ -229,7 +209,7 @@ GUARDS = {
     ),
     "bare and not said": Guard(
         "the gold words are only asked about, or a 'but' follows them" + _BARE, WRONG,
-        lambda case, _: case.not_said & case.bare & case.brief,
+        lambda case, _: case.not_said & case.bare & case.mentions.short,
     ),
     "bare heap": Guard(
         f"{_HEAPED}, and little is said of what was asked", 0.45,
@@ -239,9 +219,6 @@ GUARDS = {
         "the answer is longer than any that the judge has learnt from", 0.45,
         lambda case, _: np.diff(case.pairs.answer.starts) > _LONGEST,
     ),
-    "pair in part": Guard(
-        "one of the two that the gold answer names is missing", NOT_SURE, lambda case, _: case.in_part[1]
-    ),
     "refusal": Guard("the answer declines to answer", NOT_SURE, lambda case, _: case.refusal),
     "echo": Guard(
         "the answer says the question back, and no gold word that the question does not have", NOT_SURE,
@@ -249,15 +226,12 @@ GUARDS = {
     ),
     "alternatives": Guard(
         "the gold words stand only among alternatives", NOT_SURE,
-        lambda case, _: case.alternatives[0] | case.alternatives[1],
+        lambda case, _: case.alternatives[0] | (case.alternatives[1] & case.mentions.short),
     ),
     "negation": Guard(
         "the gold words stand only where something is negated", NOT_SURE, lambda case, _: case.negations[1]
     ),
-    "not said": Guard(
-        "the gold words are only asked about, or a 'but' follows them", NOT_SURE, lambda case, _: case.not_said
-    ),
-    "heap": Guard(_HEAPED, NOT_SURE, lambda case, _: case.heap),
+    "heap": Guard(_HEAPED, NOT_SURE, lambda case, _: (case.n_heaped > _HEAP) & (case.question_share < 0.5)),
 }  # fmt: skip
 _CAPS = np.array([NO_CAP, *(guard.cap for guard in GUARDS.values())])
 _FLOORS = np.array([0.0, *(guard.floor for guard in GUARDS.values())])

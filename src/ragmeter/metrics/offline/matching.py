@@ -65,6 +65,7 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     spelled = _other_spellings(gold, answer, credit, found_at, content, answer_asked, words)
     answer_gold[found_at[spelled]] = True
     acronym = _acronyms(gold, answer, credit, found_at, content, words)
+    answer_gold[found_at[acronym[gold.text] & (found_at >= 0)]] = True
     _initials(gold, answer, credit, found_at, content)
     lacking = content & (credit == 0)
     relations = (kindred(question, gold, answer, lacking), roughly(gold, answer, lacking, answer_asked))

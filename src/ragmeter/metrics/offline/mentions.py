@@ -15,7 +15,7 @@ from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, cou
 _GAP = 3  # places between gold words of the same mention
 _MENTION = 0.6  # the size of a mention, as a share of the longest one's words
 SAYS_NOTHING = 0.3  # of the question's words: below it, a sentence does not address the question
-_SHORT = 30  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
+_SHORT = 45  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
 _LAST_CASED = 0x0530  # the end of the alphabets with upper and lower case
 NEVER = 1 << 60  # a place after all others, and an unlimited reach
 
@@ -130,7 +130,7 @@ class Mentions:
 
     @cached_property
     def short(self) -> Bools:
-        """Answers of a few words beside the gold ones."""
+        """Answers of a few words beside the gold ones, where every word counts."""
         return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= _SHORT)
 
     @cached_property

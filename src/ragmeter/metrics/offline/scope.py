@@ -7,7 +7,6 @@ does, it is mostly meant as an answer.
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import regex
@@ -29,17 +28,15 @@ _RETORT = 4  # the most words of a sentence that denies the one before it
 _TO_THE_LAST = 9  # words between a candidate and the "or" before the last candidate
 _CANDIDATES = 2  # other candidates that make a list
 _CANDIDATE = 8  # the most words of a candidate
-_PROSE = 0.25  # the share of function words in an answer of full sentences
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _QUOTED = regex.compile(r'("[^"]{8,}")')
 #: "Beta-plus decay (or positron emission)" and "the British, or more precisely the RAF" name one thing.
 _REPHRASED = regex.compile(
-    r"\(or [^)]*\)|\bor (?:more|rather|simply|better)\b|\(o [^)]*\)|\bo (?:mejor|mas bien|sea)\b"
+    r"\(or? [^)]*\)|\bor (?:more|rather|simply|better)\b|\bo (?:mejor|mas bien|sea)\b|^[^,]*\d%?, or \d[^,]*$"
 )
-_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s, nor the 80 of 1979/80
 
 
-def alternatives(mentions: Mentions, asked: Asked, answers: Chunked, references: Chunked) -> tuple[Bools, Bools]:
+def alternatives(mentions: Mentions, asked: Asked) -> tuple[Bools, Bools]:
     """Where every mention is one of several candidates: by an "or" or the like; or in any way, as in a list."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
@@ -51,8 +48,8 @@ def alternatives(mentions: Mentions, asked: Asked, answers: Chunked, references:
     hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
     bare = mentions.bare
     several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either) | hedged_twice))
-    wide = several | listed | hedged_twice | _listed_with_others(mentions, asked, answers)
-    return mentions.all_are(several), mentions.all_are(wide) | _slashed(mentions, answers, references)
+    wide = several | listed | hedged_twice | _listed_with_others(mentions, asked)
+    return mentions.all_are(several), mentions.all_are(wide)
 
 
 def _said_to_be_several(mentions: Mentions) -> Bools:
@@ -68,25 +65,16 @@ def _said_to_be_several(mentions: Mentions) -> Bools:
     return np.asarray(several | (mentions.in_sentence(is_repeated) & (answer.per_text(is_repeated) > 1)[mentions.text]))
 
 
-def _listed_with_others(mentions: Mentions, asked: Asked, answers: Chunked) -> Bools:
-    """Mentions in a list, by commas, lines or an "and", where one thing was asked for."""
+def _listed_with_others(mentions: Mentions, asked: Asked) -> Bools:
+    """Mentions in a list, by commas or an "and", where one thing was asked for."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
     is_listed: Bools = mentions.bare & ~asked.several[mentions.text]
     bare = np.flatnonzero(is_listed)  # few, because most answers address the question
-    prose = is_prose(pairs)
-    texts = [answers.texts[text] for text in answers.of_row[mentions.text[bare]].tolist()]
-    in_lines = np.array([_is_in_lines(text) for text in texts], bool)
     first, end = (side[bare] for side in mentions.sentence)
     n_others = _candidates(mentions, first, end)
     joined = Places.of(answer.has(Mark.ALSO) & ~pairs.answer_gold & ~pairs.answer_asked).between(first, end) > 0
-    is_listed[bare] = (n_others >= _CANDIDATES) | (joined & (n_others > 0)) | (in_lines & ~prose[mentions.text[bare]])
+    is_listed[bare] = (n_others >= _CANDIDATES) | (joined & (n_others > 0))
     return is_listed
-
-
-def _is_in_lines(text: str) -> bool:
-    """Whether a line break or a "|" is between two other characters."""
-    inside = text.strip()[1:-1]
-    return "\n" in inside or "|" in inside
 
 
 def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
@@ -101,21 +89,6 @@ def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
     has_gold = Places.of(pairs.answer_content & pairs.answer_gold).between(begin, stop) > 0
     candidate = has_other & ~has_gold & (stop - begin <= _CANDIDATE)
     return np.bincount(np.repeat(np.arange(len(first)), number)[candidate], minlength=len(first))
-
-
-def _slashed(mentions: Mentions, answers: Chunked, references: Chunked) -> Bools:
-    """Short answers with a slash between a gold word and another word."""
-    short = mentions.short
-    is_slashed = np.zeros(len(short), bool)
-    slash = np.array(["/" in text for text in answers.texts], bool)[answers.of_row]
-    for row in np.flatnonzero(slash & short).tolist():
-        gold = references.texts[references.of_row[row]]
-        gold_words = set(_WORD.findall(gold.casefold()))
-        for left, right in pairwise(answers.texts[answers.of_row[row]].casefold().split("/")):
-            beside = _WORD.findall(left)[-2:], _WORD.findall(right)[:2]
-            shared = [gold_words.intersection(words) for words in beside]
-            is_slashed[row] |= "/" not in gold and any(shared) and any(set(words) - gold_words for words in beside)
-    return is_slashed
 
 
 def not_said(mentions: Mentions) -> Bools:
@@ -164,14 +137,16 @@ def stated_elsewhere(negated: Bools, answers: Chunked, references: Chunked, tabl
     return is_stated
 
 
-def rephrased(either: Bools, answers: Chunked, table: Table) -> Bools:
-    """Which of the pairs with alternatives only name one thing in two ways."""
+def rephrased(either: Bools, questions: Chunked, answers: Chunked, table: Table) -> Bools:
+    """Which of the pairs with alternatives only name one thing in two ways: "known as A or B"."""
     is_rephrased = np.zeros(len(either), bool)
     for row in np.flatnonzero(either).tolist():
         answer = plain(answers.texts[int(answers.of_row[row])])
         rest, n_rephrased = _REPHRASED.subn(" ", answer)
         marks = (table.marks.get(word, 0) for word in words(rest)) if n_rephrased else ()
         is_rephrased[row] = n_rephrased > 0 and not any(mark & (Mark.EITHER | Mark.CHOICE) for mark in marks)
+        asked = words(plain(questions.texts[int(questions.of_row[row])]))
+        is_rephrased[row] |= not table.term.isdisjoint(set(words(answer)).difference(asked))
     return is_rephrased
 
 
@@ -264,9 +239,3 @@ def _beyond(pairs: Match, mark: int) -> Bools:
     )
     has_mark = answer.has(mark)
     return np.asarray(has_mark & (answer.per_text(has_mark) > n_given)[answer.text])
-
-
-def is_prose(pairs: Match) -> Bools:
-    """Answers in full sentences, unlike lists of names."""
-    answer = pairs.answer
-    return np.asarray(answer.per_text(answer.has(Mark.FUNCTION)) >= _PROSE * np.diff(answer.starts))
