@@ -6,7 +6,7 @@ outweigh what is wrong with them. A cap can't be outweighed. With several gold a
 best one counts.
 
 A guard decides "wrong" only where it is right on answers that it was not made for; where it costs more right answers
-than it catches wrong ones, its cap is `NOT_SURE`. docs/offline-judge.md has the table.
+than it catches wrong ones, its cap is `threshold.NOT_SURE`. docs/offline-judge.md has the table.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, share
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.another import another_name, another_number, another_unit
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions
+from ragmeter.metrics.offline.mentions import Mentions
 from ragmeter.metrics.offline.parts import Asked, Parts, lacks_part
 from ragmeter.metrics.offline.polarity import Polarity
 from ragmeter.metrics.offline.scope import alternatives, negations, not_said, rephrased, stated_elsewhere
@@ -29,12 +30,6 @@ from ragmeter.metrics.offline.tables import Mark, Table
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
 
 NO_CAP = 1.0
-NOT_SURE = 0.8
-WRONG = 0.2
-_LONGEST = 700  # words
-_HEAP = 25  # other words, where the answer does not take up the question
-_LARGE_HEAP = 80
-_ECHO = 0.85  # of the question's content words
 
 
 @dataclass(frozen=True)
@@ -86,7 +81,7 @@ class Case:
     @cached_property
     def bare(self) -> Bools:
         """Where hardly anything is said of what was asked."""
-        return np.asarray(self.question_share < SAYS_NOTHING)
+        return np.asarray(self.question_share < threshold.SAYS_NOTHING)
 
     @cached_property
     def negated(self) -> Bools:
@@ -100,7 +95,7 @@ class Case:
         answer = pairs.answer
         has_other = answer.per_text(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked) > 0
         asks = has_other & (answer.per_text(answer.has(Mark.ASKS)) > 0)  # "Who was it? Ann or Ben."
-        beside_question = asks & mentions.all_are(mentions.question_share < SAYS_NOTHING)
+        beside_question = asks & mentions.all_are(mentions.question_share < threshold.SAYS_NOTHING)
         known = pairs.gold.per_text(pairs.exact & pairs.content | pairs.kin | pairs.rough) + pairs.acronym > 0
         either = self.alternatives[0] & (self.bare | beside_question) & mentions.short & known
         return either & ~rephrased(either, self.questions, self.answers, self.table)
@@ -120,7 +115,7 @@ class Case:
         asked = ~question.has(Mark.FUNCTION)
         question_share = share(question.per_text(pairs.question_answered & asked), question.per_text(asked))
         new = pairs.answer.per_text(pairs.answer_content & pairs.answer_gold & ~pairs.answer_asked)
-        return np.asarray((question_share >= _ECHO) & (new == 0) & self.mentions.short)
+        return np.asarray((question_share >= threshold.ECHO) & (new == 0) & self.mentions.short)
 
     @cached_property
     def n_heaped(self) -> Floats:
@@ -133,7 +128,7 @@ class Case:
     @property
     def same_polarity(self) -> Bools:
         """Where the answer says the same of yes and no, and nothing forbids to believe it."""
-        return self.polarity.same & ~self.refusal & ~self.only_question & (self.n_heaped <= _HEAP)
+        return self.polarity.same & ~self.refusal & ~self.only_question & (self.n_heaped <= threshold.HEAP)
 
 
 Features = Mapping[str, Floats]
@@ -184,54 +179,57 @@ GUARDS = {
         lambda case, _: lacks_part(case.pairs, case.parts, case.asked),
     ),
     "same polarity": Guard(
-        "the answer says the same of yes and no as the gold answer", NOT_SURE,
+        "the answer says the same of yes and no as the gold answer", threshold.NOT_SURE,
         lambda case, features: case.same_polarity & (features["recall_all"] < 1), 0.65,
     ),
     "bare refusal": Guard(
-        "the answer declines to answer, and says nothing of what was asked", WRONG,
+        "the answer declines to answer, and says nothing of what was asked", threshold.WRONG,
         lambda case, _: case.refusal & case.bare,
     ),
     "only the question": Guard(
-        "the answer says the question back, and nothing else", WRONG, lambda case, _: case.only_question
+        "the answer says the question back, and nothing else", threshold.WRONG, lambda case, _: case.only_question
     ),
     "another name": Guard(
         "another name stands in the place of one of the gold answer's", 0.45,
         lambda case, _: another_name(case.pairs, case.titles),
     ),
-    "negated": Guard("the gold words stand only beside a negation", WRONG, lambda case, _: case.negated),
+    "negated": Guard("the gold words stand only beside a negation", threshold.WRONG, lambda case, _: case.negated),
     "bare alternatives": Guard(
-        "the gold words stand only among alternatives" + _BARE, WRONG,
+        "the gold words stand only among alternatives" + _BARE, threshold.WRONG,
         lambda case, _: case.bare_alternatives,
     ),
     "bare negation": Guard(
-        "the gold words stand only where something is negated" + _BARE, WRONG,
+        "the gold words stand only where something is negated" + _BARE, threshold.WRONG,
         lambda case, _: case.negations[1] & case.bare,
     ),
     "bare and not said": Guard(
-        "the gold words are only asked about, or a 'but' follows them" + _BARE, WRONG,
+        "the gold words are only asked about, or a 'but' follows them" + _BARE, threshold.WRONG,
         lambda case, _: case.not_said & case.bare & case.mentions.short,
     ),
     "bare heap": Guard(
         f"{_HEAPED}, and little is said of what was asked", 0.45,
-        lambda case, _: (case.n_heaped > _LARGE_HEAP) & case.bare,
+        lambda case, _: (case.n_heaped > threshold.LARGE_HEAP) & case.bare,
     ),
     "long": Guard(
         "the answer is longer than any that the judge has learnt from", 0.45,
-        lambda case, _: np.diff(case.pairs.answer.starts) > _LONGEST,
+        lambda case, _: np.diff(case.pairs.answer.starts) > threshold.LONGEST_ANSWER,
     ),
-    "refusal": Guard("the answer declines to answer", NOT_SURE, lambda case, _: case.refusal),
+    "refusal": Guard("the answer declines to answer", threshold.NOT_SURE, lambda case, _: case.refusal),
     "echo": Guard(
-        "the answer says the question back, and no gold word that the question does not have", NOT_SURE,
+        "the answer says the question back, and no gold word that the question does not have", threshold.NOT_SURE,
         lambda case, _: case.echo,
     ),
     "alternatives": Guard(
-        "the gold words stand only among alternatives", NOT_SURE,
+        "the gold words stand only among alternatives", threshold.NOT_SURE,
         lambda case, _: case.alternatives[0] | (case.alternatives[1] & case.mentions.short),
     ),
     "negation": Guard(
-        "the gold words stand only where something is negated", NOT_SURE, lambda case, _: case.negations[1]
+        "the gold words stand only where something is negated", threshold.NOT_SURE, lambda case, _: case.negations[1]
     ),
-    "heap": Guard(_HEAPED, NOT_SURE, lambda case, _: (case.n_heaped > _HEAP) & (case.question_share < 0.5)),
+    "heap": Guard(
+        _HEAPED, threshold.NOT_SURE,
+        lambda case, _: (case.n_heaped > threshold.HEAP) & (case.question_share < threshold.ON_TOPIC),
+    ),
 }  # fmt: skip
 _CAPS = np.array([NO_CAP, *(guard.cap for guard in GUARDS.values())])
 _FLOORS = np.array([0.0, *(guard.floor for guard in GUARDS.values())])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 import regex
 
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.poles import DECIDES, Poles, poles
 from ragmeter.metrics.offline.statements import NAME, Clause, Statement, common, read
 from ragmeter.metrics.offline.tables import plain
@@ -29,14 +31,7 @@ _ASKS_MORE = regex.compile(
     regex.IGNORECASE,
 )
 _NEGATED_QUESTION = regex.compile(r"^([^\w]*(?:\w+(?=n['’]t )|(?=no )))(?:n['’]t|no) ", regex.IGNORECASE)
-_TAKEN_UP = 0.5  # of the question's content words: an answer with these and without a negation says yes
-_SHORT = 30  # words of an answer that is compared with the gold answer alone
 _MOST = 1500  # characters of a text that are read
-_RESTATED = 0.5  # of the gold answer's other content words, so that the same polarity means the same answer
-_AFFIRMING = 1.5  # what a shared concept that says yes or no counts beside a word of the topic
-_REWORDED = 0.05  # what it counts that the concept has different words
-_OTHER = -0.05  # what any other word counts
-_ALIKE = 0.1  # what a word that is shared with the most alike clause counts beside it
 _NONE: frozenset[int] = frozenset()
 
 
@@ -83,11 +78,16 @@ def _bits(side: Chunked, poles: Poles) -> list[int]:
 
 def _may_decide(reference: str, answer: str, poles: Poles) -> bool:
     """Whether it is worth reading the texts: words that both have are no opposites, unless two things are compared."""
-    if answer.count(" ") > _SHORT:
+    if answer.count(" ") > threshold.SHORT_STATEMENT:
         return False
-    gold = words(plain(reference))
+    gold = _words(reference)
     shared = frozenset() if not poles.words["comparisons"].isdisjoint(gold) else frozenset(gold)
-    return not poles.reach(words(plain(answer)), shared).isdisjoint(poles.reach(gold))
+    return not poles.reach(_words(answer), shared).isdisjoint(poles.reach(gold))
+
+
+@lru_cache(maxsize=4_096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(words(plain(text)))
 
 
 def _differs(question: str, reference: str, answer: str, poles: Poles) -> bool:
@@ -102,7 +102,7 @@ def _differs(question: str, reference: str, answer: str, poles: Poles) -> bool:
 def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     """1 if the answer says the same as the gold answer, -1 if it says the opposite, 0 if that is not clear."""
     is_polar = _is_polar(question, poles)
-    if not is_polar and answer.count(" ") > _SHORT:
+    if not is_polar and answer.count(" ") > threshold.SHORT_STATEMENT:
         return 0
     plain_question = _NEGATED_QUESTION.sub(r"\1 ", question)  # "Isn't it closed?" asks if it is closed
     asked = read(plain_question, poles)
@@ -122,6 +122,7 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     return _directly(asked, gold, answered, poles)
 
 
+@lru_cache(maxsize=4_096)
 def _is_polar(question: str, poles: Poles) -> bool:
     """Whether a question asks for a yes or a no."""
     if not poles.words["polar"]:
@@ -166,7 +167,7 @@ def _answer_to(
         if any(map(poles.says, statement.concepts)) or statement.negates:
             sign = min(clause.overall(poles, is_gold=is_gold) for clause in statement.main)
     elif sign > 0 and not _decides(clause, asked, poles) and clause.order[0] not in poles.words["pronouns"]:
-        sign = int(len(common(asked.content, clause.content)) >= _TAKEN_UP * len(asked.content))
+        sign = int(len(common(asked.content, clause.content)) >= threshold.TAKEN_UP * len(asked.content))
     is_only = not poles.words["only"].isdisjoint(clause.order if clause else statement.words)
     is_only &= clause is None or poles.need not in clause.concepts.keys() & asked.concepts  # "only with a ticket"
     return -1 if sign > 0 and is_only and not asked.has("only", poles) else sign
@@ -193,14 +194,19 @@ def _relation(
     relation, chosen = 0, None
     for clause in statement.clauses:
         n_topic = len(common(clause.content, topic)) + (clause.order[0] in poles.words["pronouns"])
-        of_topic = n_topic + _OTHER * len(clause.content)
+        of_topic = n_topic + threshold.OTHER_WORD * len(clause.content)
         for mate in other.clauses:
             shared, is_reworded = _shared(clause, mate, poles, without)
             n_words = len(common(clause.content, mate.content))
             if not shared and not n_words:
                 continue
             affirming = {concept for concept in shared if poles.affirms(concept)}
-            about = of_topic + _ALIKE * n_words + _AFFIRMING * bool(affirming) + _REWORDED * is_reworded
+            about = (
+                of_topic
+                + threshold.SHARED_WORD * n_words
+                + threshold.AFFIRMING * bool(affirming)
+                + threshold.REWORDED * is_reworded
+            )
             decides = bool(shared) or clause.overall(poles) < 0
             key = not (clause.is_side or mate.is_side), decides, about
             if key > best:
@@ -263,7 +269,7 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
     if relation < 0 and rest and not n_restated:
         return 0
     if relation > 0:
-        return int(n_restated >= _RESTATED * len(rest))
+        return int(n_restated >= threshold.RESTATED * len(rest))
     return relation
 
 

@@ -12,16 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 
-CREDIT = 0.8
-_YEARS = 100, 2100  # the range of years
 _CENTURIES = 21
-_COUNTED = 1e6  # below it, whole numbers count as rounded only if they end in two zeros
 _MOST_FIGURES = 12
 _MOST_NUMBERS = 100
-_ROUNDED = 0.005  # the largest relative difference of a rounded number
 
 
 @dataclass(frozen=True)
@@ -124,7 +121,7 @@ def _numbers(side: Texts, is_candidate: Bools) -> tuple[Ids, Bools]:
     places = np.flatnonzero(is_candidate & (side.marks & number_marks == Mark.NUMBER))
     places = _first(places, side)
     value = side.value[places]
-    first, last = _YEARS
+    first, last = threshold.YEARS
     return places, (value >= first) & (value <= last) & (value == np.floor(value))
 
 
@@ -150,7 +147,7 @@ def _rounded(gold_items: Ids, gold: Texts, answer_items: Ids, answer: Texts) -> 
     counts = np.diff(starts)[gold.text[gold_items]]
     gold_item, answer_item = np.repeat(gold_items, counts), answer_items[ranges(starts[gold.text[gold_items]], counts)]
     exact, rounded = gold.value[gold_item], answer.value[answer_item]
-    is_near = (np.abs(exact - rounded) <= _ROUNDED * np.abs(exact)) & (exact * rounded > 0)
+    is_near = (np.abs(exact - rounded) <= threshold.ROUNDED * np.abs(exact)) & (exact * rounded > 0)
     near = [place for place in np.flatnonzero(is_near).tolist() if _is_rounded(abs(exact[place]), abs(rounded[place]))]
     return gold_item[near], answer_item[near]
 
@@ -158,7 +155,7 @@ def _rounded(gold_items: Ids, gold: Texts, answer_items: Ids, answer: Texts) -> 
 def _is_rounded(first: float, second: float) -> bool:
     """Whether one number is the other one rounded to fewer figures. 90210 and 90211 are different numbers."""
     shorter, longer = sorted((first, second), key=_figures)
-    is_count = longer < _COUNTED and longer == int(longer) and shorter % 100 != 0
+    is_count = longer < threshold.COUNTED and longer == int(longer) and shorter % 100 != 0
     rounded = float(f"{longer:.{_figures(shorter)}g}")
     return _figures(shorter) < _figures(longer) and not is_count and math.isclose(rounded, shorter, rel_tol=1e-12)
 

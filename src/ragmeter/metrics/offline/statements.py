@@ -10,6 +10,7 @@ from itertools import pairwise
 import regex
 
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.poles import Poles
 from ragmeter.metrics.offline.tables import plain
 
@@ -17,7 +18,6 @@ _STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
 _LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")
 _FREE = regex.compile(r"(\w+)-free\b")
 NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
-_SAME_BEGINNING = 5  # letters of two words that count as forms of one word
 CONTRAST = "…"  # stands for a "however" between commas
 
 
@@ -83,8 +83,8 @@ class Statement:
 
 def common(first: Iterable[str], second: frozenset[str]) -> list[str]:
     """The words of `first` that `second` has, in any form."""
-    beginnings = {word[:_SAME_BEGINNING] for word in second}
-    return [word for word in first if word in second or word[:_SAME_BEGINNING] in beginnings]
+    beginnings = {word[: threshold.SAME_BEGINNING] for word in second}
+    return [word for word in first if word in second or word[: threshold.SAME_BEGINNING] in beginnings]
 
 
 @lru_cache(maxsize=4_096)
