@@ -15,6 +15,7 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import regex
 
 from ragmeter.metrics.normalize import words
@@ -48,32 +49,35 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     known = poles(language)
     if known is None:
         return polarity
-    gold_bits = _bits(references, known)
-    rows = np.flatnonzero(np.array([bits != 0 for bits in gold_bits], bool)[references.of_row])
-    candidates = answers.rows(rows)
-    answer_bits = _bits(candidates, known)
-    for row, text in zip(rows.tolist(), candidates.of_row.tolist(), strict=True):
-        gold = int(references.of_row[row])
-        question, reference = (side.texts[side.of_row[row]][:_MOST] for side in (questions, references))
-        answer = candidates.texts[text][:_MOST]
-        decides = gold_bits[gold] & DECIDES or _is_polar(question, known)
-        if not decides and not (gold_bits[gold] & answer_bits[text] and _may_decide(reference, answer, known)):
-            continue
-        relation = compare(question, reference, answer, known)
-        polarity.opposite[row] = relation < 0
-        polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known)
+    of_gold = _bits(references, known)
+    is_polar = np.array([_is_polar(text, known) for text in questions.texts], bool)[questions.of_row]
+    is_short = (np.diff(answers.starts) <= threshold.SHORT_STATEMENT + 1)[answers.of_row]
+    has_bits = np.asarray(of_gold.any(axis=1))[references.of_row]
+    rows = np.flatnonzero(has_bits & (is_polar | is_short))
+    gold_bits, candidates = of_gold[references.of_row[rows]], answers.rows(rows)
+    decides = (gold_bits[:, 0] & DECIDES > 0) | is_polar[rows]
+    shares = (gold_bits & _bits(candidates, known)[candidates.of_row]).any(axis=1)
+    for place in np.flatnonzero(decides | shares).tolist():
+        row = rows[place]
+        question, reference, answer = (
+            side.texts[side.of_row[row]][:_MOST] for side in (questions, references, answers)
+        )
+        if decides[place] or _may_decide(reference, answer, known):
+            relation = compare(question, reference, answer, known)
+            polarity.opposite[row] = relation < 0
+            polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known)
     return polarity
 
 
-def _bits(side: Chunked, poles: Poles) -> list[int]:
-    """For each text whether it decides, and the concepts that it may have, as bits of its chunks."""
-    of_chunk = [poles.chunks[chunk] for chunk in side.distinct]
-    deciding = np.array([bits != 0 for bits in of_chunk], bool)[side.chunk_ids]
-    text_of_chunk = np.repeat(np.arange(len(side.texts)), np.diff(side.starts))
-    bits = [0] * len(side.texts)
-    for text, chunk in zip(text_of_chunk[deciding].tolist(), side.chunk_ids[deciding].tolist(), strict=True):
-        bits[text] |= of_chunk[chunk]
-    return bits
+def _bits(side: Chunked, poles: Poles) -> npt.NDArray[np.uint64]:
+    """A line of bits for each text: whether it decides, and the concepts that it may have, of all its chunks."""
+    packed = b"".join(map(poles.chunks.__getitem__, side.distinct))
+    of_chunk = np.frombuffer(packed, "<u8").reshape(len(side.distinct), poles.chunks.width // 8)
+    of_text = np.zeros((len(side.texts), of_chunk.shape[1]), np.uint64)
+    filled = np.flatnonzero(np.diff(side.starts))
+    if len(filled):
+        of_text[filled] = np.bitwise_or.reduceat(of_chunk[side.chunk_ids], side.starts[filled], axis=0)
+    return of_text
 
 
 def _may_decide(reference: str, answer: str, poles: Poles) -> bool:

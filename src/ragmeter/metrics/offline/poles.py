@@ -42,7 +42,7 @@ class Poles:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concepts", _Concepts(self))
-        object.__setattr__(self, "chunks", _Chunks(self.concepts))
+        object.__setattr__(self, "chunks", _Chunks(self.concepts, max(map(max, self.ends.values()))))
 
     def reach(self, order: Sequence[str], without: frozenset[str] = frozenset()) -> set[int]:
         """The concepts that these words may have, alone or in a phrase; some words count in a phrase only."""
@@ -165,14 +165,17 @@ class _Concepts(dict[str, Word]):
         return self.setdefault(word, Word(ends, self._phrases.get(poles.roots[word], {}), decides))
 
 
-class _Chunks(dict[str, int]):
+class _Chunks(dict[str, bytes]):
     """For each chunk of a text that was asked for, as bits: whether it decides, and the concepts that it may have."""
 
-    def __init__(self, concepts: _Concepts) -> None:
+    def __init__(self, concepts: _Concepts, n_concepts: int) -> None:
         super().__init__()
         self._concepts = concepts
+        self.width = 8 * (n_concepts // 64 + 1)  # bytes
 
-    def __missing__(self, chunk: str) -> int:
+    def __missing__(self, chunk: str) -> bytes:
+        if chunk.isdecimal():  # many, and each is rare
+            return bytes(self.width)
         if len(self) > _MOST_CHUNKS:
             self.clear()
         bits = 0
@@ -180,7 +183,7 @@ class _Chunks(dict[str, int]):
             bits |= DECIDES * entry.decides
             for concept in chain(entry.ends, *entry.phrases.values()):
                 bits |= DECIDES << concept
-        return self.setdefault(chunk, bits)
+        return self.setdefault(chunk, bits.to_bytes(self.width, "little"))
 
 
 def _base(word: str) -> str:
