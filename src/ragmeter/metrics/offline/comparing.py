@@ -87,11 +87,11 @@ def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Asked]:
     """The kind of each question, as an index of QUESTIONS, and what else it asks for."""
     split, table = [words(plain(text)) for text in questions.texts], vocab.table
     kinds = np.array([QUESTIONS.index(table.kind_of_question(asked)) for asked in split], np.int64)[questions.of_row]
-    several, winner = (
+    several, term, winner = (
         np.array([asks(asked) for asked in split], bool)[questions.of_row]
-        for asks in (table.asks_for_several, table.asks_for_winner)
+        for asks in (table.asks_for_several, lambda asked: not table.term.isdisjoint(asked), table.asks_for_winner)
     )
-    return kinds, Asked(kinds == QUESTIONS.index("where"), several, winner)
+    return kinds, Asked(kinds == QUESTIONS.index("where"), several, term, winner)
 
 
 def refusals(answers: Texts, split: Chunked, language: str) -> Bools:

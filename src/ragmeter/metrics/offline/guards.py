@@ -93,12 +93,17 @@ class Case:
         """Where a brief answer has the gold words only among alternatives, and they are not two names of one thing."""
         pairs, mentions = self.pairs, self.mentions
         answer = pairs.answer
-        has_other = answer.per_text(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked) > 0
+        other = pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked
+        has_other = answer.per_text(other) > 0
         asks = has_other & (answer.per_text(answer.has(Mark.ASKS)) > 0)  # "Who was it? Ann or Ben."
         beside_question = asks & mentions.all_are(mentions.question_share < threshold.SAYS_NOTHING)
-        known = pairs.gold.per_text(pairs.exact & pairs.content | pairs.kin | pairs.rough) + pairs.acronym > 0
-        either = self.alternatives[0] & (self.bare | beside_question) & mentions.short & known
-        return either & ~rephrased(either, self.questions, self.answers, self.table)
+        is_named_twice = self.asked.term & (answer.per_text(other & answer.has(Mark.CAPITAL | Mark.NUMBER)) == 0)
+        is_named_twice &= (answer.per_text(answer.has(Mark.EITHER)) == 1) & (
+            answer.per_text(other) <= threshold.SECOND_NAME
+        )
+        is_brief = answer.per_text(~pairs.answer_gold) <= threshold.BRIEF_ANSWER
+        either = self.alternatives[0] & (self.bare | beside_question) & is_brief & ~is_named_twice
+        return np.asarray(either & ~rephrased(either, self.questions, self.answers, self.table))
 
     @property
     def only_question(self) -> Bools:

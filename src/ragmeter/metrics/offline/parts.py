@@ -38,10 +38,11 @@ class Parts(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Whether the questions ask for a place, for more than one thing, or who won."""
+    """Whether the questions ask for a place, for more than one thing, what something is called, or who won."""
 
     place: Bools
     several: Bools
+    term: Bools
     winner: Bools
 
 

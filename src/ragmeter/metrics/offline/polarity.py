@@ -112,7 +112,7 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     asked = read(plain_question, poles)
     gold, answered = (_completed(read(text, poles), asked) for text in (reference, answer))
     choice = asked.both_ends(poles)
-    if is_polar and not choice:
+    if is_polar and not choice and (gold.lead or gold.negates or not asked.has("or", poles)):
         if plain_question != question:  # to which "yes" and "no" say little
             gold, answered = (replace(text, lead=0) if text.content else text for text in (gold, answered))
         signs = _answer_to(asked, gold, asked.content, poles, is_gold=True)

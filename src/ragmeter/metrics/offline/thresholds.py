@@ -15,6 +15,8 @@ ECHO = 0.85  # of the question's content words
 GAP = 3  # places between gold words of the same mention
 MENTION = 0.6  # the size of a mention, as a share of the longest one's words
 SAYS_NOTHING = 0.3  # of the question's words: below it, a sentence does not address the question
+BRIEF_ANSWER = 26  # words beside the gold ones, where an "or" decides
+SECOND_NAME = 2  # other words: a second name of one thing, where the question asks what it is called
 SHORT_ANSWER = 45  # words beside the gold ones; longer answers have lists for other reasons
 
 # How far negations, alternatives and denials reach.
