@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -115,13 +114,12 @@ def photograph(address: str, target: Path, width: int, height: int) -> None:
     """A page as it is seen on a screen of this size."""
     from playwright.sync_api import sync_playwright
 
-    from ragmeter.targets.browser import QUIET
+    from ragmeter.targets.browser import QUIET, installed
 
     with sync_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path)
         root = hasattr(os, "geteuid") and os.geteuid() == 0
         browser = playwright.chromium.launch(
-            executable_path=None if own.is_file() else shutil.which("chromium") or shutil.which("google-chrome"),
+            executable_path=installed(playwright),
             args=[*QUIET, *(["--no-sandbox"] if root else [])],
         )
         page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")

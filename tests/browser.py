@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,12 +26,13 @@ def missing() -> str:
 
 @cache
 def _executable() -> str | None:
-    """Playwright's own Chromium, or one that is on the machine."""
+    """The browser that the driver would take."""
     from playwright.sync_api import sync_playwright
 
+    from ragmeter.targets.browser import installed
+
     with sync_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path)
-    return str(own) if own.is_file() else shutil.which("chromium") or shutil.which("google-chrome")
+        return installed(playwright)
 
 
 @contextmanager

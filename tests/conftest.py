@@ -20,6 +20,7 @@ from ragmeter import definition, registry
 from ragmeter.targets.browser import launch
 from tests.browser import chromium_server, served
 from tests.command import PATIENCE, call
+from tests.driver import Driver
 
 DATA = Path(__file__).parent / "data"
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -143,9 +144,16 @@ def browser_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def shared_driver() -> Iterator[Driver]:
+    """One driver of Playwright for all tests."""
+    with Driver.started() as driver:
+        yield driver
+
+
 @pytest.fixture
-def shared_browser(browser_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have web targets use the tests' browser, where a call does not ask for another one."""
+def shared_browser(browser_address: str, shared_driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have web targets use the tests' driver and browser, where a call does not ask for another browser."""
 
     async def connect(playwright: Any, path: str | None, *, headed: bool, own_origin: bool) -> Any:
         if path is not None or headed:
@@ -153,3 +161,5 @@ def shared_browser(browser_address: str, monkeypatch: pytest.MonkeyPatch) -> Non
         return await playwright.chromium.connect(browser_address)
 
     monkeypatch.setattr("ragmeter.targets.web.launch", connect)
+    monkeypatch.setattr("ragmeter.targets.web.start_playwright", shared_driver.playwright)
+    monkeypatch.setattr("ragmeter.effects.loop.asyncio.run", shared_driver.run)

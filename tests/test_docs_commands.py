@@ -6,6 +6,7 @@ The tutorials, the tour and the page for those who come from other tools are fol
 
 from __future__ import annotations
 
+import _thread
 import json
 import re
 import shlex
@@ -13,33 +14,36 @@ import shutil
 import sys
 import types
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from urllib.request import HTTPCookieProcessor, build_opener
 
+import distributed
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ragmeter import evaluate
 from ragmeter.cli.options import Parser
+from ragmeter.io.locations import location
 from ragmeter.judges.probes import PROBES
 from ragmeter.registry import get_all
 from tests.embedders.helpers import write_folder
 from tests.judge_server import Action, JudgeServer, completion, texts
 from tests.pages import BLOCK, ROOT, run_command, run_python, shell_lines
 from tests.show.test_exports import Client
+from tests.store import bucket
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 #: Pages that other tests follow.
 FOLLOWED = {"coming-from", "formats", "tour", "web"}
 #: What can't be run here, each with the reason; its options and metrics are looked at all the same.
 NOT_RUN = {
-    "ragmeter app": "serves until Ctrl-C; tests/app asks its pages",
-    "--engine": "starts processes, or needs a cluster and a store; tests/engine does",
-    "intfloat/multilingual-e5-base": "a model to be downloaded; a slow test has one",
-    "offline-judge": "needs 50 labels that show a gain; tests/analysis/people has them",
     "import ray": "tests/engine/test_other_engines.py runs it, slowly",
-    "pyspark.sql": "tests/engine/test_other_engines.py runs it, slowly",
-    "import duckdb": "tests/engine/test_other_engines.py runs it, slowly",
+    "pyspark.sql": "tests/engine/test_other_engines.py runs it, slowly; needs Java",
 }
 #: What a page writes, and what stands for it here.
 STANDS_FOR = {
@@ -52,7 +56,10 @@ STANDS_FOR = {
 }
 OLDER = ("before", "main", "baseline", "a")
 NEWER = ("after", "new", "candidate", "b", "kept", "mine", "nightly", "my-run", "RUN")
-QIDS = ("QID", *(f"q{number}" for number in range(1, 25)))
+QIDS = ("QID", *(f"q{number}" for number in range(1, 60)))
+#: How many answers are right, before and after.
+RIGHT = (46, 56)
+MODEL, COMMIT = "intfloat/multilingual-e5-base", "0" * 40
 RAG = """
 def pipeline(question):
     return {"answer": "It is Paris.", "retrieved": ["d1"], "latency_ms": 5}
@@ -93,7 +100,7 @@ def write(path: Path, records: list[dict[str, Any]]) -> None:
 def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files, the runs and the package that the pages speak of."""
     folder = tmp_path_factory.mktemp("pages")
-    before, after = rows(right=19), rows(right=23)
+    before, after = (rows(right=right) for right in RIGHT)
     gold = [{key: row[key] for key in ("qid", "question", "reference", "relevant", "domain")} for row in after]
     answers = [{key: row[key] for key in row if key not in gold[0] or key == "qid"} for row in after]
     for name in ("answers.jsonl", "results.jsonl", "eval/answers.jsonl"):
@@ -109,11 +116,17 @@ def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]  # fmt: skip
     for name in ("turns.jsonl", "turn_data.jsonl"):
         write(folder / name, turns)
-    labels = "".join(f"{row['qid']},{'correct' if n < 20 else 'wrong'}\n" for n, row in enumerate(after))
+    labels = "".join(f"{row['qid']},{'correct' if n < 30 else 'wrong'}\n" for n, row in enumerate(after))
     (folder / "labels.csv").write_text("qid,label\n" + labels, encoding="utf-8")
     (folder / "mypkg").mkdir()
     (folder / "mypkg" / "rag.py").write_text(RAG, encoding="utf-8")
     write_folder(folder / "FOLDER")
+    model = folder / "hub" / f"models--{MODEL.replace('/', '--')}"  # as the hub's library keeps what it has fetched
+    shutil.copytree(folder / "FOLDER", model / "snapshots" / COMMIT)
+    (model / "refs").mkdir()
+    (model / "refs" / "main").write_text(COMMIT, encoding="utf-8")
+    (folder / "answers").mkdir()
+    pq.write_table(pa.Table.from_pylist(after), folder / "answers" / "0.parquet")
     metrics = "token_f1,ndcg@10,offline_correct,token_recall,faithfulness[judge=offline]"
     for answered, (first, *others) in ((before, OLDER), (after, NEWER)):
         evaluate(answered, metrics=metrics, run=first, output_dir=folder / "runs")
@@ -156,9 +169,36 @@ def place(laid_out: Path, server: JudgeServer, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setitem(sys.modules, "mlflow", types.SimpleNamespace(MlflowClient=Client))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("webbrowser.open", look_and_leave)
     for name, value in (("OPENAI_BASE_URL", server.url), ("OPENAI_API_KEY", "none"), ("AZURE_KEY", "none")):
         monkeypatch.setenv(name, value)
     return tmp_path
+
+
+def look_and_leave(address: str) -> None:
+    """What a user does with the app: opens its page, and presses Ctrl-C."""
+
+    def visit() -> None:
+        try:
+            with build_opener(HTTPCookieProcessor()).open(address) as reply:
+                assert b"<h1" in reply.read()
+        finally:
+            _thread.interrupt_main()
+
+    Thread(target=visit).start()  # pytest makes an error of a thread a warning, and a warning is an error here
+
+
+@pytest.fixture
+def cluster(laid_out: Path, s3_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A scheduler with a worker, and a bucket with answers. Workers are threads, which start at once."""
+    in_threads = partial(distributed.LocalCluster, processes=False, dashboard_address=":0")
+    monkeypatch.setattr(distributed, "LocalCluster", lambda **settings: in_threads(**settings | {"processes": False}))
+    with bucket(s3_environment, "bucket") as address, in_threads(n_workers=1, protocol="tcp://") as workers:
+        for file in (laid_out / "answers").iterdir():
+            location(f"{address}/answers/{file.name}").write_bytes(file.read_bytes())
+        monkeypatch.setitem(STANDS_FOR, "tcp://scheduler:8786", workers.scheduler_address)
+        yield
 
 
 def reason_not_to_run(text: str) -> str | None:
@@ -181,7 +221,11 @@ def is_run(page: Path) -> bool:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if is_run(page)], ids=lambda page: page.stem)
 @pytest.mark.filterwarnings("ignore::ragmeter.errors.RagmeterWarning")
-def test_a_page_s_commands_and_snippets_run(page: Path, place: Path, server: JudgeServer) -> None:
+def test_a_page_s_commands_and_snippets_run(
+    page: Path, place: Path, server: JudgeServer, request: pytest.FixtureRequest
+) -> None:
+    if page.stem == "scale":
+        request.getfixturevalue("cluster")
     names: dict[str, Any] = {}
     for kind, title, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         assert kind in ("sh", "python", "text", "toml", "yaml"), f"a block of {kind or 'no kind'} that nobody runs"

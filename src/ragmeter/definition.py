@@ -242,7 +242,7 @@ class Metric:
             names = tuple(name for name in names if name not in self.may_lack)
         if len(columns) != len(names):
             raise TypeError(f"{self.name} takes {len(self.needs)} columns: {', '.join(self.needs)}")
-        table: dict[str, list[Any]] = {}
+        table: dict[str, Sequence[Any]] = {}
         for name, column in zip(names, columns, strict=True):
             if isinstance(column, str):
                 raise TypeError(f"{self.name} scores whole columns: give {name} as a list of texts")

@@ -24,17 +24,17 @@ def by_caller(command_line: str, python: str) -> str:
     return f"{_BEGIN}{_MARKS.sub('', command_line)}{_MIDDLE}{_MARKS.sub('', python)}{_END}"
 
 
-def parameter(name: str) -> str:
-    """A parameter as the subject of a sentence: `--max-failed`, or `max_failed`."""
-    return by_caller(_flag(name), name)
+def parameter(name: str, *, of: str = "") -> str:
+    """A parameter as the subject of a sentence: `--max-failed`, or `max_failed`; of the judge, `--judge-retries`."""
+    return by_caller(_flag(name, of), name)
 
 
-def option(name: str, value: Any = ...) -> str:
+def option(name: str, value: Any = ..., *, of: str = "") -> str:
     """A parameter with a value, if one is given: `--cluster none`, or `cluster=None`."""
     if value is ...:
-        return by_caller(_flag(name), f"{name}=...")
+        return by_caller(_flag(name, of), f"{name}=...")
     literal = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-    return by_caller(f"{_flag(name)} {'none' if value is None else value}", f"{name}={literal}")
+    return by_caller(f"{_flag(name, of)} {'none' if value is None else value}", f"{name}={literal}")
 
 
 def install_command(extra: str) -> str:
@@ -72,5 +72,5 @@ def for_python(text: str) -> str:
     return _SPELLINGS.sub(r"\2", text)
 
 
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+def _flag(name: str, of: str) -> str:
+    return "--" + f"{of}_{name}".strip("_").replace("_", "-")

@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.passages import graded_documents, passage_texts
+from ragmeter.text_columns import ListsOfOne
 
 Scores = npt.NDArray[np.float64]
-Column = list[Any]
+Column = Sequence[Any]
 #: For each metric its scores, and for each row `scored` or the cause why it has no score.
 ScoreColumns = dict[str, tuple[Scores, list[str]]]
 
@@ -94,14 +95,13 @@ class Batch:
 
     `lines` has the line of each row in its file, if there is one; `file` is that file, where a source has several;
     `causes` why a whole row has failed, if any has.
-    `plain`: every cell is a text that can be written without a check. `embedded` has the columns of vectors that the
-    engine has filled; they are not part of the run's table. `numbers` are columns of numbers besides NUMBER_COLUMNS.
+    `embedded` has the columns of vectors that the engine has filled; they are not part of the run's table. `numbers`
+    are columns of numbers besides NUMBER_COLUMNS.
     """
 
-    columns: dict[str, Column]
+    columns: Mapping[str, Column]
     lines: Sequence[int] = field(default_factory=tuple)
     causes: Sequence[str | None] = field(default_factory=tuple)
-    plain: bool = False
     embedded: Mapping[EmbeddedKey, Embeddings] = field(default_factory=dict)
     numbers: Collection[str] = ()
     file: str = ""
@@ -163,7 +163,7 @@ def outcomes(
         if column is None:
             return [f"no_{name}"] * rows
         if name in _EMPTY_IS_MISSING:
-            if not all(column):
+            if not isinstance(column, ListsOfOne) and not all(column):
                 row_outcomes = [
                     outcome if value else f"no_{name}" for value, outcome in zip(column, row_outcomes, strict=True)
                 ]
@@ -208,6 +208,9 @@ class Block:
         return cls({name: list(compress(columns.get(name, empty), keep)) for name in needs})
 
     def _pair(self, references: Sequence[Sequence[str]]) -> None:
+        if isinstance(references, ListsOfOne):
+            self.columns["reference"] = references.texts
+            return
         counts = np.fromiter(map(len, references), np.int64, self.rows)
         self.columns["reference"] = list(chain.from_iterable(references))
         if self.rows and counts.max() > 1:

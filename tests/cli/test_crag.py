@@ -257,7 +257,7 @@ def test_a_budget(ragmeter: Run, tmp_path: Path) -> None:
         assert server.count == before  # what was too much then is too much now
         refused = ragmeter("crag", *evaluate(server, "--budget", "1"))
         assert refused.returncode == 2
-        assert "--prices" in refused.stderr
+        assert "--judge-prices" in refused.stderr
 
 
 def test_the_flip_rate(ragmeter: Run, tmp_path: Path) -> None:
@@ -477,7 +477,10 @@ def test_generate_with_failures(ragmeter: Run, tmp_path: Path) -> None:
         (["judge"], "ragmeter crag generate"),
         (["evaluate"], "--turns"),
         (["evaluate", "--turns", "no.jsonl", "--output-dir", "o", "--judge-model", "none"], "there is no such file"),
-        (["evaluate", "--turns", "t.jsonl", "--output-dir", "o", "--workers", "0"], "--workers must be at least 1"),
+        (
+            ["evaluate", "--turns", "t.jsonl", "--output-dir", "o", "--workers", "0"],
+            "--judge-workers must be at least 1",
+        ),
         (["evaluate", "--turns", "t.jsonl", "--output-dir", "o", "--max-unscored", "5"], "between 0 and 1"),
         (
             ["generate", "--dataset", "no.jsonl", "--agent", "nothing:Agent", "--output", "t.jsonl"],

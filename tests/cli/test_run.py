@@ -90,6 +90,24 @@ def test_one_of_them_alone_and_as_json(ragmeter: Run, folder: Path) -> None:
     assert (done.returncode, "did you mean b?" in done.stderr) == (2, True)
 
 
+def test_the_first_questions_of_each_system(ragmeter: Run, folder: Path) -> None:
+    write(folder, TWO + '[systems.file]\nresults = "qa.jsonl"\ncolumn = { answer = "question" }\n')
+    systems = json.loads(ragmeter("run", "--limit", "2", "--json").stdout)["systems"]
+    assert list(systems) == ["a-first-2", "b-top_k=1-first-2", "b-top_k=2-first-2", "file"]
+    assert [system["limit"] for system in systems.values()] == [{"asked": 2, "of": 3}] * 3 + [None]
+    assert asked(folder) == ["plain"] * 2 + ["m 1"] * 2 + ["m 2"] * 2
+    assert "only the first 2 questions were asked, of 3" in ragmeter("summary", "a-first-2").stdout
+    assert "first 2" in ragmeter("runs").stdout
+    assert "only the first 2 questions" in ragmeter("gate", "a-first-2", "--fail-under", "token_f1=0").stdout
+    ragmeter("report", "a-first-2", "--markdown", "page.md")
+    assert "**a-first-2**: only the first 2 questions were asked, of 3" in (folder / "page.md").read_text()
+    write(folder, TWO.replace("[data]", "limit = 1\n[data]"))
+    done = ragmeter("run", "--only", "b-top_k=2")
+    assert "b-top_k=2-first-1: only the first question was asked, of 3" in done.stdout
+    write(folder, TOML + '[systems.file]\nresults = "qa.jsonl"\n')
+    assert "--limit has no effect: no system is asked" in ragmeter("run", "--limit", "2").stderr
+
+
 def test_the_same_command_goes_on_after_a_failure(ragmeter: Run, folder: Path) -> None:
     write(folder, TOML + '[systems.a]\ntarget = "rag:plain"\n[systems.b]\ntarget = "later:ask"\n')
     assert ragmeter("run").returncode == 2
@@ -198,6 +216,10 @@ def test_settings_stand_in_any_text(folder: Path) -> None:
     system = """
 [settings]
 top_k = [1, 2]
+[systems.model]
+target = "{model}"
+settings = { model = ["openai:small", "openai:large"], top_k = 1 }
+metrics = ["ndcg@{top_k}"]
 [systems.http]
 target = "http://localhost/{top_k}"
 output = "{run}.json"
@@ -205,7 +227,8 @@ header = { "X-K" = "{top_k}" }
 request = { q = "{question}", k = "{top_k}" }
 """
     project = read_project(write(folder, TOML + system))
-    first, second = project.plans
+    *models, first, second = project.plans
+    assert [plan.run for plan in models] == ["model-model=openai_small", "model-model=openai_large"]  # a folder's name
     assert second.run == "http-top_k=2"
     assert "--target=http://localhost/1" in first.arguments
     assert "--output=http-top_k=2.json" in second.arguments
@@ -270,6 +293,27 @@ def test_init_takes_an_answer_alone_for_the_gold_one(ragmeter: Run, folder: Path
     document = tomllib.loads((folder / "ragmeter.toml").read_text())
     assert document["data"] == {"dataset": "data.jsonl"}
     assert document["metrics"] == ["token_f1", "offline_correct", "ndcg@10", "recall@5"]
+
+
+def test_init_of_a_file_of_another_form(ragmeter: Run, folder: Path) -> None:
+    """Its hints name options that it has, and `run` reads the file in the same way."""
+    (folder / "data.csv").write_bytes("question;reference\nq?;Pérez\n".encode("latin-1"))
+    target = ["--target", "rag:plain"]
+    assert "add --delimiter ';'" in ragmeter("init", "data.csv", *target, "--encoding", "latin-1").stderr
+    assert "--encoding latin-1" in ragmeter("init", "data.csv", *target).stderr
+    done = ragmeter("init", "data.csv", *target, "--encoding", "latin-1", "--delimiter", ";")
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads((folder / "ragmeter.toml").read_text())["data"]["delimiter"] == ";"
+    done = ragmeter("run")
+    assert done.returncode == 0, done.stderr
+
+
+def test_init_of_one_of_several_lists(ragmeter: Run, folder: Path) -> None:
+    row = {"question": "q", "answer": "a", "reference": "b"}
+    (folder / "data.json").write_text(json.dumps({"train": [row], "test": [row, row]}))
+    assert "--split train" in ragmeter("init", "data.json").stderr
+    assert ragmeter("init", "data.json", "--split", "test").returncode == 0
+    assert json.loads(ragmeter("run", "--json").stdout)["systems"]["first"]["metrics"]["token_f1"]["n_total"] == 2
 
 
 def test_init_without_anything_to_score(ragmeter: Run, folder: Path) -> None:

@@ -130,9 +130,14 @@ def test_a_scorer_that_fails_leaves_the_cell_and_the_average_empty(ragmeter: Run
 
 
 def test_columns_of_other_names(ragmeter: Run, tmp_path: Path, site: str) -> None:
-    (tmp_path / "queries.csv").write_text("frage,antwort\nx,Answer to x: it is so.\n")
-    done = ragmeter(*command(f"{site}/plain", "--column", "question=frage", "--column", "reference=antwort"))
+    """And a limit, so that the second row is not asked."""
+    (tmp_path / "queries.csv").write_text("frage,antwort\nx,Answer to x: it is so.\ny,z\n")
+    columns = ["--column", "question=frage", "--column", "reference=antwort"]
+    done = ragmeter(*command(f"{site}/plain", *columns, "--limit", "1"))
     assert done.returncode == 0, done.stderr
+    assert "only the first question was asked, of 2" in done.stdout
+    assert len(results(tmp_path)) == 1
+    assert (tmp_path / "runs" / "web-queries-first-1").is_dir()
     assert list(results(tmp_path)[0]) == ["frage", "antwort", *HEADER[2:]]
     assert results(tmp_path)[0]["exact_match"] == "1.0"
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from onnx import TensorProto
 
+from ragmeter.embedders import onnx
 from ragmeter.embedders.cache import Cache
 from ragmeter.embedders.folder import ModelFolder
 from ragmeter.embedders.onnx import OnnxModel
@@ -67,6 +70,22 @@ def test_lower_case_where_the_model_says_so(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "m")
     (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 8, "do_lower_case": True}))
     np.testing.assert_allclose(model(folder).embed(["A CAT"])[0], expected(["a cat"]), atol=1e-6)
+
+
+def test_each_core_has_a_batch_of_its_own(plain_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx, "available_cores", lambda: 3)
+    side_by_side, sizes = threading.Barrier(3, timeout=60), []
+
+    def run_with_the_others(of: OnnxModel, ids: list[list[int]], lengths: Any) -> Any:
+        sizes.append(len(ids))
+        side_by_side.wait()
+        return run(of, ids, lengths)
+
+    run = OnnxModel._run
+    monkeypatch.setattr(OnnxModel, "_run", run_with_the_others)
+    many = texts()[:7]
+    np.testing.assert_allclose(model(plain_folder).embed(many)[0], expected(many, longest=64), atol=1e-5)
+    assert sorted(sizes) == [1, 3, 3]
 
 
 def test_no_texts(plain_folder: Path) -> None:

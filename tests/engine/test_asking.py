@@ -13,6 +13,7 @@ import pytest
 
 import ragmeter
 from ragmeter.errors import EndpointError, RagmeterError, UsageError
+from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.targets.opening import open_target
 from tests.judge_server import Action, JudgeServer, completion
 
@@ -173,6 +174,36 @@ def test_the_earlier_run_stays_until_the_new_one_is_complete() -> None:
     with pytest.raises(EndpointError):
         ask("http://127.0.0.1:9/", run="r", retries=0)
     assert answers(first) == ["London"] * 3
+
+
+def test_a_limited_run_says_so_and_replaces_no_whole_one(capsys: pytest.CaptureFixture[str]) -> None:
+    system = Interrupts()
+    limited = ask(system.run, limit=2)
+    assert system.asked == ["q0", "q1"]
+    assert limited.manifest["limit"] == limited.summary["limit"] == {"asked": 2, "of": 3}
+    assert limited.folder.name.endswith("-first-2")
+    assert limit_lines(limited.manifest) == ["only the first 2 questions were asked, of 3"]
+    whole = ask(system.run, run="r", limit=3)
+    assert "limit" not in whole.manifest
+    for resume in (False, True):
+        with pytest.raises(UsageError, match="r exists already, and has the answers to all questions"):
+            ask(system.run, run="r", limit=1, resume=resume)
+    assert ask(system.run, run="r", limit=1, replace=True).rows.num_rows == 1
+    again = ask(system.run, run="r", resume=True)
+    assert ("limit" in again.manifest, again.rows.num_rows) == (False, 3)
+    assert "1 of 3 answers are from" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_of_nothing_is_refused(limit: int) -> None:
+    with pytest.raises(UsageError, match="limit must be at least 1"):
+        ask(Sys("Paris").run, limit=limit)
+
+
+def test_a_limit_counts_questions_and_not_their_repeats() -> None:
+    done = ask(Sys("Paris").run, limit=2, repeats=2)
+    assert done.rows["qid"].to_pylist() == ["1", "2", "1", "2"]
+    assert done.manifest["limit"] == {"asked": 2, "of": 3}
 
 
 def test_keywords_that_are_unknown_are_refused() -> None:

@@ -64,13 +64,13 @@ def files(evaluation: Evaluation) -> dict[str, bytes]:
 
 
 def worker_processes() -> list[int]:
-    """The processes that this one, or one of its children, has started to work for it."""
+    """The processes that this one, or one of its children, has started to work for it, and the one that forks them."""
     import psutil
 
     pids = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            if "spawn_main" in " ".join(process.cmdline()):
+            if re.search(r"spawn_main|multiprocessing\.forkserver", " ".join(process.cmdline())):
                 pids.append(process.pid)
     return pids
 

@@ -30,7 +30,7 @@ def batches(draw: st.DrawFn) -> Batch:
     columns |= {name: column(TEXTS) for name in own}
     lines = draw(st.just(()) | st.lists(st.integers(1, 2**40), min_size=rows, max_size=rows))
     causes = draw(st.just(()) | st.lists(TEXTS, min_size=rows, max_size=rows))
-    return Batch(columns, lines, causes, draw(st.booleans()))
+    return Batch(columns, lines, causes)
 
 
 @given(batches())
@@ -39,7 +39,6 @@ def test_a_batch_there_and_back(batch: Batch) -> None:
     assert arrived.columns == batch.columns
     assert list(arrived.columns) == list(batch.columns)
     assert (list(arrived.lines), list(arrived.causes)) == (list(batch.lines), list(batch.causes))
-    assert arrived.plain == batch.plain
     assert arrived.embedded == {}
 
 

@@ -31,9 +31,18 @@ def test_an_interrupted_run_keeps_its_number(tmp_path: Path) -> None:
 def test_dates_and_plain_names(tmp_path: Path) -> None:
     assert re.fullmatch(r"main-\d{4}-\d\d-\d\d", run_name("main-{date}", tmp_path))
     assert re.fullmatch(r"main-\d{6}", run_name("main-{time}", tmp_path))
-    assert run_name("plain.*", tmp_path) == "plain.*"
+    assert run_name("plain.+", tmp_path) == "plain.+"
     assert run_name(plain_name("file{x}"), tmp_path) == "file_x_"
     assert plain_name(".latest_test_run") == "latest_test_run"
+
+
+@pytest.mark.parametrize("name", ["a:b", "a*", "model=<x>", 'a"b', "a|b", "why?"])
+def test_what_is_no_folder_on_windows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.io.names._WINDOWS", False)
+    assert run_name(name, tmp_path) == name
+    monkeypatch.setattr("ragmeter.io.names._WINDOWS", True)
+    with pytest.raises(UsageError, match="can't be a folder on Windows"):
+        run_name(name, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "a\0b", "x-{}", "x-{m}", "{n!r}", "{n.__class__}"])

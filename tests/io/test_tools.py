@@ -111,7 +111,19 @@ FILES: dict[str, tuple[Any, str]] = {
         [{"input": QUESTION, "output": ANSWER, "expected": GOLD, "contexts": [PASSAGE]}],
         "read as inputs and outputs: question=input, answer=output, reference=expected",
     ),
+    "a list for each column": (
+        {"name": "mine", **{title: [value] for title, value in ALL.items()}},
+        "read as a table with a list for each column; not read: name",
+    ),
+    "pandas": (
+        {title: {"0": value} for title, value in ALL.items()}, "read as a table with an object for each column",
+    ),
+    "rows by id": ({"q1": ALL, "q2": ALL}, "read as a row for each key"),
+    "a list under a name of its own": ({"version": 2, "questions": [ALL, ALL]}, "the rows are those under 'questions'"),
+    "lists under two usual names": ({"results": [ALL], "data": [{}]}, "those under 'results', not those under 'data'"),
+    "an object that is the only row": ({**ALL, "tags": ["a", "b"], "runs": [{"id": 1}]}, ""),
 }  # fmt: skip
+SPLITS = {"train": [ALL], "test": [ALL, ALL], "about": {"by": "me"}}
 
 
 def read(tmp_path: Path, content: Any, **options: Any) -> tuple[Evaluation, dict[str, Any]]:
@@ -126,9 +138,39 @@ def test_files_of_other_tools_are_known(tmp_path: Path, name: str) -> None:
     content, note = FILES[name]
     evaluation, row = read(tmp_path, content)
     assert {column: row[column] for column in ALL} == ALL
-    assert evaluation["token_f1"].n_scored == 1
+    assert evaluation["token_f1"].n_scored == evaluation["token_f1"].n_total
     notes = evaluation.summary.get("notes", [])
     assert (note in " ".join(notes)) if note else not notes
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (SPLITS, {}, 'several lists of rows: train (1), test (2)\n  say which one: split="train"'),
+        (SPLITS, {"split": "tests"}, "and no 'tests': did you mean test?"),
+        ({"question": ["a", "b"], "answer": ["c"]}, {}, "the lists differ in length: question has 2, answer has 1"),
+        ({"question": [], "answer": []}, {}, "the lists have no rows"),
+    ],
+)
+def test_an_object_that_could_be_read_in_several_ways(
+    tmp_path: Path, content: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        read(tmp_path, content, **options)
+    assert message in str(error.value)
+
+
+def test_one_of_several_lists_by_its_name(tmp_path: Path) -> None:
+    evaluation, _ = read(tmp_path, SPLITS, split="test")
+    assert evaluation.rows.num_rows == 2
+
+
+def test_lists_of_ids_are_cells(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps({"retrieved": ["d1", "d2"], "relevant": ["d1", "d3"]}))
+    assert evaluate(path, metrics="recall@2")["recall@2"].mean == 0.5
+    path.write_text(json.dumps({"retrieved": [["d1", "d2"], ["d4"]], "relevant": [["d1", "d3"], ["d4"]]}))
+    assert evaluate(path, metrics="recall@2")["recall@2"].mean == 0.75
 
 
 def test_details_of_a_tool(tmp_path: Path) -> None:
@@ -185,6 +227,21 @@ TRACES: dict[str, tuple[Any, Any, str, dict[str, Any], str | None]] = {
     "haystack: a pipeline": (
         {"data": {"retriever": {"query": QUESTION}, "prompt": {"question": QUESTION}}},
         {"llm": {"replies": ["ChatMessage(_role=<ChatRole.ASSISTANT>)"]}}, "CHAIN", MODEL, ANSWER,
+    ),
+    "haystack: answers without a model's span": (
+        {"data": {"retriever": {"query": QUESTION}}},
+        {"answers": {"answers": [f"GeneratedAnswer(data='{ANSWER}', query='', documents=[], meta={{}})"]}}, "CHAIN", {},
+        ANSWER,
+    ),
+    "haystack: an answer from a text": (
+        {"data": {"reader": {"query": QUESTION}}},
+        {"reader": {"answers": [f"ExtractedAnswer(query='data=\\'x\\'', score=0.9, data=\"{ANSWER}\", meta={{}})"]}},
+        "CHAIN", {}, ANSWER,
+    ),
+    "haystack: a message without a model's span": (
+        {"data": {"prompt": {"question": QUESTION}}},
+        {"llm": {"replies": [f"ChatMessage(_role=<ChatRole.ASSISTANT>, _content=[TextContent(text='{ANSWER}')])"]}},
+        "CHAIN", {}, ANSWER,
     ),
     "haystack: a retriever in a pipeline": (
         {"data": {"retriever": {"query": QUESTION}}}, {"retriever": {"documents": ["Document(id=d1)"]}}, "CHAIN", {},

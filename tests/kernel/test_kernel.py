@@ -56,7 +56,7 @@ def sides_of(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Sides:
 @given(texts)
 @example(["x" * 70_000 + " y" * 3, "", "é" * 5, "\u0301" + "a" * 9, "aaaaaaaa aaaaaaaab"])
 def test_texts_are_split_as_over_arrays(texts: list[str]) -> None:
-    compiled, over_arrays = splitting._split_compiled(texts), splitting._split_plain(texts)
+    compiled, over_arrays = splitting._split_compiled([texts]), splitting._split_plain(texts)
     assert compiled.distinct.to_pylist() == over_arrays.distinct.to_pylist()
     np.testing.assert_array_equal(compiled.items, over_arrays.items)
     np.testing.assert_array_equal(compiled.starts, over_arrays.starts)
@@ -131,6 +131,21 @@ def test_characters_that_are_not_in_doubt_stay_as_they_are_in_nfc() -> None:
 
 
 @needs_library
+def test_what_follows_a_letter_of_ascii_makes_no_other_of_it() -> None:
+    """So that texts whose first letters differ are not the same, whatever accents they have."""
+    from ragmeter.kernel.words import may_be_same
+    from ragmeter.metrics.normalize import fold, strip_accents
+
+    marks = [chr(point) for point in range(0x80, 0x3000)] + [chr(point) for point in range(0xA000, 0xABFF)]
+    marked = ["a" + mark for mark in marks]
+    plain_forms = strip_accents(fold("\n".join(f"\x01{text}" for text in marked))).split("\n")
+    assert all(form.startswith("\x01a") for form in plain_forms)
+    first, second = (pa.array([f"\t {letter}{text}" for text in marked], pa.large_string()) for letter in "bc")
+    assert not may_be_same(first, second, splitting.TABLES).any()
+    assert may_be_same(first, first, splitting.TABLES).all()
+
+
+@needs_library
 @given(texts)
 def test_metrics_are_equal_to_the_bit_on_both_paths(texts: list[str]) -> None:
     answers = [*texts[1:], *texts[:1]]
@@ -173,13 +188,14 @@ def array_of(pieces: list[bytes]) -> Any:
 def test_bytes_that_are_no_texts_do_no_harm(pieces: list[bytes]) -> None:
     """Readers refuse such bytes; nothing is read or written beyond them all the same."""
     from ragmeter.kernel.pairs import distances
-    from ragmeter.kernel.words import Vocabulary
+    from ragmeter.kernel.words import Vocabulary, may_be_same
 
     words = Vocabulary()
-    ids, starts, _ = words.split(array_of(pieces), splitting._TABLES)
+    ids, starts, _ = words.split(array_of(pieces), splitting.TABLES)
     assert len(ids) == starts[-1]
     assert (ids < len(words)).all()
     assert (distances(array_of(pieces), array_of(pieces)) == 0).all()
+    assert may_be_same(array_of(pieces), array_of(pieces), splitting.TABLES).all()
 
 
 @pytest.mark.parametrize(

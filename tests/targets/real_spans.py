@@ -86,9 +86,38 @@ def haystack(provider: TracerProvider) -> None:
     pipeline.run({"retriever": {"query": QUESTION}, "prompt": {"question": QUESTION}})
 
 
+def haystack_answers(provider: TracerProvider) -> None:
+    """An answer that no model's span has."""
+    from haystack import Document, Pipeline, component
+    from haystack.components.builders import AnswerBuilder
+    from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
+    from openinference.instrumentation.haystack import HaystackInstrumentor
+
+    HaystackInstrumentor().instrument(tracer_provider=provider)
+
+    @component
+    class Reader:
+        @component.output_types(replies=list[str])
+        def run(self, documents: list[Document]) -> dict[str, Any]:
+            return {"replies": [ANSWER]}
+
+    globals()["Reader"] = Reader
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(id="fr", content=PASSAGE)])
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", InMemoryBM25Retriever(store))
+    pipeline.add_component("reader", Reader())
+    pipeline.add_component("answers", AnswerBuilder())
+    pipeline.connect("retriever.documents", "reader.documents")
+    pipeline.connect("reader.replies", "answers.replies")
+    pipeline.run({"retriever": {"query": QUESTION}, "answers": {"query": QUESTION}})
+
+
 if __name__ == "__main__":
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    {"langchain": langchain, "llama_index": llama_index, "haystack": haystack}[sys.argv[1]](provider)
+    systems = [langchain, llama_index, haystack, haystack_answers]
+    {system.__name__: system for system in systems}[sys.argv[1]](provider)
     lines = [span.to_json(indent=None) for span in exporter.get_finished_spans()]
     Path(sys.argv[2]).write_text("\n".join(lines), encoding="utf-8")

@@ -89,7 +89,7 @@ def test_haystack() -> None:
     assert systems["retriever"]["answer"] == [None, None]
 
 
-@pytest.mark.parametrize("library", ["langchain", "llama_index", "haystack"])
+@pytest.mark.parametrize("library", ["langchain", "llama_index", "haystack", "haystack_answers"])
 def test_spans_of_openinference(library: str, tmp_path: Path) -> None:
     run_script(SCRIPT.with_name("real_spans.py"), library, tmp_path / "spans.jsonl")
     (row,) = evaluate(tmp_path / "spans.jsonl", metrics="abstention_correct").rows.to_pylist()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.command import PATIENCE
 
-#: The folder of each application's environment is this and its name.
+#: The folder of each application's environment is this and its name, up to a hyphen.
 ENVIRONMENTS = os.environ.get("RAGMETER_CHAT_ENVIRONMENTS", "")
 APPS = Path(__file__).with_name("apps")
 #: How an application is started, where its page is, and the selector of its box.
@@ -21,6 +21,7 @@ COMMANDS = {
     "chainlit": (["chainlit", "run", "chainlit_app.py", "--headless", "--port", "PORT"], "", "#chat-input"),
     "gradio": (["python", "gradio_app.py", "PORT"], "", "textarea"),
     "nicegui": (["python", "nicegui_app.py", "PORT"], "", "input"),
+    "nicegui-spinner": (["python", "nicegui_app.py", "PORT", "spinner"], "", "input"),
     "panel": (["panel", "serve", "panel_app.py", "--port", "PORT"], "panel_app", "textarea"),
     "streamlit": (
         ["streamlit", "run", "streamlit_app.py", "--server.headless", "true", "--server.port", "PORT"], "", "textarea"
@@ -40,7 +41,7 @@ def started(name: str, folder: Path, **variables: str) -> Iterator[str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     program, *arguments = [port if part == "PORT" else part for part in command]
     process = subprocess.Popen(
-        [f"{ENVIRONMENTS}{name}/bin/{program}", *arguments],
+        [f"{ENVIRONMENTS}{name.partition('-')[0]}/bin/{program}", *arguments],
         cwd=folder / "apps", env={**environment, **QUIET, **variables},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip

@@ -95,12 +95,13 @@ const stop = () => document.querySelector("[aria-label=Stop]").remove();
 const bot = () => { const m = make(`<div class="flex"><img class="rounded-full" alt="profile" width=28 height=28><div><div class=line-clamp-1>llama-3</div><div class="chat-assistant"><div class="markdown-prose"></div></div></div></div>`, conversation()); return { write: (html) => { m.querySelector(".markdown-prose").innerHTML = html; }, end: stop }; };
 const fail = (text) => { make(`<div><div class="chat-assistant"><div class="flex border border-red-600/10 bg-red-600/10 text-red-500"><div>${text}</div></div></div></div>`, conversation()); stop(); };
 """
-#: A page that nobody knows, with names that say nothing: who wrote a message, a letter in a circle, when, how many likes.
-_UNKNOWN = """<div id=k1></div><div id=k2><textarea id=box></textarea><div class=a0>Version 7</div></div><script>
-const message = (who, html) => make(`<section class=b1><div class=b2 style="width:32px;height:32px;border-radius:50%">${who[0]}</div><div class=b3><div class=b4>${who}</div><div class=b5>${html}</div><div class=b6>${now()}</div></div></section>`, document.querySelector("#k1"));
-const user = (q) => { message("Ann Lee", q); };
-const bot = () => { const m = message("Helper", ""); return { write: (html) => { m.querySelector(".b5").innerHTML = html; }, end: () => {} }; };
-const fail = (text) => { message("Helper", `Something went wrong: ${text}`); };
+#: A page that nobody knows, with names that say little: who wrote a message, a letter in a circle, when, on which side. Its
+#: greeting is written when the question is there already.
+_UNKNOWN = """<div id=k1><section class="b1 b1-start"><div class=b3><div class=b4>Mira</div><div class=b5 id=greeting></div></div></section></div><div id=k2><textarea id=box></textarea><div class=a0>Version 7</div></div><script>
+const message = (who, side, html) => make(`<section class="b1 b1-${side}"><div class=b2 style="width:32px;height:32px;border-radius:50%">${who[0]}</div><div class=b3><div class=b4>${who}</div><div class=b5>${html}</div><div class=b6>${now()}</div></div></section>`, document.querySelector("#k1"));
+const user = (q) => { message("Ann Lee", "end", q); document.querySelector("#greeting").innerHTML = "<p>Hello, I am here to help you with whatever you want to know.</p>"; };
+const bot = () => { const m = message("Mira", "start", ""); return { write: (html) => { m.querySelector(".b5").innerHTML = html; }, end: () => {} }; };
+const fail = (text) => { message("Mira", "start", `Something went wrong: ${text}`); };
 """
 #: The same without a name at the question: what the messages of two answers have in common is no part of them.
 _NAMELESS = """<div id=k1></div><div id=k2><textarea id=box></textarea></div><script>

@@ -12,7 +12,7 @@ from ragmeter.targets.finish import Finish, Traffic, is_answer
 
 QUIET = {
     "unsure": "", "signs": 0, "waiting": 0, "busy": None, "worked": False, "idle": False, "off": False, "timers": False,
-    "ready": False, "newly": False,
+    "ticking": False, "ready": False, "newly": False,
 }  # fmt: skip
 
 
@@ -45,6 +45,15 @@ def over() -> Traffic:
     traffic.begin(request, 0.0)
     traffic.end(request, 0.0)
     return traffic
+
+
+def asked() -> tuple[Traffic, Request]:
+    """A request with the question in it that is under way."""
+    traffic, request = Traffic(), Request("fetch")
+    traffic.question(0.0, "Is it so?")
+    traffic.begin(request, 0.0)
+    traffic.sent('{"question": "Is it so?"}', request)
+    return traffic, request
 
 
 def line_open() -> Traffic:
@@ -90,7 +99,7 @@ def test_what_is_an_answer(text: str, expected: bool) -> None:
         (steady("It is so.", signs=1), Traffic(), 6.0),
         (steady("It is so.", worked=True), Traffic(), 1.0),  # a stop button came and went
         (steady("It is", worked=True), Traffic(), 4.0),
-        (steady("It is", idle=True), Traffic(), 0.5),  # a known application
+        (steady("It is", idle=True), Traffic(), 0.3),  # a known application
         (steady("It is", idle=True, signs=1), Traffic(), 4.0),  # which still loads a part of it
         (steady("", unsure="10:32"), over(), 30.0),
         (steady("", unsure="10:32"), Traffic(under_way={object()}), 40.0),
@@ -160,14 +169,51 @@ def test_pauses_that_were_seen_make_the_wait_longer_up_to_a_limit() -> None:
     assert after(7.0) == pytest.approx(10.0, abs=0.3)
 
 
-@pytest.mark.parametrize("sign", [{"off": True}, {"signs": 2}, {"waiting": 1}])
+def first_shown(sign: dict[str, Any], **after: Any) -> Iterator[dict[str, Any]]:
+    """An answer with a sign of work for half a second, and without it from then on."""
+    for _ in range(10):
+        yield {**QUIET, "text": "It is so.", **sign}
+    yield from steady("It is so.", **after)
+
+
+@pytest.mark.parametrize("sign", [{"off": True}, {"signs": 2}, {"waiting": 1}, {"busy": "#stop"}])
 def test_other_signs_of_work_that_go_are_the_end_as_well(sign: dict[str, Any]) -> None:
+    assert finished_at(first_shown(sign)) == pytest.approx(0.8, abs=0.1)  # the last words may come after the sign went
+
+
+@pytest.mark.parametrize(
+    ("sign", "seconds"), [({"off": True}, 20.0), ({"signs": 2}, 20.0), ({"waiting": 1}, 20.0), ({"busy": "#stop"}, 1.0)]
+)
+def test_a_weak_sign_that_goes_is_not_the_end_while_the_answer_is_requested(
+    sign: dict[str, Any], seconds: float
+) -> None:
+    assert finished_at(first_shown(sign), traffic=asked()[0]) == pytest.approx(seconds, abs=0.2)
+
+
+def test_the_end_of_the_request_that_an_answer_came_with_is_its_end() -> None:
+    traffic, request = asked()
+
     def looks() -> Iterator[dict[str, Any]]:
-        for _ in range(10):
-            yield {**QUIET, "text": "It is so.", **sign}
+        for text in ("It", "It is", "It is so."):
+            yield {**QUIET, "text": text}
+        traffic.end(request, 0.15)
         yield from steady("It is so.")
 
-    assert finished_at(looks()) == pytest.approx(0.6, abs=0.2)
+    assert finished_at(looks(), traffic=traffic) == pytest.approx(0.65, abs=0.1)
+
+
+@pytest.mark.parametrize(("sign", "seconds"), [({"signs": 2}, 4.0), ({"busy": "#stop"}, 0.8)])
+def test_a_page_that_types_has_timers_after_its_weak_signs_went(sign: dict[str, Any], seconds: float) -> None:
+    assert finished_at(first_shown(sign, timers=True, ticking=True), traffic=over()) == pytest.approx(seconds, abs=0.2)
+
+
+def test_signs_that_blink_do_not_keep_an_answer_open() -> None:
+    def looks() -> Iterator[dict[str, Any]]:
+        while True:
+            for signs in (1, 0):
+                yield {**QUIET, "text": "It is so.", "signs": signs}
+
+    assert finished_at(looks()) == pytest.approx(10.0, abs=0.2)
 
 
 def test_the_first_word_is_that_of_the_answer_and_not_of_a_placeholder() -> None:

@@ -10,6 +10,7 @@ from ragmeter.app.elements import Content, Markup, address, breakable, element, 
 from ragmeter.app.layout import field, figure, options, section, table, worded
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.show import numbers
+from ragmeter.show.sentences.limits import rows_shown
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.terminal.catalogue import day, headlines
 
@@ -103,7 +104,7 @@ def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> lis
         box,
         joined(link(text(entry.name), address("run", entry.name)), [_tag(tag, query) for tag in entry.tags]),
         element("time", created, datetime=entry.created),
-        f"{entry.n_rows:,}",
+        rows_shown(entry.n_rows, limited=entry.limited),
         *(figure(entry.metrics.get(name)) for name in names),
         f"{entry.n_failed:,}" if entry.n_failed else "",
         "" if entry.cost_usd is None else numbers.money(entry.cost_usd),

@@ -16,6 +16,7 @@ from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import Run
 from ragmeter.show.sentences.causes import failures, which_metrics
 from ragmeter.show.sentences.judging import judge_lines
+from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import explained, titled
 from ragmeter.show.texts import shortened
 from ragmeter.table import outcome_column
@@ -77,7 +78,8 @@ def _figures(run: Run) -> Markup:
 
 
 def _problems(run: Run, summary: Mapping[str, Any]) -> Content:
-    lines = [_failure(reason) for reason in failures(run.metrics())]
+    lines = limit_lines(run.manifest())
+    lines += [_failure(reason) for reason in failures(run.metrics())]
     lines += [line for line, _ in judge_lines(summary, run.manifest())]
     return element("ul", [element("li", text(line)) for line in lines], class_="note") if lines else None
 

@@ -41,8 +41,8 @@ def run(argv: Sequence[str]) -> int:
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
     target = _target(chosen)
-    source = open_source(chosen.dataset, Reading(split=chosen.split), what="dataset")
-    wanted_name = chosen.run or default_name(source, target)
+    source = open_source(chosen.dataset, Reading(**options.read_reading(chosen)), what="dataset")
+    wanted_name = chosen.run or default_name(source, target, chosen.limit)
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
@@ -52,14 +52,12 @@ def run(argv: Sequence[str]) -> int:
         chosen.dataset,
         target,
         metrics=metrics,
-        columns=options.read_columns(chosen.column),
-        quotes=chosen.quotes,
-        max_field=chosen.max_field,
-        split=chosen.split,
+        **options.read_input(chosen),
         run=name,
         output_dir=chosen.output_dir,
         output=chosen.output,
         workers=chosen.workers,
+        limit=chosen.limit,
         repeats=chosen.repeats,
         retries=chosen.retries,
         give_up_after=chosen.give_up_after,
@@ -98,10 +96,7 @@ def _parser() -> options.Parser:
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
-    options.column_option(parser)
-    options.quotes_option(parser)
-    options.max_field_option(parser)
-    options.split_option(parser)
+    options.reading_options(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
     options.embedding_options(parser)
@@ -109,6 +104,7 @@ def _parser() -> options.Parser:
     add = asking.add_argument
     add("--workers", metavar="N", type=int, default=4, help="questions under way at once; default: 4")
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
+    options.limit_option(asking)
     options.number_option(
         asking, "--repeats", "N", 1, "ask each question N times, of a system that does not always answer the same"
     )

@@ -107,11 +107,11 @@ def _packages() -> Iterator[Check]:
 
 
 def _browser() -> Check:
-    from ragmeter.targets.browser import NAMES
+    from ragmeter.targets.browser import NAMES, SHELL
 
-    path = next(filter(None, map(shutil.which, NAMES)), None)
+    path = next(filter(None, map(shutil.which, (SHELL, *NAMES))), None)
     own = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright").expanduser()
-    playwrights = sorted(own.glob("chromium-*")) if path is None else []
+    playwrights = sorted(own.glob("chromium[-_]*")) if path is None else []
     if path is None and not playwrights:
         return Check("browser", _MISSING, "for ragmeter web: playwright install chromium, or your system's chromium")
     return Check("browser", _OK, path or str(playwrights[-1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from ragmeter.io.write import dumps, replacing
 SCHEMA = "ragmeter.schema.json"
 #: What a file has that can be scored as it is.
 _SCORED = ({"answer", "reference"}, {"retrieved", "relevant"})
+#: Options of reading that the file keeps.
+_READING = ("delimiter", "encoding", "split")
 #: Stands in the file until the user names a system.
 _TARGET = "mypkg.rag:pipeline"
 _DESCRIPTION = f"""\
@@ -34,18 +37,18 @@ def run(argv: Sequence[str]) -> int:
     add("--target", metavar="TARGET", help="the system to ask, for example mypkg.rag:pipeline or http://...")
     add("--output", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
     add("--replace", action="store_true", help="replace a file that is there")
-    options.column_option(parser)
+    options.reading_options(parser)
     chosen = parser.parse_args(list(argv))
     if chosen.output.exists() and not chosen.replace:
         raise UsageError(f"{chosen.output} is there already", hint="--replace replaces it, --output names another one")
     from ragmeter.cli.project_keys import schema
 
     mapping = options.read_columns(chosen.column)
-    columns = _columns(chosen.data, mapping, has_answers=True)
+    columns = _columns(chosen, mapping, has_answers=True)
     has_answers = chosen.target is None and any(needed <= columns for needed in _SCORED)
     if not has_answers:
-        columns = _columns(chosen.data, mapping, has_answers=False)
-    text = _text(chosen.data, columns, chosen.target, mapping, has_answers=has_answers)
+        columns = _columns(chosen, mapping, has_answers=False)
+    text = _text(chosen, columns, mapping, has_answers=has_answers)
     with replacing(chosen.output, chosen.output.with_name(SCHEMA)) as (project, described):
         project.write_text(text, encoding="utf-8")
         described.write_text(dumps(schema(), indent=2) + "\n", encoding="utf-8")
@@ -55,21 +58,23 @@ def run(argv: Sequence[str]) -> int:
     return 0
 
 
-def _columns(path: str, mapping: dict[str, str], *, has_answers: bool) -> set[str]:
+def _columns(chosen: argparse.Namespace, mapping: dict[str, str], *, has_answers: bool) -> set[str]:
     """The columns that have something in them; in a file of answers `answer` is the system's, else it is the gold."""
     from ragmeter.io.columns import Typed
-    from ragmeter.io.source import open_source
+    from ragmeter.io.source import Reading, open_source
 
-    source = open_source(path, what="data")
+    source = open_source(chosen.data, Reading(**options.read_reading(chosen)), what="data")
     batch = next(Typed(source, "both" if has_answers else "reference", mapping).batches(), None)
     return set() if batch is None else {name for name, column in batch.columns.items() if any(column)}
 
 
-def _text(path: str, columns: set[str], target: str | None, mapping: dict[str, str], *, has_answers: bool) -> str:
+def _text(chosen: argparse.Namespace, columns: set[str], mapping: dict[str, str], *, has_answers: bool) -> str:
     metrics = _metrics(columns, has_answers=has_answers)
-    data = [] if has_answers else [f"dataset = {_toml(path)}"]
+    data = [] if has_answers else [f"dataset = {_toml(chosen.data)}"]
+    data += [f"{key} = {_toml(value)}" for key in _READING if (value := getattr(chosen, key)) is not None]
+    data += [] if chosen.quotes else ["no_quotes = true"]
     data += [f"column = {{ {', '.join(f'{_toml(k)} = {_toml(v)}' for k, v in mapping.items())} }}"] if mapping else []
-    kind = f"results = {_toml(path)}" if has_answers else f"target = {_toml(target or _TARGET)}"
+    kind = f"results = {_toml(chosen.data)}" if has_answers else f"target = {_toml(chosen.target or _TARGET)}"
     lines = [
         f"#:schema ./{SCHEMA}",
         "# `ragmeter run` does all of this. Each option of the commands has its key: --workers is workers. At the top",

@@ -128,6 +128,13 @@ def replace_option(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def limit_option(parser: argparse._ActionsContainer) -> None:
+    """Add --limit."""
+    parser.add_argument(
+        "--limit", metavar="N", type=int, help="ask only the first N questions, to try a system out; the run says so"
+    )
+
+
 def max_calls_option(parser: argparse._ActionsContainer) -> None:
     """Add --max-calls."""
     parser.add_argument(
@@ -195,6 +202,7 @@ def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:
 _LEAST = {
     "workers": 1,
     "agent_workers": 1,
+    "limit": 1,
     "repeats": 1,
     "retries": 0,
     "max_calls": 0,
@@ -237,17 +245,20 @@ def input_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the gold answers or documents, joined by qid; also TREC qrels, or a BEIR folder",
     )
-    column_option(group)
-    group.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
-    group.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
-    quotes_option(group)
-    max_field_option(group)
-    split_option(group)
+    reading_options(group)
 
 
-def split_option(parser: argparse._ActionsContainer) -> None:
-    """Add --split."""
-    parser.add_argument("--split", metavar="NAME", help="of a BEIR folder: which qrels to read; default: test")
+def reading_options(parser: argparse._ActionsContainer) -> None:
+    """Add the options that say how a file is read."""
+    column_option(parser)
+    parser.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
+    parser.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
+    quotes_option(parser)
+    max_field_option(parser)
+    text = (
+        "of a BEIR folder: which qrels to read; default: test. Of a JSON object with several lists of rows: which one"
+    )
+    parser.add_argument("--split", metavar="NAME", help=text)
 
 
 def keep_option(parser: argparse._ActionsContainer) -> None:
@@ -258,8 +269,12 @@ def keep_option(parser: argparse._ActionsContainer) -> None:
 
 def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
     """The input options, as the keywords of the api."""
+    return {"columns": read_columns(chosen.column), **read_reading(chosen)}
+
+
+def read_reading(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The options that say how a file is read, as the keywords of `Reading`."""
     return {
-        "columns": read_columns(chosen.column),
         "encoding": chosen.encoding,
         "quotes": chosen.quotes,
         "delimiter": read_delimiter(chosen),

@@ -25,7 +25,7 @@ from ragmeter.cli.project_keys import (
     table_keys,
 )
 from ragmeter.errors import InputError, UsageError
-from ragmeter.io.names import plain_name
+from ragmeter.io.names import NOT_ON_WINDOWS, limited_name, plain_name
 from ragmeter.io.write import RUNS, dumps
 
 _TABLES = ("data", "judge", "gate")
@@ -56,9 +56,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """One run: the commands that make it."""
+    """One run: the commands that make it. `name` is the run's in the file, without the number of a limit."""
 
     run: str
+    name: str
     system: str
     steps: list[Step]
 
@@ -112,8 +113,11 @@ class Project:
         return Step(command, [*runs, *arguments, *blank, f"--output-dir={self.output_dir}"]).check()
 
 
-def read_project(path: Path) -> Project:
-    """The project in a file; every mistake in it is found before anything runs."""
+def read_project(path: Path, limit: int | None = None) -> Project:
+    """The project in a file; every mistake in it is found before anything runs.
+
+    `limit` is the number of questions that systems are asked, whatever the file says.
+    """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -124,12 +128,12 @@ def read_project(path: Path) -> Project:
     except ValueError as error:  # not TOML, or not UTF-8
         raise InputError(f"can't be read: {error}", file=str(path)) from None
     try:
-        return _project(document)
+        return _project(document, limit)
     except UsageError as error:
         raise UsageError(f"{path.name}: {error.message}", hint=error.hint) from None
 
 
-def _project(document: Mapping[str, Any]) -> Project:
+def _project(document: Mapping[str, Any], limit: int | None) -> Project:
     tables = {name: _table(document, name) for name in (*_TABLES, "settings", "systems", *OF_EACH, *OF_ALL)}
     check_keys(document, {*table_keys(""), *tables}, "")
     for name in _TABLES:
@@ -145,8 +149,10 @@ def _project(document: Mapping[str, Any]) -> Project:
     plans = [
         plan
         for name in tables["systems"]
-        for plan in _plans(name, _table(tables["systems"], name, "systems."), common, tables["settings"], dataset)
+        for plan in _plans(name, _system(tables["systems"], name, limit), common, tables["settings"], dataset)
     ]
+    if limit is not None and all(plan.run == plan.name for plan in plans):
+        raise UsageError("--limit has no effect: no system is asked", hint="leave it out")
     _check_names(plans)
     for step in (step for plan in plans for step in plan.steps):
         step.check()
@@ -164,6 +170,13 @@ def _table(document: Mapping[str, Any], name: str, above: str = "") -> dict[str,
     if not isinstance(value, dict):
         raise UsageError(f"{above}{name} should be a table, got {shown(value)}", hint=f"write [{above}{name}]")
     return value
+
+
+def _system(systems: Mapping[str, Any], name: str, limit: int | None) -> dict[str, Any]:
+    """The table of a system; one whose command takes a limit has this one."""
+    system = _table(systems, name, "systems.")
+    takes_limit = any(key in system for command, key in COMMANDS.items() if "limit" in keys_of(command))
+    return system if limit is None or not takes_limit else {**system, "limit": limit}
 
 
 def _plans(
@@ -190,15 +203,17 @@ def _plans(
     for values in itertools.product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
         varied = "".join(f"-{key}={_plain(value)}" for key, value in chosen.items() if len(lists[key]) > 1)
-        run = f"{name}{varied}"
+        run = limited_name(f"{name}{varied}", options.get("limit"))
         used: set[str] = set()
         filled = _filled(options, {**chosen, "run": run}, used)
         _call(filled, {key: value for key, value in chosen.items() if key not in used}, command, name)
-        yield Plan(run, name, [Step(step, _command_line(filled, step, name, run)) for step in steps])
+        yield Plan(run, f"{name}{varied}", name, [Step(step, _command_line(filled, step, name, run)) for step in steps])
 
 
 def _plain(value: Any) -> str:
-    return plain_name(re.sub(r"[/\\\0\s]+", "_", value if isinstance(value, str) else dumps(value)))
+    """A setting as a part of a run's name, which is that of a folder on every system."""
+    text = NOT_ON_WINDOWS.sub("_", value if isinstance(value, str) else dumps(value))
+    return plain_name(re.sub(r"[/\\\0\s]+", "_", text))
 
 
 def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:

@@ -27,6 +27,7 @@ Do all that {FILE} asks for: ask or score each system with each of its settings,
   ragmeter init qa.jsonl       # writes {FILE}
   ragmeter run
   ragmeter run --only small
+  ragmeter run --limit 5       # the first questions, to see whether all works: runs called NAME-first-5
 
 After a crash or Ctrl-C the same command goes on where it was: systems that are done are not asked again. Once all are
 done, the next `ragmeter run` asks all of them anew. Paths in the file start at its folder.
@@ -39,6 +40,7 @@ def run(argv: Sequence[str]) -> int:
     add = parser.add_argument
     add("--file", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
     add("--only", metavar="NAME", action="append", default=[], help="one system, or one of its runs; may be repeated")
+    options.limit_option(parser)
     add("--schema", action="store_true", help=f"print the JSON schema of {FILE}, for editors, and do nothing else")
     options.json_option(parser)
     chosen = parser.parse_args(list(argv))
@@ -52,16 +54,16 @@ def run(argv: Sequence[str]) -> int:
     if not file.parent.is_dir():
         raise InputError("there is no such folder", file=str(chosen.file.parent))
     with chdir(file.parent):
-        project = read_project(file)
+        project = read_project(file, chosen.limit)
         return _run(project, _selected(project, chosen.only), file, json=chosen.json)
 
 
 def _selected(project: Project, only: Sequence[str]) -> list[Plan]:
-    names = {name for plan in project.plans for name in (plan.system, plan.run)}
+    names = {name for plan in project.plans for name in (plan.system, plan.name)}
     for name in only:
         if name not in names:
             raise UsageError(f"there is no system {name!r}{did_you_mean(name, names)}", hint=", ".join(sorted(names)))
-    return [plan for plan in project.plans if not only or {plan.system, plan.run} & set(only)]
+    return [plan for plan in project.plans if not only or {plan.system, plan.name} & set(only)]
 
 
 def _run(project: Project, plans: Sequence[Plan], file: Path, *, json: bool) -> int:
@@ -158,13 +160,19 @@ def _try(step: Step) -> None:
 def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | None, *, json: bool) -> None:
     from ragmeter.io.locations import location
     from ragmeter.runs.finding import find_run
+    from ragmeter.show.sentences.limits import limit_lines
     from ragmeter.show.terminal.project import show_project
 
     output_dir = location(project.output_dir)
-    summaries = {name: find_run(name, output_dir).summary()["metrics"] for name in codes}
+    found = {name: find_run(name, output_dir) for name in codes}
+    summaries = {name: run.summary()["metrics"] for name, run in found.items()}
     if not json:
-        show_project(summaries, codes, comparison)
+        cautions = [f"{name}: {line}" for name, run in found.items() for line in limit_lines(run.manifest())]
+        show_project(summaries, codes, comparison, cautions)
         return
-    systems = {name: {"metrics": summaries[name], "exit_code": code} for name, code in codes.items()}
+    systems = {
+        name: {"metrics": summaries[name], "exit_code": codes[name], "limit": run.manifest().get("limit")}
+        for name, run in found.items()
+    }
     compared = None if comparison is None else comparison.as_dict()
     print(dumps({"systems": systems, "comparison": compared}, indent=2))

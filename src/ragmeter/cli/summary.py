@@ -28,6 +28,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.cli.judge_options import print_judge
     from ragmeter.cli.repeated import print_repeats, repeats_json
     from ragmeter.runs.finding import find_run
+    from ragmeter.show.sentences.limits import limit_lines
     from ragmeter.show.terminal.summary import show_summary
 
     stored_run = find_run(chosen.run, chosen.output_dir)
@@ -35,7 +36,7 @@ def run(argv: Sequence[str]) -> int:
     if chosen.json:
         print(dumps({**summary.as_dict(), **repeats_json(stored_run, chosen.level)}, indent=2))
     else:
-        show_summary(summary)
+        show_summary(summary, limit_lines(stored_run.manifest()))
         print_repeats(stored_run, chosen.level)
         print_judge(stored_run.summary(), stored_run.manifest())
     return 0

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,14 @@ from ragmeter.cli.options import (
     Parser,
     asking_options,
     check_numbers,
-    column_option,
     command_parser,
     exit_code,
     formula_option,
     json_option,
-    max_field_option,
-    quotes_option,
-    read_columns,
+    limit_option,
+    read_input,
+    read_reading,
+    reading_options,
     reuse_options,
     run_option,
     runs_option,
@@ -55,7 +56,7 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.compat.web import write_scored
     from ragmeter.engine.asking import ask_and_score
     from ragmeter.engine.evaluation import choose_metrics
-    from ragmeter.io.names import plain_name, run_name
+    from ragmeter.io.names import limited_name, plain_name, run_name
     from ragmeter.show import terminal
 
     parser = _parser()
@@ -67,7 +68,7 @@ def run(argv: Sequence[str]) -> int:
     if missing := [f"--{name}" for name in ("input", "output") if getattr(chosen, name) is None]:
         parser.error(f"the following arguments are required: {', '.join(missing)}")
     _check(chosen)
-    wanted_name = chosen.run or plain_name(f"web-{chosen.input.stem}")
+    wanted_name = chosen.run or limited_name(plain_name(f"web-{chosen.input.stem}"), chosen.limit)
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     evidence = chosen.output_dir / f"{name}.evidence"
@@ -78,12 +79,11 @@ def run(argv: Sequence[str]) -> int:
         chosen.input,
         target,
         metrics=metrics,
-        columns=read_columns(chosen.column),
-        quotes=chosen.quotes,
-        max_field=chosen.max_field,
+        **read_input(chosen),
         run=name,
         output_dir=chosen.output_dir,
         workers=chosen.workers,
+        limit=chosen.limit,
         retries=chosen.retries,
         give_up_after=chosen.give_up_after,
         replace=chosen.replace,
@@ -145,7 +145,7 @@ def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
     from ragmeter.io.source import Reading, open_source
 
-    source = open_source(chosen.input, Reading(quotes=chosen.quotes, max_field=chosen.max_field))
+    source = open_source(chosen.input, Reading(**read_reading(chosen)))
     bases = [metric.base for metric in metrics]
     titles = [metric.name if bases.count(metric.base) > 1 else metric.base for metric in metrics]
     averaged = [] if _AVERAGE in bases else [metric.name for metric in metrics if _is_share(metric)]
@@ -157,7 +157,7 @@ def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]
             **{title: _number(scored[metric.name]) for title, metric in zip(titles, metrics, strict=True)},
             **({_AVERAGE: _mean([_number(scored[name]) for name in averaged])} if averaged else {}),
         }
-        for (_, row), scored in zip(source.records(), scored_rows, strict=True)
+        for (_, row), scored in zip(islice(source.records(), chosen.limit), scored_rows, strict=True)
     ]
 
 
@@ -200,9 +200,8 @@ def _parser() -> Parser:
         help="metrics, or the dotted path of a scorer of yours (mypkg.MyNewScorer), in place of the usual five; "
         "average_score is the mean of those that are chosen",
     )
-    column_option(parser)
-    quotes_option(parser)
-    max_field_option(parser)
+    reading_options(parser)
+    limit_option(parser)
     page = parser.add_argument_group("the page")
     add = page.add_argument
     add("--answer-selector", metavar="CSS", help="where answers appear; the last one that matches counts")

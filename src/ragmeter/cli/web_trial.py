@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from ragmeter.cli.options import UNSCORED, check_numbers, read_columns
+from ragmeter.cli.options import UNSCORED, check_numbers, read_columns, read_reading
 from ragmeter.io.write import check_writable
 
 _SCREENSHOT = Path("web-try.png")
@@ -71,8 +71,7 @@ def _first_question(chosen: argparse.Namespace) -> str | None:
     """The first question of the file, if one is given."""
     if chosen.input is None:
         return None
-    from ragmeter.engine.asking import first_question
+    from ragmeter.engine.questions import first_question
     from ragmeter.io.source import Reading
 
-    reading = Reading(quotes=chosen.quotes, max_field=chosen.max_field)
-    return first_question(chosen.input, reading, read_columns(chosen.column))
+    return first_question(chosen.input, Reading(**read_reading(chosen)), read_columns(chosen.column))

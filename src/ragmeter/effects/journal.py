@@ -23,7 +23,7 @@ from ragmeter.effects.journal_file import CHECKSUMS, checksum, explained, open_j
 
 #: How the keys of a target's answers begin; a judge's are digests.
 _ROUND = "round "
-_BETWEEN = 0.01  # seconds from the beginning of a commit to that of the next
+_BETWEEN = 0.02  # seconds from the beginning of a commit to that of the next
 _FIELDS = "body, prompt_tokens, completion_tokens, cost, latency_ms, attempts"
 
 

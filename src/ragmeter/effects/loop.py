@@ -6,32 +6,21 @@ SIGTERM and SIGHUP are handled in the same way.
 from __future__ import annotations
 
 import asyncio
-import gc
 import queue
 import signal
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
+from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.signals import collecting
 from ragmeter.errors import Interrupted
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Run the cyclic garbage collector less often: many small lists and calls have no cycles, and each run costs."""
-    before = gc.get_threshold()
-    gc.set_threshold(200_000, 50, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class Stoppable:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,33 +19,32 @@ from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
 from ragmeter.engine.filling import Asking
 from ragmeter.engine.keeping import keep_run
 from ragmeter.engine.offline_filling import with_offline
+from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import InputError, RagmeterWarning, UsageError
 from ragmeter.hints import by_caller, option, parameter
-from ragmeter.io.columns import Typed, missing_column
+from ragmeter.io.columns import missing_column
 from ragmeter.io.data import noted, source_signature
-from ragmeter.io.join import rows_of
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
-from ragmeter.io.names import plain_name, run_name
-from ragmeter.io.source import Reading, Source, open_source, stem
+from ragmeter.io.names import limited_name, plain_name, run_name
+from ragmeter.io.source import Reading, Source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, REPEAT, RETRIEVED_SCORES, Batch
+from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, Batch
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
-from ragmeter.targets.port import Answer, Question, Target, session_of
+from ragmeter.targets.port import Answer, Question, Target
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
 
-_WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
 _ANSWERED = ("answer", "retrieved", "contexts", RETRIEVED_SCORES, *NUMBER_COLUMNS, PARTIAL_ANSWER)
 
 
@@ -78,7 +76,9 @@ def ask_and_score(
     *,
     metrics: str | Iterable[MetricLike],
     columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
     quotes: bool = True,
+    delimiter: str | None = None,
     max_field: float = MAX_FIELD,
     split: str | None = None,
     run: str | None = None,
@@ -86,6 +86,7 @@ def ask_and_score(
     output: str | Path | None = None,
     workers: int = 4,
     timeout: float = 60.0,
+    limit: int | None = None,
     repeats: int = 1,
     retries: int = 3,
     give_up_after: float = GIVE_UP_AFTER,
@@ -111,7 +112,8 @@ def ask_and_score(
     seconds without any answer the run stops; the same call goes on with it. `progress=True` shows a
     bar in a notebook or a terminal; a function is called with each number of questions that was asked.
 
-    `split` names the part of a dataset that has several: of a BEIR folder, or of a `DatasetDict`. With `repeats`, each
+    `split` names the part of a dataset that has several: of a BEIR folder, or of a `DatasetDict`. `limit` asks only the
+    first questions; such a run says so, and replaces a whole one only if `replace` is true. With `repeats`, each
     question is asked so often; `ragmeter.repeats()` says how much the answers vary.
 
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
@@ -134,18 +136,26 @@ def ask_and_score(
     output_dir = on_disk(location(output_dir), "asking a system")
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
-    data = _Dataset.read(dataset, Reading(quotes=quotes, max_field=max_field, split=split), columns or {}, repeats)
+    reading = Reading(encoding, quotes, delimiter, max_field, split)
+    data = Dataset.read(dataset, reading, columns or {}, repeats, limit)
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
     _check_needs(data.batches[0], chosen, asking.needs(chosen), data.source)
     reuse = Reuse(resume, retry_failed)
-    name = run_name(run or default_name(data.source, asked_of), Path(output_dir), latest=reuse.wanted)
+    name = run_name(run or default_name(data.source, asked_of, limit), Path(output_dir), latest=reuse.wanted)
     path = Path(output_dir) / name
     _check_places(data.source, path, None if output is None else Path(output))
     _rehearse(data.batches[0], chosen)
     limits = Limits(workers, retries, max_calls, budget, give_up_after)
     shown = asking.check(chosen, lambda: data.batches, [*data.batches[0].columns, *_ANSWERED])
     with (
-        hold_for_new_run(path, "asks questions", asks=True, judged=judge is not None, replace=replace or reuse.wanted),
+        hold_for_new_run(
+            path,
+            "asks questions",
+            asks=True,
+            judged=judge is not None,
+            replace=replace or reuse.wanted,
+            limited=data.is_limited and not replace,
+        ),
         Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, data.questions, reuse) as answers,
     ):
         asked = _asked(asked_of, data, path, answers, limits, progress)
@@ -157,26 +167,7 @@ def ask_and_score(
     return Service.of(evaluation, asked)
 
 
-@dataclass(frozen=True)
-class _Dataset:
-    """A dataset that was read: its rows, as often as each question is asked, and the questions."""
-
-    source: Source
-    batches: list[Batch]
-    questions: list[Question]
-    repeats: int
-
-    @classmethod
-    def read(cls, dataset: Any, reading: Reading, columns: Mapping[str, str], repeats: int) -> Self:
-        source = open_source(dataset, reading, what="dataset")
-        rows = list(rows_of(Typed(source, "reference", dict(columns))))
-        batches = _repeated(rows, repeats)
-        times = range(1, repeats + 1)
-        questions = [question for time in times for batch in rows for question in _questions(batch, source, time)]
-        return cls(source, batches, questions, repeats)
-
-
-def _asked(target: Target, data: _Dataset, path: Path, answers: Answers, limits: Limits, progress: Progress) -> Asked:
+def _asked(target: Target, data: Dataset, path: Path, answers: Answers, limits: Limits, progress: Progress) -> Asked:
     """Ask all questions, and print how the answers and the dataset are to be understood."""
     with (
         progress_bar(progress, "asking", "questions", len(data.questions)) as advance,
@@ -192,7 +183,7 @@ def _asked(target: Target, data: _Dataset, path: Path, answers: Answers, limits:
 
 def _scored(
     path: Path,
-    data: _Dataset,
+    data: Dataset,
     asked: Asked,
     target: Target,
     metrics: Sequence[Metric],
@@ -207,13 +198,14 @@ def _scored(
         "inputs": {"dataset": source_signature(data.source)},
         "target": target.signature(),
         "effort": asked.effort,
-        **({"repeats": data.repeats} if data.repeats > 1 else {}),
+        **data.described(),
         **filled.manifest,
     }
     summary = {
         "usage": asked.usage,
         "causes": asked.causes(),
         "reused_answers": asked.notice,
+        **data.limit(),
         **noted(data.source),
         **filled.summary,
     }
@@ -229,10 +221,10 @@ def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
     return heard
 
 
-def default_name(source: Source, target: Target) -> str:
+def default_name(source: Source, target: Target, limit: int | None = None) -> str:
     """A name that the same dataset and the same target have again, so that the same command goes on after a crash."""
     beginning = stem(source.path) if source.path else source.name
-    return f"{plain_name(beginning)}-{hashlib.sha256(target.name.encode()).hexdigest()[:8]}"
+    return limited_name(f"{plain_name(beginning)}-{hashlib.sha256(target.name.encode()).hexdigest()[:8]}", limit)
 
 
 def _check_budget(budget: float | None, target: Target) -> None:
@@ -242,46 +234,6 @@ def _check_budget(budget: float | None, target: Target) -> None:
             hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "
             f"{option('max_calls')}",
         )
-
-
-def first_question(dataset: Any, reading: Reading, columns: Mapping[str, str]) -> str:
-    """The first question of a dataset."""
-    source = open_source(dataset, reading, what="dataset")
-    batch = next(iter(rows_of(Typed(source, "reference", dict(columns)))))
-    return next(_questions(batch, source)).text
-
-
-def _repeated(batches: list[Batch], repeats: int) -> list[Batch]:
-    """All rows as often as each question is asked, with the number of the time in a column of its own."""
-    if repeats < 1:
-        raise UsageError(f"{parameter('repeats')} must be at least 1, got {repeats}")
-    if repeats == 1:
-        return batches
-    if any(REPEAT in batch.columns for batch in batches):
-        raise UsageError(f"the dataset has a column {REPEAT!r}, which {option('repeats')} would fill")
-    return [
-        Batch({**batch.columns, REPEAT: [str(number)] * len(batch)}, batch.lines)
-        for number in range(1, repeats + 1)
-        for batch in batches
-    ]
-
-
-def _questions(batch: Batch, source: Source, time: int = 1) -> Iterator[Question]:
-    if "question" not in batch.columns:
-        raise missing_column("question", "ask", list(batch.columns), source.name)
-    rows = len(batch)
-    sessions = batch.columns.get("session_id") or [None] * rows
-    turns = batch.columns.get("turn_idx") or [None] * rows
-    for place, (qid, text, session, turn) in enumerate(
-        zip(batch.columns["qid"], batch.columns["question"], sessions, turns, strict=True)
-    ):
-        line = batch.lines[place] if len(batch.lines) else None
-        if text is None or not text.strip():
-            raise InputError("the row has no question", file=source.name, line=line)
-        if turn is not None and not _WHOLE.fullmatch(str(turn)):
-            raise InputError(f"turn_idx is {turn!r}, and should be a whole number", file=source.name, line=line)
-        number = 0 if turn is None else int(float(turn))
-        yield Question(qid, text, session_of(session, time), turn=number, repeat=time)
 
 
 def _check_needs(batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str], source: Source) -> None:

@@ -178,7 +178,6 @@ def _cut(batch: Batch, pieces: int) -> list[Batch]:
         Batch(
             {name: column[begin : begin + size] for name, column in batch.columns.items()},
             causes=batch.causes[begin : begin + size],
-            plain=batch.plain,
         )
         for begin in range(0, rows, size)
     ]

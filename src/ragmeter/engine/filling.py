@@ -69,7 +69,7 @@ def with_columns(
 ) -> Batch:
     """A batch with columns that were filled. A column of the user's that has such a name gives way."""
     own = {own_name(name, filled, replaced): column for name, column in batch.columns.items()}
-    return replace(batch, columns={**own, **filled}, plain=False, numbers={*batch.numbers, *numbers})
+    return replace(batch, columns={**own, **filled}, numbers={*batch.numbers, *numbers})
 
 
 def own_name(name: str, filled: Collection[str], replaced: Collection[str] = ()) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import ragmeter
 from ragmeter.definition import Metric
-from ragmeter.effects.loop import rare_collections
+from ragmeter.effects.collector import rare_collections
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, in_order
 from ragmeter.engine.offline_filling import described as offline_described

@@ -33,7 +33,7 @@ def described(metrics: Iterable[Metric]) -> dict[str, dict[str, Any]]:
 def _filled(batch: Batch, columns: Sequence[AskedColumn]) -> Batch:
     for column in columns:
         if column.name not in batch.columns:
-            batch = replace(batch, columns={**batch.columns, **_fill(column, batch)}, plain=False)
+            batch = replace(batch, columns={**batch.columns, **_fill(column, batch)})
     return batch
 
 

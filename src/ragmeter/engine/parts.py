@@ -233,7 +233,7 @@ def _add_left(plan: Plan, pool: Pool, job: bytes, counted: Counted, left: Sequen
 def _first_qids(job: Job) -> Sequence[str]:
     assert job.reference is not None  # noqa: S101 - only for a job with one
     source = reference_source(job.reference, job.reading)
-    qids: list[str] = next(Typed(source, "reference", job.mapping).batches()).columns[QID]
+    qids: Sequence[str] = next(Typed(source, "reference", job.mapping).batches()).columns[QID]
     return qids
 
 

@@ -6,7 +6,9 @@ A pool has one method, `run`, which calls a function with each of some arguments
 from __future__ import annotations
 
 import logging
+import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -16,7 +18,6 @@ from typing import Any, Protocol
 import ragmeter
 from ragmeter.effects import own_process
 from ragmeter.effects.cores import available_cores
-from ragmeter.engine.processes import without_interrupts
 from ragmeter.errors import MissingExtraError, RagmeterError, UsageError, WorkerError
 from ragmeter.hints import by_caller, parameter
 
@@ -38,6 +39,7 @@ LOCAL = {
     "distributed.worker.preload": [own_process.__name__],
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
 }
+_PRELOADED = "ragmeter.engine.forked_workers"
 Outcome = tuple[int, Any]
 
 
@@ -226,7 +228,9 @@ def _local(workers: int) -> Iterator[Pool]:
     distributed = _import_distributed()
     import dask
 
-    with dask.config.set(LOCAL), _quiet():
+    from ragmeter.engine.processes import without_interrupts
+
+    with dask.config.set(LOCAL), dask.config.set(_start_method(distributed)), _quiet():
         with without_interrupts():  # the thread that starts workers, now and later, inherits this
             cluster = distributed.LocalCluster(
                 n_workers=workers,
@@ -234,10 +238,22 @@ def _local(workers: int) -> Iterator[Pool]:
                 processes=True,
                 dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
+                env=dict(os.environ),  # of now: the process that workers are forked from may have another
             )
         with cluster, distributed.Client(cluster, set_as_default=False) as client:
             cluster.adapt(minimum=workers, maximum=workers, interval="1s")  # also one that ends while it starts
             yield DaskPool(client)
+
+
+def _start_method(distributed: Any) -> dict[str, str]:
+    """Where it is safe, fork workers from a process that has imported what they need; elsewhere each imports it."""
+    if not sys.platform.startswith("linux"):
+        return {}
+    import multiprocessing  # here, since `ragmeter evaluate` starts without it
+
+    distributed.utils._forkserver_preload_set = True  # Dask would have it import pandas, if that is installed
+    multiprocessing.get_context("forkserver").set_forkserver_preload([_PRELOADED])
+    return {"distributed.worker.multiprocessing-method": "forkserver"}
 
 
 @contextmanager

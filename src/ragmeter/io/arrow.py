@@ -22,7 +22,7 @@ _LISTS = pa.list_(pa.large_string())
 def to_arrow(batch: Batch) -> bytes:
     """A batch as bytes. Its cells are texts, lists of texts and numbers, as readers leave them."""
     arrays = {name: array_of(name, column) for name, column in batch.columns.items()}
-    about: dict[str, Any] = {"columns": list(arrays), "plain": batch.plain, "embedded": list(batch.embedded)}
+    about: dict[str, Any] = {"columns": list(arrays), "embedded": list(batch.embedded)}
     fields = list(arrays.items())
     for name, values, kind in (("lines", batch.lines, pa.int64()), ("causes", batch.causes, pa.large_string())):
         if len(values):
@@ -46,7 +46,7 @@ def from_arrow(data: bytes) -> Batch:
     if about["embedded"]:
         keys = [(tuple(needs), tuple(optional), name) for needs, optional, name in about["embedded"]]
         embedded = dict(zip(keys, _read_embedded(reader), strict=True))
-    return Batch(columns, lines, causes, about["plain"], embedded)
+    return Batch(columns, lines, causes, embedded)
 
 
 def scores_to_arrow(scores: ScoreColumns) -> bytes:

@@ -46,7 +46,7 @@ def with_questions(qrels: Source, queries: Source, corpus: Source | None, folder
     def batches() -> Iterator[Batch]:
         texts = {str(row.get("_id")): row.get("text") for _, row in queries.records()}
         for batch in qrels.batches():
-            batch.columns["question"] = [texts.get(qid) for qid in batch.columns[QID]]
+            batch.columns = {**batch.columns, "question": [texts.get(qid) for qid in batch.columns[QID]]}
             yield batch
 
     qrels.notes.append(note)
@@ -68,9 +68,8 @@ def with_contexts(rows: Iterable[Batch], texts: Mapping[str, str]) -> Iterator[B
     """The rows with the texts of what was retrieved; a document that the corpus lacks has an empty text."""
     for batch in rows:
         retrieved = batch.columns["retrieved"]
-        batch.columns["contexts"] = [
-            None if ids is None else [texts.get(document, "") for document in ids] for ids in retrieved
-        ]
+        contexts = [None if ids is None else [texts.get(document, "") for document in ids] for ids in retrieved]
+        batch.columns = {**batch.columns, "contexts": contexts}
         yield batch
 
 

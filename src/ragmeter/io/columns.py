@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
 from ragmeter.hints import column_option, option
@@ -31,6 +32,7 @@ from ragmeter.table import (
     Batch,
     Column,
 )
+from ragmeter.text_columns import ListsOfOne, TextColumn
 
 _LIST_BEGINS = re.compile(r"""\s*\[\s*["']""").match
 
@@ -124,7 +126,7 @@ class Typed:
         with suppress(InputError):  # most are lists of ids
             return {name: self._cells(column, title, batch, as_list)}
         documents = self._cells(column, title, batch, read_gold_documents if name == "relevant" else read_documents)
-        columns = {name: [cell and cell.ids for cell in documents]}
+        columns: dict[str, Column] = {name: [cell and cell.ids for cell in documents]}
         if name == "relevant" and any(cell and cell.grades for cell in documents):
             columns[RELEVANCE_GRADES] = [cell and cell.grades for cell in documents]
         return columns
@@ -143,8 +145,9 @@ class Typed:
         if column is None:
             return [None] * len(batch)
         if name == "reference" and alias(title) not in PLURAL:
-            clean = batch.plain or is_clean(column)
-            if clean and not ("[" in "".join(column) and any(map(_LIST_BEGINS, column))):
+            if isinstance(column, TextColumn) and not any(map(_LIST_BEGINS, column.containing("["))):
+                return ListsOfOne(column.array)
+            if is_clean(column) and not ("[" in "".join(column) and any(map(_LIST_BEGINS, column))):
                 return [[value] for value in column]
             return self._cells(column, title, batch, _reference)
         if name == "error":
@@ -153,7 +156,7 @@ class Typed:
             return self._numbers(column, title, batch)
         if name in LIST_COLUMNS:
             return self._cells(column, title, batch, as_list)
-        if batch.plain or is_clean(column):
+        if isinstance(column, TextColumn) or is_clean(column):
             return column
         if name in TEXT_COLUMNS:
             self._refuse_structure(column, title, batch)
@@ -167,7 +170,7 @@ class Typed:
 
     def _numbers(self, column: Column, title: str, batch: Batch) -> Column:
         """Each cell as a number; an error names the line of the first that is not."""
-        numbers: Column = []
+        numbers: list[float | None] = []
         for value, line in zip(column, batch.lines, strict=True):
             try:
                 numbers.append(as_number(value))
@@ -177,9 +180,9 @@ class Typed:
                 ) from None
         return numbers
 
-    def _cells(self, column: Column, title: str, batch: Batch, read: Callable[[object], object]) -> Column:
+    def _cells(self, column: Column, title: str, batch: Batch, read: Callable[[object], object]) -> list[Any]:
         """Each cell as `read` makes it; an error names the line of the first that it can't."""
-        cells: Column = []
+        cells: list[Any] = []
         for value, line in zip(column, batch.lines, strict=True):
             try:
                 cells.append(read(value))
@@ -217,7 +220,8 @@ def _reach(batch: Batch, paths: Iterable[str]) -> None:
     for path in paths:
         parts = None if path in batch.columns else split_path(path, titles)
         if parts is not None:
-            batch.columns[path] = [value_at(value, parts[1]) for value in batch.columns[parts[0]]]
+            values = [value_at(value, parts[1]) for value in batch.columns[parts[0]]]
+            batch.columns = {**batch.columns, path: values}
 
 
 def check_mapping(mapping: Mapping[str, str]) -> None:

@@ -37,7 +37,7 @@ def read(
     if quotes and encoding == "utf-8-sig" and delimiter.isascii():
         for columns, lines in quick.read(stream, delimiter, rest, limit.size):
             header = header or _header(rest.header or [], name, delimiter)
-            yield Batch(dict(zip(header, columns, strict=True)), lines, plain=True)
+            yield Batch(dict(zip(header, columns, strict=True)), lines)
     buffered = io.BufferedReader(Continued(rest.pending, stream), 1 << 20)
     if rest.header is not None:
         encoding = "utf-8"  # after the beginning, a BOM is text

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ragmeter.io.json_tables import Say, holds_rows, rows_of_table
 from ragmeter.io.titles import is_title
 
 #: Keys of an object that may have its rows.
@@ -13,34 +14,41 @@ ROW_KEYS = ("results", "rows", "data", "records", "testCases", "test_cases", "ex
 SPANS = "resourceSpans"
 #: What promptfoo calls a failure of the system, and not of an assertion.
 _CALL_FAILED = 2
-Say = Callable[[str], None]
 
 
-def rows_in(document: Mapping[str, Any], say: Say) -> Any:
-    """The rows of an object; an object that has none is the only row.
+def rows_in(document: Mapping[str, Any], name: str, split: str | None, say: Say) -> Any:
+    """The rows of an object; an object that has none is the only row. `split` names one of several lists of rows.
 
     If all its values are texts and none of its keys is the title of a column, they are qids with their answers.
     """
-    if isinstance(inner := document.get("results"), dict) and _holds_rows(inner.get("results")):
+    if split is not None and document.get(split) and holds_rows(document[split]):
+        return document[split]
+    if isinstance(inner := document.get("results"), dict) and holds_rows(inner.get("results")):
         return [_with_failed_call(row) for row in inner["results"]]
     if isinstance(inner := document.get("testRunData"), dict):
-        return rows_in(inner, say)  # DeepEval's last test run
-    if _holds_rows(document.get(SPANS)):
+        return rows_in(inner, name, split, say)  # DeepEval's last test run
+    if holds_rows(document.get(SPANS)):
         return spans_in(document)
     if (table := _split_table(document)) is not None:
         say("read as a table with `columns` and `data`")
         return table
     for key in ROW_KEYS:
-        if _holds_rows(document.get(key)):
-            rows = document[key]
-            if key == "data" and any(isinstance(row, dict) and "paragraphs" in row for row in rows):
-                say("read as SQuAD: a row for each question, reference=answers.text")
-                return list(_squad(rows))
-            return rows
+        if not holds_rows(document.get(key)):
+            continue
+        rows = document[key]
+        if others := [
+            other for other in ROW_KEYS if other != key and document.get(other) and holds_rows(document[other])
+        ]:
+            say(f"the rows are those under {key!r}, not those under {', '.join(map(repr, others))}")
+        if key == "data" and any(isinstance(row, dict) and "paragraphs" in row for row in rows):
+            say("read as SQuAD: a row for each question, reference=answers.text")
+            return list(_squad(rows))
+        return rows
     if document and all(isinstance(value, str) for value in document.values()) and not any(map(is_title, document)):
         say("read as predictions, as SQuAD's are: each key is a qid, each value an answer")
         return [{"qid": qid, "answer": answer} for qid, answer in document.items()]
-    return [document]
+    rows = rows_of_table(document, name, split, say)
+    return [document] if rows is None else rows
 
 
 def _with_failed_call(row: Any) -> Any:
@@ -102,11 +110,3 @@ def _squad(articles: list[Any]) -> Iterator[dict[str, Any]]:
                 row |= {"context": paragraph["context"]} if "context" in paragraph else {}
                 row |= {"is_impossible": question["is_impossible"]} if "is_impossible" in question else {}
                 yield row | ({"title": article["title"]} if "title" in article else {})
-
-
-def _holds_rows(value: Any) -> bool:
-    """Whether this is a list of rows: any of its items is an object. A list of texts or numbers is a cell.
-
-    Among rows, an item that is not an object is an error.
-    """
-    return isinstance(value, list) and (not value or any(isinstance(row, dict) for row in value))

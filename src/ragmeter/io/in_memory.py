@@ -13,6 +13,7 @@ from typing import Any
 from ragmeter.errors import InputError, UsageError, did_you_mean
 from ragmeter.hints import option
 from ragmeter.io.batches import ROWS, batches_of_records, numbered
+from ragmeter.io.json_tables import same_length
 from ragmeter.table import Batch
 
 
@@ -78,13 +79,7 @@ def _columns(data: Mapping[str, Any], what: str) -> Rows | None:
     columns = {str(title): column.tolist() if hasattr(column, "tolist") else column for title, column in data.items()}
     if not columns or not all(isinstance(column, list | tuple) for column in columns.values()):
         return None
-    lengths = {title: len(column) for title, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{title} has {length:,}" for title, length in lengths.items())
-        raise InputError(f"the lists differ in length: {shown}", file=what)
-    count = next(iter(lengths.values()))
-    if count == 0:
-        raise InputError("the lists have no rows", file=what)
+    count = same_length(columns, what)
     return Rows(partial(_batches, columns, count), count)
 
 

@@ -16,7 +16,7 @@ from ragmeter.errors import ColumnError, InputError
 from ragmeter.hints import column_option
 from ragmeter.io.batches import ROWS, row_place
 from ragmeter.io.columns import Typed
-from ragmeter.table import GOLD_COLUMNS, NO_RESULT, QID, Batch, Column
+from ragmeter.table import GOLD_COLUMNS, NO_RESULT, QID, Batch
 
 #: The most unmatched ids that are listed; the others are only counted.
 _NAMED = 20
@@ -98,7 +98,7 @@ class Reference:
     """The reference, all of it in memory: results come in any order."""
 
     def __init__(self, typed: Typed, results: Typed) -> None:
-        self.columns: dict[str, Column] = {}
+        self.columns: dict[str, list[Any]] = {}
         self.rows: dict[str, int] = {}
         self.used: set[int] = set()
         for batch in typed.batches():
@@ -113,7 +113,7 @@ class Reference:
                 self.columns.setdefault(name, [None] * before).extend(column)
 
     @classmethod
-    def of(cls, columns: dict[str, Column]) -> Reference:
+    def of(cls, columns: dict[str, list[Any]]) -> Reference:
         """Rows that were checked before."""
         made = cls.__new__(cls)
         made.columns = columns

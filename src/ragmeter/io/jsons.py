@@ -53,10 +53,11 @@ def read_document(
     *,
     name: str,
     limit: Limit = Limit(),  # noqa: B008 - frozen
+    split: str | None = None,
     say: Callable[[str], None] = lambda note: None,
 ) -> Iterator[Batch]:
-    """One document: a list of objects, an object with such a list under `results`, `rows`, `data` or `records`, or an
-    object that is the only row. `say` takes a line about a form that could be otherwise.
+    """One document: a list of objects, an object with such a list or with a list for each column, or an object that is
+    the only row. `split` names one of several lists of rows, `say` takes a line about a form that could be otherwise.
     """
     text = _text(stream, encoding, name, limit)
     check_values(text, name)
@@ -64,7 +65,7 @@ def read_document(
     del text
     if isinstance(document, dict):
         try:
-            document = rows_in(document, say)
+            document = rows_in(document, name, split, say)
         except (AttributeError, KeyError, TypeError, ValueError):
             reason = "this begins like a file of SQuAD or OpenTelemetry, and a part of it has another form"
             raise InputError(reason, file=name) from None

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import datetime
 from pathlib import Path
 
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, folders_in
 
+_WINDOWS = sys.platform == "win32"
+#: What no file or folder of Windows has in its name; after a colon, it would be a hidden part of another file.
+NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
 _FIELD = re.compile(r"\{([^{}]*)\}")
 #: A temporary folder of a run's files: the run's name, the process, a random part.
 _LEFTOVER = re.compile(r"\.(.+)\.\d+\.\w{8}\.(tmp|old)", re.DOTALL)
@@ -30,6 +34,8 @@ def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
     filled = _FIELD.sub(lambda match: known.get(match[1], match[0]), name)
     if "{n}" in filled:
         filled = filled.replace("{n}", str(max(_number(filled, output_dir, latest) + (not latest), 1)))
+    if _WINDOWS and NOT_ON_WINDOWS.search(filled):
+        raise UsageError(f"{filled!r} can't be a folder on Windows", hint='leave out < > : " | ? *')
     if filled in ("", ".", "..") or re.search(r"[/\\\0]", filled):
         raise UsageError(f"{filled!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
     return filled
@@ -38,6 +44,11 @@ def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
 def plain_name(text: str) -> str:
     """A name made from a file's name; its braces are not fields, and a run is not hidden as the file may be."""
     return re.sub(r"[{}]", "_", text).lstrip(".")
+
+
+def limited_name(name: str, limit: int | None) -> str:
+    """A run's name with the number of questions that it is limited to, so that it does not replace the whole run."""
+    return name if limit is None else f"{name}-first-{limit}"
 
 
 def run_of_leftover(name: str) -> str | None:

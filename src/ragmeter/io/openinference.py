@@ -7,6 +7,7 @@ have them, the text under a usual key is taken, or what the model was asked and 
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -28,6 +29,14 @@ _ASKED, _SAID = "attributes.llm.input_messages", "attributes.llm.output_messages
 _FINDS = ("RETRIEVER", "RERANKER", "EMBEDDING")
 #: Objects in an input or output are looked into so far.
 _DEPTH = 4
+#: Where Haystack's pipelines have their answers, as Python shows them: `GeneratedAnswer(data='Paris', …)`.
+_LISTS = ("answers", "replies")
+_LITERAL = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_BEGINNINGS = (
+    r"GeneratedAnswer\(data=", rf"ExtractedAnswer\(query=(?:{_LITERAL}), score=[^,]*, data=",
+    r"ChatMessage\(.*?TextContent\(text=",
+)  # fmt: skip
+_SHOWN = re.compile(rf"(?:{'|'.join(_BEGINNINGS)})({_LITERAL})", re.DOTALL)
 #: OpenTelemetry has no lists of objects: `retrieval.documents.0.document.content`.
 _FLAT = re.compile(r"(\d+)\.(.+)")
 NOTE = f"read as OpenInference spans: a row for each trace, question={_INPUT}, answer={_OUTPUT}, contexts={_RETRIEVED}"
@@ -124,8 +133,23 @@ def _answer(root: _Span, spans: Sequence[_Span]) -> Any:
     """What the trace answered; None of one that only found documents."""
     output = root.at(_OUTPUT)
     messages = [message for span in spans if (message := span.last_message(_SAID)) is not None]
-    finds_only = root.kind in _FINDS or (not messages and _value_under(decoded(output), ("documents",), list))
-    return None if finds_only else _text(output, ANSWER_KEYS, messages[-1] if messages else None)
+    said = messages[-1] if messages else _first_shown(decoded(output))
+    finds_only = root.kind in _FINDS or (said is None and _value_under(decoded(output), ("documents",), list))
+    return None if finds_only else _text(output, ANSWER_KEYS, said)
+
+
+def _first_shown(output: Any) -> Any:
+    """The text of the first answer in an object's list of answers; None if there is none."""
+    first = next(iter(_value_under(output, _LISTS, list) or ()), None)
+    if isinstance(first, Mapping):
+        return _value_under(first, ("data", *ANSWER_KEYS), str)
+    if not isinstance(first, str):
+        return None
+    shown = _SHOWN.match(first)
+    try:
+        return first if shown is None else ast.literal_eval(shown[1])
+    except (SyntaxError, ValueError):  # no text that Python has written
+        return first
 
 
 def _text(value: Any, keys: Sequence[str], message: Any) -> Any:

@@ -6,14 +6,16 @@ A test checks that the two agree on what it reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from ragmeter.io.batches import MAX_COLUMNS
+from ragmeter.text_columns import TextColumn
 
 #: Bytes to read at a time: some ten thousand short rows, or some thousand long ones.
 _PIECE = 3 << 20
@@ -36,7 +38,7 @@ class Rest:
 
 def read(
     stream: BinaryIO, delimiter: str, rest: Rest, longest: int = _LONGEST
-) -> Iterator[tuple[list[list[str]], list[int]]]:
+) -> Iterator[tuple[list[TextColumn], Sequence[int]]]:
     """Columns and the lines of their rows, as long as the file is plain. Afterwards `rest` has what is left.
 
     A row of more than `longest` bytes, or of more than some megabytes, is left to the strict reader: arrays of places
@@ -71,9 +73,9 @@ def read(
         rest.pending = data[table.end :]
         rest.line += table.breaks
         if rest.header is None:
-            rest.header = [column.pop(0) for column in columns]
-            lines = lines[1:]
-        if lines:
+            rest.header = [column[0] for column in columns]
+            columns, lines = [column[1:] for column in columns], lines[1:]
+        if len(lines):
             yield columns, lines
         if at_end:
             return
@@ -81,16 +83,16 @@ def read(
 
 @dataclass
 class _Table:
-    """The complete rows in some bytes: where their cells end, which are quoted, and where the last row ends.
+    """The complete rows in some bytes: where their cells end, and where the last row ends.
 
-    `returns` are the carriage returns before the line breaks that end a row, where the file has them.
+    `marks` are the bytes that belong to no cell, besides the separators: quotes around cells and one of each two inside
+    them, and the carriage returns before the line breaks that end a row.
     """
 
     data: bytes
     separators: Places
-    quoted: Places
+    marks: Places
     line_breaks: Places
-    returns: Places
     width: int
     end: int
 
@@ -103,21 +105,25 @@ class _Table:
         ends = self.separators[self.width - 1 :: self.width]
         return int(np.diff(ends, prepend=-1).max(initial=0))
 
-    def columns(self) -> list[list[str]]:
-        marked = np.frombuffer(self.data, np.uint8, self.end).copy()
-        marked[self.separators] = 0
-        if len(self.returns):
-            marked = np.delete(marked, self.returns)
-        cells = list(map(bytes.decode, marked.tobytes().split(b"\0")))
-        for place in self.quoted.tolist():
-            cells[place] = cells[place][1:-1].replace('""', '"')
-        cells.pop()  # what follows the last separator
-        return [cells[place :: self.width] for place in range(self.width)]
+    def columns(self) -> list[TextColumn]:
+        is_text = np.ones(self.end, bool)
+        is_text[self.separators] = is_text[self.marks] = False
+        letters = np.frombuffer(self.data, np.uint8, self.end)[is_text]
+        ends = self.separators - np.arange(len(self.separators)) - np.searchsorted(self.marks, self.separators)
+        bounds = pa.py_buffer(np.append(0, ends))
+        cells = pa.LargeStringArray.from_buffers(len(ends), bounds, pa.py_buffer(letters))
+        try:
+            cells.validate(full=True)
+        except pa.ArrowInvalid:
+            self.data[: self.end].decode()  # raises an error that says where
+            raise
+        places = np.arange(0, len(ends), self.width)
+        return [TextColumn(cells.take(pa.array(places + place))) for place in range(self.width)]
 
-    def lines(self, first: int) -> list[int]:
+    def lines(self, first: int) -> Sequence[int]:
         ends = self.separators[self.width - 1 :: self.width]
         if len(ends) == self.breaks:
-            return list(range(first, first + len(ends)))
+            return range(first, first + len(ends))
         begins = np.concatenate([[0], ends[:-1] + 1])
         lines: list[int] = (np.searchsorted(self.line_breaks, begins) + first).tolist()
         return lines
@@ -131,18 +137,18 @@ def _split(data: bytes, delimiter: int, width: int | None) -> _Table | None:
     line_breaks = np.flatnonzero(raw == _NEWLINE)
     separators = np.flatnonzero((raw == delimiter) | (raw == _NEWLINE))
     quotes = np.flatnonzero(raw == _QUOTE)
-    openers = np.empty(0, np.int64)
+    marks = quotes
     if len(quotes):
         separators = separators[np.searchsorted(quotes, separators) % 2 == 0]
-        opening = _openers(raw, quotes, delimiter)
-        if opening is None:
+        outer = _marks(raw, quotes, delimiter)
+        if outer is None:
             return None
-        openers = opening
+        marks = outer
     ends_row = raw[separators] == _NEWLINE
     rows = int(ends_row.sum())
     if rows == 0:
         nothing = np.empty(0, np.int64)
-        return _Table(data, nothing, nothing, nothing, nothing, width or 1, 0)
+        return _Table(data, nothing, nothing, nothing, width or 1, 0)
     end = int(separators[ends_row][-1]) + 1
     separators = separators[: np.searchsorted(separators, end)]
     ends_row = ends_row[: len(separators)]
@@ -154,13 +160,15 @@ def _split(data: bytes, delimiter: int, width: int | None) -> _Table | None:
         return None
     if width == 1 and bool((np.diff(separators, prepend=-1) <= 1 + bool(len(returns))).any()):
         return None  # a blank line: with one column it could be an empty cell
-    quoted = np.searchsorted(separators, openers[: np.searchsorted(openers, end)])
+    marks = marks[: np.searchsorted(marks, end)]
+    if len(returns):
+        marks = np.sort(np.concatenate([marks, returns]))
     line_breaks = line_breaks[: np.searchsorted(line_breaks, end)]
-    return _Table(data, separators, quoted, line_breaks, returns, width, end)
+    return _Table(data, separators, marks, line_breaks, width, end)
 
 
-def _openers(raw: npt.NDArray[np.uint8], quotes: Places, delimiter: int) -> Places | None:
-    """The quotes that open a cell, if every quote opens one, closes one, or is half of a doubled one."""
+def _marks(raw: npt.NDArray[np.uint8], quotes: Places, delimiter: int) -> Places | None:
+    """The quotes that belong to no text, if every quote opens a cell, closes one, or is half of a doubled one."""
     opening, closing = quotes[::2], quotes[1::2]
     before = np.where(opening > 0, raw[opening - 1], _NEWLINE)
     begins = (before == delimiter) | (before == _NEWLINE)
@@ -173,4 +181,6 @@ def _openers(raw: npt.NDArray[np.uint8], quotes: Places, delimiter: int) -> Plac
     ends[: len(opening) - 1] |= doubled[1:]
     if not ends.all():
         return None
-    return opening[~doubled]
+    belongs = np.zeros(len(quotes), bool)
+    belongs[::2] = doubled  # of two quotes inside a cell, the second
+    return quotes[~belongs]

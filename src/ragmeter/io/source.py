@@ -82,7 +82,7 @@ class Reading:
     """How to read a file. Without `delimiter` it follows from the file's ending.
 
     `max_field` is the most that a row may take, or a JSON document, in MiB. `split` is the part of a data set to read
-    that has several under names: `test` of a BEIR folder, or of a `DatasetDict`.
+    that has several under names: `test` of a BEIR folder, of a `DatasetDict`, or of a JSON object with lists of rows.
     """
 
     encoding: str | None = None
@@ -156,8 +156,8 @@ def data_set(name: str, path: Location, files: Sequence[DataFile], reading: Read
 def of_data_set(source: Source, file: DataFile) -> Iterator[Batch]:
     """The batches of a file with the columns that the names of its folders give, where it has none of that name."""
     for batch in source.batches():
-        for title, value in file.partition:
-            batch.columns.setdefault(title, [value] * len(batch))
+        of_folders = {title: [value] * len(batch) for title, value in file.partition if title not in batch.columns}
+        batch.columns = {**batch.columns, **of_folders}
         batch.file = file.name
         yield batch
 
@@ -207,7 +207,7 @@ def open_file(
     elif ending in (".jsonl", ".ndjson"):
         read = partial(jsons.read_lines, name=name, limit=limit)
     elif ending == ".json":
-        read = partial(jsons.read_document, name=name, limit=limit, say=say)
+        read = partial(jsons.read_document, name=name, limit=limit, split=reading.split, say=say)
     elif kind := _trec_kind(name, opened, encoding):
         read = trec.reader(kind, name, limit, say)
     else:

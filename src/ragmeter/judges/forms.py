@@ -57,7 +57,7 @@ class Choice:
 
     def probability(self, logprobs: Mapping[str, float]) -> float | None:
         """Of the first word, among the words that may be said."""
-        chances = _chances(self.words, logprobs)
+        chances = _chances(self.words, logprobs) if logprobs else {}
         total = sum(chances.values())
         return chances[next(iter(self.words))] / total if total > 0 else None
 

@@ -19,7 +19,7 @@ from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.errors import UsageError
-from ragmeter.hints import by_caller, option, parameter
+from ragmeter.hints import option, parameter
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.forms import choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
@@ -37,7 +37,7 @@ MAX_API_RETRIES = 3
 _FRAME = 50
 #: How many likely first tokens a server is asked for.
 _TOP_TOKENS = 5
-_GIVE_UP_OPTION = by_caller("--judge-give-up-after", "give_up_after=...")
+_GIVE_UP_OPTION = option("give_up_after", of="judge")
 
 
 class Judge:
@@ -105,11 +105,12 @@ class Judge:
             ("workers", workers, 1), ("claims_per_call", claims_per_call, 1),
         ):  # fmt: skip
             if value < least:
-                raise UsageError(f"{parameter(name)} must be at least {least}, got {value}")
-        if not give_up_after > 0:
-            raise UsageError(f"{parameter('give_up_after')} must be above 0, got {give_up_after}")
-        if not timeout > 0 or not temperature >= 0:
-            raise UsageError("timeout must be above 0, and temperature at least 0")
+                raise UsageError(f"{parameter(name, of='judge')} must be at least {least}, got {value}")
+        for name, seconds in (("give_up_after", give_up_after), ("timeout", timeout)):
+            if not seconds > 0:
+                raise UsageError(f"{parameter(name, of='judge')} must be above 0, got {seconds}")
+        if not temperature >= 0:
+            raise UsageError(f"{parameter('temperature', of='judge')} must be at least 0, got {temperature}")
         if provider is not None and (base_url or api_key or headers or api_version):
             raise UsageError("a provider has its own address, key and headers", hint="give either it or these")
         self.provider = provider
@@ -149,10 +150,9 @@ class Judge:
     def check_budget(self, budget: float | None) -> None:
         """Refuse a budget in dollars where the model's price is not known."""
         if budget is not None and self.price is None:
-            raise UsageError(
-                f"the price of {self.model!r} is not known, so a budget can't be kept",
-                hint=f"give it with {option('prices')}, or limit the calls with {option('max_calls')}",
-            )
+            prices, calls = option("prices", of="judge"), option("max_calls", of="judge")
+            hint = f"give it with {prices}, or limit the calls with {calls}"
+            raise UsageError(f"the price of {self.model!r} is not known, so a budget can't be kept", hint=hint)
 
     def check_columns(self, columns: Collection[str]) -> None:
         """Refuse a user's own words that show a column which the table does not have."""
@@ -204,6 +204,13 @@ class ColumnJudge:
         self.spec = judge.spec(node)
         self._prompt = Prompt(self.asked, reasons=judge.reasons)
         self._choices = self.asked.form.choices(reasons=judge.reasons)
+        form = self.asked.form.response_format(reasons=judge.reasons)
+        self._parameters_of_all: dict[str, Any] = {
+            "temperature": judge.temperature, "seed": judge.seed, "max_tokens": judge.max_tokens,
+            **({} if form is None else {"response_format": form}),
+            **({"grammar": choice_grammar(self._choices)} if judge.grammar and self._choices else {}),
+            **({} if judge.reasons else {"logprobs": True, "top_logprobs": _TOP_TOKENS}),
+        }  # fmt: skip
         self._tried: dict[str, int] = {}
 
     async def ask(
@@ -265,15 +272,7 @@ class ColumnJudge:
         return await client.send(self._prompt.messages(values), parameters)
 
     def _parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
-        form = self.asked.form.response_format(reasons=self.judge.reasons)
-        return {
-            "temperature": self.judge.temperature,
-            "seed": self.judge.seed + 1000 * repeat + attempt,
-            "max_tokens": self.judge.max_tokens,
-            **({} if form is None else {"response_format": form}),
-            **({"grammar": choice_grammar(self._choices)} if self.judge.grammar and self._choices else {}),
-            **({} if self.judge.reasons else {"logprobs": True, "top_logprobs": _TOP_TOKENS}),
-        }
+        return {**self._parameters_of_all, "seed": self.judge.seed + 1000 * repeat + attempt}
 
     def key(self, values: Mapping[str, str], repeat: int, attempt: int) -> str:
         """What a reply is kept under in the journal."""

@@ -75,6 +75,7 @@ def _declared(loaded: Any) -> Any:
         "vocabulary_add": (count, pointer, pointer, pointer, count, pointer),
         "split_texts": (count, pointer, pointer, pointer, count, pointer, pointer, pointer, pointer),
         "spread_pieces": (None, pointer, pointer, count, pointer, pointer, pointer, pointer, pointer),
+        "pairs_may_be_same": (None, pointer, pointer, pointer, pointer, pointer, count, pointer),
         "may_change_in_nfc": (None, pointer, pointer, count, pointer),
         "pair_overlaps": (count, pointer, pointer, count, count, pointer),
         "pair_terms": (count, pointer, pointer, count, count, pointer),

@@ -27,6 +27,8 @@ API int64_t split_texts(vocabulary *, const uint8_t *data, const int64_t *offset
                         const uint8_t *tables, int64_t *ids, int64_t *starts, uint8_t *marks);
 API void spread_pieces(const int64_t *pieces, const int64_t *starts, int64_t texts, const int64_t *counts,
                        const int64_t *firsts, const int64_t *flat, int64_t *ids, int64_t *id_starts);
+API void pairs_may_be_same(const uint8_t *tables, const uint8_t *data, const int64_t *offsets,
+                           const uint8_t *other_data, const int64_t *other_offsets, int64_t pairs, uint8_t *flags);
 API void may_change_in_nfc(const uint8_t *data, const int64_t *offsets, int64_t texts, uint8_t *flags);
 
 /* Of pairs of sequences of ids below n_ids: pair p has ids[starts[p]:starts[p + 1]] and, on the other side,

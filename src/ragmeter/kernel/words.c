@@ -261,6 +261,33 @@ void spread_pieces(const int64_t *pieces, const int64_t *starts, int64_t texts, 
     id_starts[texts] = next - ids;
 }
 
+/* Whether two texts may be the same when case, accents and the amount of white space don't count. An accent changes no
+ * letter of ASCII into another, so that the first such letter that differs tells; from another character on it is not
+ * known here. */
+static int may_be_same(const uint8_t *tables, const uint8_t *at, const uint8_t *end, const uint8_t *other,
+                       const uint8_t *other_end) {
+    const uint8_t *kinds = tables, *folded = tables + 256;
+    int in_word = 0;
+    for (;;) {
+        if (!in_word) {
+            while (at < end && kinds[*at] == SPACE) at++;
+            while (other < other_end && kinds[*other] == SPACE) other++;
+            if (at == end && other == other_end) return 1;
+        }
+        if ((at < end && *at >= 0x80) || (other < other_end && *other >= 0x80)) return 1;
+        in_word = at < end && kinds[*at] != SPACE;
+        if (in_word != (other < other_end && kinds[*other] != SPACE)) return 0;
+        if (in_word && folded[*at++] != folded[*other++]) return 0;
+    }
+}
+
+void pairs_may_be_same(const uint8_t *tables, const uint8_t *data, const int64_t *offsets, const uint8_t *other_data,
+                       const int64_t *other_offsets, int64_t pairs, uint8_t *flags) {
+    for (int64_t pair = 0; pair < pairs; pair++)
+        flags[pair] = (uint8_t)may_be_same(tables, data + offsets[pair], data + offsets[pair + 1],
+                                           other_data + other_offsets[pair], other_data + other_offsets[pair + 1]);
+}
+
 /* Which texts may change in NFC. Those below U+0300 don't, nor do dashes, quotes and dots (U+2010 to U+2027) and the euro
  * sign; of others it is not known here. */
 void may_change_in_nfc(const uint8_t *data, const int64_t *offsets, int64_t texts, uint8_t *flags) {

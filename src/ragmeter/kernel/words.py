@@ -69,6 +69,18 @@ def spread(pieces: Ids, starts: Ids, counts: Ids, firsts: Ids, flat: Ids) -> tup
     return ids, id_starts
 
 
+def may_be_same(first: Any, second: Any, tables: bytes) -> npt.NDArray[np.bool_]:
+    """Which pairs of two Arrow arrays of texts may be the same but for case, accents and white space.
+
+    `tables` are those of `Vocabulary.split`.
+    """
+    flags = np.empty(len(first), bool)
+    (data, offsets), (other_data, other_offsets) = utf8(first), utf8(second)
+    inputs = data, offsets.ctypes.data, other_data, other_offsets.ctypes.data
+    kernel.library().pairs_may_be_same(tables, *inputs, len(first), flags.ctypes.data)
+    return flags
+
+
 def may_change_in_nfc(texts: Any) -> npt.NDArray[np.bool_]:
     """Which texts of an Arrow array may be others in NFC; those with ASCII and Latin letters alone are not."""
     flags = np.empty(len(texts), bool)

@@ -51,9 +51,11 @@ def counted(turns: Sequence[Turn]) -> list[Turn]:
 
 def conversation_score(turns: Sequence[Turn]) -> float | None:
     """Share of correct turns less share of hallucinations, after the rule above; None if a turn is unknown."""
-    if any(turn.correct is None for turn in turns):
+    verdicts = [turn.correct for turn in turns]
+    if None in verdicts:
         return None
-    return fmean(turn.correct is True for turn in turns) - fmean(turn.hallucination for turn in turns)
+    wrong = sum([turn.hallucination for turn in turns])
+    return verdicts.count(True) / len(turns) - wrong / len(turns)
 
 
 def scores(conversations: Sequence[Sequence[Turn]]) -> dict[str, float | None]:

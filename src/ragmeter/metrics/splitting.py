@@ -44,7 +44,7 @@ _SPACES = "\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, 
 _IS_WIDE_SPACE = np.zeros(0x4000, bool)
 _IS_WIDE_SPACE[[ord(space) for space in _SPACES]] = True
 #: The three for the kernel, in one piece.
-_TABLES = _KINDS + bytes(range(256)).translate(_FOLDED) + _IS_WIDE_SPACE.tobytes()
+TABLES = _KINDS + bytes(range(256)).translate(_FOLDED) + _IS_WIDE_SPACE.tobytes()
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,16 @@ class Split:
     has_marks: _Flags | None
 
 
-def split(texts: Sequence[str]) -> Split:
-    """Split texts into words; chunks with other characters than ASCII stay whole."""
-    return _split_compiled(texts) if kernel.library() else _split_plain(texts)
+def split(*columns: Sequence[str]) -> Split:
+    """Split the texts of columns into words; chunks with other characters than ASCII stay whole."""
+    return _split_compiled(columns) if kernel.library() else _split_plain([text for texts in columns for text in texts])
 
 
-def _split_compiled(texts: Sequence[str]) -> Split:
+def _split_compiled(columns: Sequence[Sequence[str]]) -> Split:
     from ragmeter.kernel.words import Vocabulary
 
     words = Vocabulary()
-    items, starts, has_marks = words.split(text_array(texts), _TABLES)
+    items, starts, has_marks = words.split(pa.concat_arrays(map(text_array, columns)), TABLES)
     return Split(words.since(0), items, starts, has_marks if has_marks.any() else None)
 
 

@@ -18,11 +18,13 @@ from ragmeter import kernel
 from ragmeter.definition import column, metric
 from ragmeter.io.normal_form import normalized
 from ragmeter.kernel.pairs import alignments, distances, subsequences, terms
-from ragmeter.kernel.words import may_change_in_nfc
+from ragmeter.kernel.words import may_be_same, may_change_in_nfc
 from ragmeter.metrics.bags import Bags, Ids, Sides, ranges, share
 from ragmeter.metrics.normalize import Language, fold, strip_accents
+from ragmeter.metrics.splitting import TABLES, text_array
 from ragmeter.metrics.tokens import Tokens
 from ragmeter.table import Scores
+from ragmeter.text_columns import cells_at
 
 #: Smooth idf over two documents of a term that occurs in only one of them; a term in both has weight 1.
 _RARE = math.log(3 / 2) + 1
@@ -67,13 +69,16 @@ def identical(reference: Sequence[str], answer: Sequence[str], tokens: Tokens) -
     Only texts with the same number of words are compared; an accent of its own, which may be a word, does not count.
     """
     sides = tokens.sides
-    may_be_same = sides.reference_lengths == sides.answer_lengths
+    is_candidate = sides.reference_lengths == sides.answer_lengths
     if tokens.has_marks is not None:
-        may_be_same |= tokens.has_marks[: sides.pairs] | tokens.has_marks[sides.pairs :]
+        is_candidate |= tokens.has_marks[: sides.pairs] | tokens.has_marks[sides.pairs :]
+    pairs = np.flatnonzero(is_candidate)
+    first, second = cells_at(reference, pairs), cells_at(answer, pairs)
+    if kernel.library():
+        left = np.flatnonzero(may_be_same(text_array(first), text_array(second), TABLES))
+        pairs, first, second = pairs[left], cells_at(first, left), cells_at(second, left)
     is_same = np.zeros(sides.pairs, bool)
-    for pair in np.flatnonzero(may_be_same).tolist():
-        first, second = reference[pair], answer[pair]
-        is_same[pair] = first == second or _are_same(first, second)
+    is_same[pairs] = [one == other or _are_same(one, other) for one, other in zip(first, second, strict=True)]
     return is_same
 
 
@@ -295,8 +300,8 @@ def _compiled_distances(reference: Sequence[str], answer: Sequence[str]) -> Ids:
 def _nfc_array(texts: Sequence[str]) -> Any:
     """The texts in NFC as an Arrow array. Most are, and the kernel sees which may not be."""
     array = pa.array(texts, pa.large_string())
-    in_doubt = np.flatnonzero(may_change_in_nfc(array)).tolist()
-    if all(texts[place] == normalized("NFC", texts[place]) for place in in_doubt):
+    in_doubt = cells_at(texts, np.flatnonzero(may_change_in_nfc(array)))
+    if all(text == normalized("NFC", text) for text in in_doubt):
         return array
     return pa.array(_nfc(texts), pa.large_string())
 

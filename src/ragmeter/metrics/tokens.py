@@ -230,7 +230,7 @@ def _current_lexicon() -> Lexicon:
 def tokens(reference: Sequence[str], answer: Sequence[str]) -> Tokens:
     """The words of both sides."""
     lexicon = _current_lexicon()
-    texts = split([*reference, *answer])
+    texts = split(reference, answer)
     return Tokens(lexicon.sides(texts), lexicon, texts.has_marks)
 
 

@@ -41,6 +41,7 @@ class RunEntry:
     n_failed: int = 0
     cost_usd: float | None = None
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    limited: bool = False  # to the first questions of its data set
     error: str = ""
     tags: tuple[str, ...] = ()
 
@@ -67,6 +68,7 @@ class RunEntry:
             max((figures["n_total"] - figures["n_scored"] for figures in metrics.values()), default=0),
             _cost(summary),
             metrics,
+            bool(manifest.get("limit")),
         )
 
     def as_dict(self) -> dict[str, Any]:

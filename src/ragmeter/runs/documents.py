@@ -147,6 +147,7 @@ _MANIFEST = record(
         "embeddings": listed(mapping),
         "asked": maybe(mapped(record({}, {"columns": _columns}))),
         "offline": maybe(mapped(record({}, {"columns": _columns}))),
+        "limit": record({"asked": count, "of": count}),
         "judging": _EFFORT,
         "judge": maybe(mapping),
         "effort": _effort,

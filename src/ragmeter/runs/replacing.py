@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option
@@ -15,16 +16,22 @@ from ragmeter.runs.run import Run
 
 
 @contextmanager
-def hold_for_new_run(path: Location, doing: str, *, asks: bool, judged: bool, replace: bool) -> Iterator[None]:
+def hold_for_new_run(
+    path: Location, doing: str, *, asks: bool, judged: bool, replace: bool, limited: bool = False
+) -> Iterator[None]:
     """Hold the place of a new run. An older run with paid replies there is an error, unless `replace` is true.
 
-    `judged`: the new run has a judge too, which uses the replies in the folder's journal again.
+    `judged`: the new run has a judge too, which uses the replies in the folder's journal again. `limited`: the new run
+    has the first questions only, so that an older run with all of them is an error as well.
     """
     with hold(path, doing, asks=asks):
-        paid = "" if replace or not (path / MANIFEST).is_file() else paid_replies(path, judged=judged)
-        if paid:
+        lost = ""
+        if (path / MANIFEST).is_file():
+            lost = "" if replace else paid_replies(path, judged=judged)
+            lost = lost or ("the answers to all questions" if limited and _is_whole(path) else "")
+        if lost:
             raise UsageError(
-                f"the run {path.name} exists already, and has {paid}",
+                f"the run {path.name} exists already, and has {lost}",
                 hint=f"choose another name with {option('run')}, or replace the run with "
                 f"{by_caller('--replace', 'replace=True')}: its journal stays",
             )
@@ -39,9 +46,20 @@ def paid_replies(path: Location, *, judged: bool = False) -> str:
         return f"a judge's replies in {journal}"
     if judged:
         return ""
-    try:
-        manifest = Run(path).manifest()
-    except InputError:  # a damaged run is there to be replaced
-        return ""
+    manifest = _manifest(path)
     asked = ", ".join(manifest.get("asked") or {})
     return f"a judge's replies in it ({asked})" if asked else "a judge's verdicts" if manifest.get("judge") else ""
+
+
+def _is_whole(path: Location) -> bool:
+    """Whether a run has all questions of its dataset."""
+    manifest = _manifest(path)
+    return bool(manifest) and not manifest.get("limit")
+
+
+def _manifest(path: Location) -> dict[str, Any]:
+    """A run's manifest; empty where the run is damaged, which is there to be replaced."""
+    try:
+        return Run(path).manifest()
+    except InputError:
+        return {}

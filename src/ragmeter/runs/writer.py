@@ -29,7 +29,17 @@ from ragmeter.runs.rows import RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS, Run
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
-from ragmeter.table import ABSTAINED, LIST_COLUMNS, NUMBER_COLUMNS, SCORED, Batch, Measure, Scores, outcome_column
+from ragmeter.table import (
+    ABSTAINED,
+    LIST_COLUMNS,
+    NUMBER_COLUMNS,
+    SCORED,
+    Batch,
+    Column,
+    Measure,
+    Scores,
+    outcome_column,
+)
 
 #: The metrics of the offline judge of short answers begin so.
 _FOR_SHORT = "offline_correct"
@@ -215,7 +225,7 @@ def _outcomes(causes: list[str]) -> Any:
     return pa.DictionaryArray.from_arrays(np.zeros(len(causes), np.int32), pa.array([SCORED][: len(causes)]))
 
 
-def _array(name: str, column: list[Any], numbers: Collection[str]) -> Any:
+def _array(name: str, column: Column, numbers: Collection[str]) -> Any:
     if name in numbers:
         return pa.array(column, pa.float64())
     if name in LIST_COLUMNS:

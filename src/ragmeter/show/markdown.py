@@ -10,6 +10,7 @@ import ragmeter
 from ragmeter.asked import OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
 from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
+from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import about_intervals, level, titled
 from ragmeter.show.texts import in_markdown
 from ragmeter.stats.intervals import SMALL
@@ -42,6 +43,7 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None =
     distinct_levels = " or ".join(dict.fromkeys(levels))
     lines += ["", f"Mean, {distinct_levels} interval, and rows scored. {about_intervals(levels)}", ""]
     for run, label in zip(runs, labels, strict=True):
+        lines += [text for line in limit_lines(run.manifest()) for text in (f"**{label}**: {line}", "")]
         lines += _failures(run, label) + _judge(run, label)
     for run, label in zip(runs, labels, strict=True):
         lines += _slices(run, label)

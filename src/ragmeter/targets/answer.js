@@ -12,6 +12,8 @@ const known = (element) => {
   return e;
 };
 const CLOCK = /^\D{0,12}\d{1,2}[:.]\d{2}\D{0,12}$/;
+const MOST_ECHOES = 20;
+const surroundings = (echo) => echo.slice(0, MOST_ECHOES).map(({ element }) => ({ element, outer: lineage([element]) }));
 const common = ({ outer }, element) => { // the smallest element around both
   let e = element;
   while (e && !outer.has(e)) e = parent(e);
@@ -29,7 +31,7 @@ const isParallel = (one, other, outer) => {
 
 // -- labels: what a message has beside its text ---------------------------------------------------------------------------
 // A place in a message: the element, what is around it, and their classes, but for those that say whose message it is.
-const SIDE = /(^|[-_])(sent|received|user|bot|assistant|ai|human|me|you|left|right|system|model)($|[-_])/i;
+const SIDE = /(^|[-_])(sent|received|incoming|outgoing|user|bot|assistant|ai|human|me|mine|own|you|self|other|left|right|start|end|system|model)($|[-_])/i;
 const place = (element) => {
   const names = [];
   for (let e = element, steps = 0; e && steps < 3; e = parent(e), steps++) {
@@ -137,13 +139,27 @@ const isBesideBox = (piece, echo) => {
   return Boolean(boxSide.top) && within(piece.element, boxSide.top);
 };
 
+// A message that was there before the question, and stands above it: a greeting that is written late, for one.
+const below = (element, outer) => { // the element inside the outer one that holds this one
+  let top = element;
+  while (parent(top) && parent(top) !== outer) top = parent(top);
+  return top;
+};
+const olderThan = (echo) => {
+  const { there } = state.mark, echoed = state.lenient ? [] : surroundings(echo);
+  return ({ element }) => echoed.length > 0 && echoed.every((said) => {
+    const outer = common(said, element);
+    if (!outer || outer === element || outer === said.element || follows(element, said.element)) return false;
+    return there.has(below(element, outer)) && !there.has(below(said.element, outer));
+  });
+};
+
 // Of what is new, what may be an answer: not a number that counts on by itself, nor a notice, nor what stands around the
 // question's echo, nor what is far from it if something is near.
-const MOST_ECHOES = 20;
 const likely = (news, echo) => {
   const { was, notices, there } = state.mark;
   const counts = ({ element, text }) => was.has(element) && digits(was.get(element)) === digits(text) && !(state.home && element.closest(state.home));
-  const echoed = echo.slice(0, MOST_ECHOES).map(({ element }) => ({ element, outer: lineage([element]) }));
+  const echoed = surroundings(echo);
   const beside = (piece) => echoed.every((said) => {
     const outer = common(said, piece.element);
     if (follows(piece.element, said.element)) return there.has(outer) || !CLOCK.test(piece.text) || isParallel(piece.element, said.element, outer);

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,8 +17,11 @@ from ragmeter.hints import by_caller, option
 
 #: Commands that start Chromium or a browser built on it.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge")
+#: Chromium's headless shell as Debian calls it: it has no window, and a page costs it a fifth of the CPU.
+SHELL = "chromium-headless-shell"
 #: Chromium sends the fields of forms to a server of Google's, to fill them in: to a port that it never uses, instead.
-QUIET = ["--autofill-server-url=http://127.0.0.1:9/"]
+#: A frame of another site has a process of its own in a headless shell, too: if the frame blocks, the page does not.
+QUIET = ["--autofill-server-url=http://127.0.0.1:9/", "--site-per-process"]
 #: Names are not looked up by the browser itself, and calls between browsers (WebRTC) send no UDP.
 _PROXY_ONLY = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
@@ -53,6 +57,23 @@ async def start_playwright() -> Any:
             del loop.subprocess_exec
 
 
+def installed(playwright: Any, *, headed: bool = False) -> str | None:
+    """Playwright's own browser, else one installed on the machine; a headless shell where no window is wanted."""
+    own = Path(playwright.chromium.executable_path)  # .../chromium-1187/chrome-linux/chrome, there or not
+    shells = () if headed else _playwrights_shells(own)
+    names = NAMES if headed else (SHELL, *NAMES)
+    own_path = next((path for path in (*shells, own) if path.is_file()), None)
+    return str(own_path) if own_path else next(filter(None, map(shutil.which, names)), None)
+
+
+def _playwrights_shells(own: Path) -> Iterator[Path]:
+    """Headless shells of the same build as Playwright's own browser: `playwright install` brings one beside it."""
+    for build in own.parents:
+        if build.name.startswith("chromium-"):
+            shells = build.with_name(build.name.replace("-", "_headless_shell-", 1))
+            yield from (path for path in shells.glob("*/*") if path.stem in ("headless_shell", "chrome-headless-shell"))
+
+
 async def launch(playwright: Any, path: str | None, *, headed: bool, own_origin: bool = False) -> Any:
     """Start the browser at `path`, else Playwright's own, else one installed on the machine.
 
@@ -60,10 +81,9 @@ async def launch(playwright: Any, path: str | None, *, headed: bool, own_origin:
     """
     if path is not None and not Path(path).is_file():
         raise UsageError(f"there is no browser at {path}", hint=_INSTALL)
-    own = Path(playwright.chromium.executable_path)
-    executable = path or (str(own) if own.is_file() else next(filter(None, map(shutil.which, NAMES)), None))
+    executable = path or installed(playwright, headed=headed)
     if executable is None:
-        raise UsageError("there is no browser on this machine", hint=_INSTALL)
+        raise UsageError(f"there is no browser {'with a window ' if headed else ''}on this machine", hint=_INSTALL)
     if headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise UsageError(
             f"{by_caller('--headed', 'headed=True')} needs a screen, and there is no display",

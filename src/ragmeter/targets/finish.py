@@ -12,8 +12,11 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 #: Seconds that a text must not have changed: once the ready selector is visible, once a sign that the page is at work
-#: has gone, once all requests have ended, without any such signal, while something moves, and while requests are open.
-_READY, _STOPPED, _SETTLED, _STILL, _MOVING, _PENDING = 0.1, 0.5, 1.0, 4.0, 6.0, 20.0
+#: has gone, once all requests have ended (sooner if the text came with that of the question), without any such signal,
+#: while something moves, and while requests are open.
+_READY, _STOPPED, _STREAMED, _SETTLED, _STILL, _MOVING, _PENDING = 0.1, 0.3, 0.5, 1.0, 4.0, 6.0, 20.0
+#: Signs of work that some pages take away with the first word of an answer, or before the last one.
+_WEAK = frozenset({"signs", "waiting", "off"})
 #: Pauses that were seen make the wait longer: by this factor, and up to so many seconds.
 _LONGER, _LONGEST = 2.0, 10.0
 #: Seconds without any signal for a text that does not end as a sentence, a table or code does: the rest may still come.
@@ -109,9 +112,14 @@ class Traffic:
         self.under_way.discard(request)
         self.lines.discard(request)
 
+    @property
+    def has_asked(self) -> bool:
+        """Whether a request that has the question in it is still under way."""
+        return not self._carriers.isdisjoint(self.under_way)
+
     def settled(self, now: float) -> bool:
         """Whether all requests since the question have ended, and no other connection is open."""
-        return self.requests > 0 and not self.lines and now - self.heard_at >= _SETTLED / 2
+        return self.requests > 0 and not self.lines and now - self.heard_at >= _STREAMED
 
 
 class Finish:
@@ -127,14 +135,15 @@ class Finish:
         self.named = named
         self.text = ""
         self._seen = begun
-        self._still = self._pause = self._unsure_still = 0.0
+        self._still = self._pause = self._unsure_still = self._signs_still = 0.0
         self._unsure = ""
         self._texts: deque[str] = deque(maxlen=_LAST)
         self._beginnings: list[tuple[float, str]] = []
         self._was_unready = False
         self._working: dict[str, bool] = {}
         self._spoke: set[str] = set()
-        self._stopped = False
+        self._stopped: set[str] = set()  # signs of work that have gone
+        self._streamed = False  # the text changed while the request with the question was under way
 
     @property
     def first(self) -> float | None:
@@ -153,12 +162,13 @@ class Finish:
             self._texts.append(text)
             self.changed = now
             self._begins(text, now)
+        self._streamed = self._streamed or (changed and is_answer(text) and traffic.has_asked)
         self._still = 0.0 if changed else self._still + passed
         self.text = text
-        self._signals(look, changed)
+        self._signals(look, changed, passed)
         if not text:
             return self._take_unsure(look, traffic, passed)
-        return is_answer(text) and self._still >= self._patience(look, traffic, now)
+        return is_answer(text) and self._at_rest() and self._still >= self._patience(look, traffic, now)
 
     def seems_complete(self, look: Mapping[str, Any], traffic: Traffic) -> bool:
         """Whether the text has not changed for a second, and nothing shows that the page is at work."""
@@ -182,22 +192,29 @@ class Finish:
         self._beginnings = [(self.changed, _first_word(unsure))]
         return True
 
-    def _signals(self, look: Mapping[str, Any], changed: bool) -> None:
+    def _signals(self, look: Mapping[str, Any], changed: bool, passed: float) -> None:
         """A sign of work that was shown with the text and disappears means the end, unless the text changes again."""
         self._was_unready = self._was_unready or not look["ready"]
-        signs = {"busy": look["busy"], "off": look["off"], "signs": look["signs"], "waiting": look["waiting"]}
-        ended = False
-        for name, value in signs.items():
-            if value and is_answer(self.text):
-                self._spoke.add(name)
-            ended = ended or (not value and self._working.get(name, False) and name in self._spoke)
-            self._working[name] = bool(value)
-        if look["busy"] or look["off"]:
-            self._stopped = False
-        elif ended:
-            self._stopped = True
-        elif changed:
-            self._stopped = False
+        working = {name: bool(look[name]) for name in ("busy", "off", "signs", "waiting", "idle")}
+        self._signs_still = self._signs_still + passed if working == self._working else 0.0
+        if is_answer(self.text):
+            self._spoke |= {name for name, is_shown in working.items() if is_shown}
+        ended = {name for name in self._spoke - {"idle"} if self._working.get(name) and not working[name]}
+        self._working = working
+        if look["busy"] or look["off"] or (changed and not ended):
+            self._stopped = set()
+        else:
+            self._stopped |= ended
+
+    def _at_rest(self) -> bool:
+        """Whether the signs of work are the same for a while: the last words may come after they go. Some blink."""
+        return self.named or self._signs_still >= _STOPPED or self._still >= _LONGEST
+
+    def _has_stopped(self, look: Mapping[str, Any], traffic: Traffic) -> bool:
+        """Whether the page has stopped working. A weak sign proves nothing while the page still has something to do."""
+        if self._stopped <= _WEAK and (look["ticking"] or traffic.has_asked):
+            return bool(look["idle"])
+        return bool(self._stopped or look["idle"])
 
     def _patience(self, look: Mapping[str, Any], traffic: Traffic, now: float) -> float:
         """Seconds that the text must not have changed. Idle connections shorten the wait; they prove nothing."""
@@ -208,12 +225,14 @@ class Finish:
         if look["busy"]:
             return math.inf
         under_way = bool(traffic.under_way) or look["off"]
-        if self._stopped or look["idle"]:
+        if self._has_stopped(look, traffic):
             return _STILL if look["signs"] else _SETTLED if under_way else _STOPPED
         if under_way:
             return _PENDING
         is_whole = bool(_ENDS.search(self.text))
-        if (traffic.settled(now) and not look["timers"]) or (look["worked"] and is_whole):
+        if traffic.settled(now) and not look["timers"]:
+            return _STREAMED if self._streamed else _SETTLED
+        if look["worked"] and is_whole:
             return _SETTLED
         least = _MOVING if look["signs"] else _STILL if is_whole or look["worked"] else _BROKEN_OFF
         return max(least, min(_LONGER * self._pause, _LONGEST))

@@ -19,6 +19,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "idle": bool,
     "off": bool,
     "timers": bool,
+    "ticking": bool,
     "ready": bool,
     "newly": bool,
 }

@@ -63,7 +63,10 @@ const mark = ({ question, answer, ready, sources, messages }) => {
   const now = pieces(), answers = answer ? all(answer) : [];
   const texts = new Map();
   for (const { text } of now) texts.set(key(text), (texts.get(key(text)) || 0) + 1);
-  for (const [timer, { repeats }] of [...timers]) if (!repeats) timers.delete(timer);
+  for (const [name, timer] of [...timers]) {
+    if (timer.repeats) timer.before = true;
+    else timers.delete(name);
+  }
   const memory = {
     question, answer, ready, sources, messages: messages || [], home: state.home,
     answers: answers.length, last: answers.length ? key(squeezed(textContent(answers[answers.length - 1]))) : "",
@@ -133,7 +136,7 @@ const locate = (selector) => {
   const name = wasAlone(news.filter((piece) => !isEcho.has(piece) && !labels.has(piece)));
   if (name) labels.add(name);
   for (const node of name ? name.nodes : []) state.labels.add(node);
-  const rest = news.filter((piece) => !isEcho.has(piece) && !labels.has(piece));
+  const isOlder = olderThan(echo), rest = news.filter((piece) => !isEcho.has(piece) && !labels.has(piece) && !isOlder(piece));
   const messages = marked(rest, echo);
   if (messages && messages.length) return messages;
   const chosen = likely(inContent(rest, echo), echo);

@@ -29,12 +29,13 @@ const noticeWork = () => {
 // Weaker signs that the page is at work, which say something when they go: what moves without end, and is new; buttons that
 // were taken out of use.
 const isOff = (box) => Boolean(box && box.isConnected && (box.disabled || box.readOnly || attribute(box, "aria-disabled") === "true" || attribute(box, "contenteditable") === "false"));
-const moving = Document.prototype.getAnimations;
+const animations = Document.prototype.getAnimations;
+const SVG_ANIMATION = ["animate", "animateTransform"].map((tag) => `${tag}[repeatCount='indefinite']`).join(", ");
+const endless = (animation) => animation.playState === "running" && animation.effect && animation.effect.getTiming().iterations === Infinity;
 const signsOfWork = () => {
-  if (!moving) return 0;
-  const endless = (animation) => animation.playState === "running" && animation.effect && animation.effect.getTiming().iterations === Infinity;
-  const targets = apply(moving, document, []).filter(endless).map((animation) => animation.effect.target);
-  return targets.filter((element) => element && !state.mark.there.has(element) && seen(element)).length;
+  const styled = animations ? apply(animations, document, []).filter(endless).map((animation) => animation.effect.target) : [];
+  const drawn = all(SVG_ANIMATION).map((animation) => parentElement(animation));
+  return [...styled, ...drawn].filter((element) => element && !state.mark.there.has(element) && seen(element)).length;
 };
 const waitingButtons = () => state.mark.buttons.filter((button) => button.disabled && button.isConnected).length;
 // All of it at one moment.
@@ -43,6 +44,7 @@ const work = () => {
   noticeWork();
   return {
     busy: at.length > state.mark.working ? path(at[at.length - 1]) : null, worked: Boolean(state.mark.worked), idle: isIdle(),
-    signs: signsOfWork(), waiting: waitingButtons(), off: isOff(state.box), timers: [...timers.values()].some(({ soon }) => soon),
+    signs: signsOfWork(), waiting: waitingButtons(), off: isOff(state.box),
+    timers: [...timers.values()].some(({ soon }) => soon), ticking: [...timers.values()].some(({ soon, before }) => soon && !before),
   };
 };

@@ -1,4 +1,7 @@
-"""NiceGUI's chat messages, as in its example with a language model: `python nicegui_app.py PORT`."""
+"""NiceGUI's chat messages, as in its example with a language model: `python nicegui_app.py PORT [spinner]`.
+
+The example shows a spinner below the messages until the answer is complete; without it nothing tells the end.
+"""
 
 import sys
 
@@ -15,6 +18,7 @@ def main():
             message = ui.chat_message(name="Bot", sent=False)
             with message:
                 words = ui.markdown()
+            spinner = ui.spinner(type="dots") if "spinner" in sys.argv else None
         try:
             answer = ""
             async for word in astream(question):
@@ -23,6 +27,8 @@ def main():
                 ui.run_javascript("window.scrollTo(0, document.body.scrollHeight)")
         except Exception as error:
             ui.notify(f"Error: {error}", type="negative")
+        if spinner is not None:
+            container.remove(spinner)
 
     container = ui.column().classes("w-full max-w-2xl mx-auto flex-grow items-stretch")
     with ui.footer().classes("bg-white"), ui.row().classes("w-full no-wrap items-center"):

@@ -33,6 +33,7 @@ from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run, bounds_of
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
+from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.stats.intervals import Interval, is_few
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
@@ -79,7 +80,7 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     baselines.check(lambda: opened.place)
     names = list(dict.fromkeys(rule.metric for rule in gate.rules)) or list(measures)
     summaries = _summaries(opened, names)
-    checks, sentences = [], []
+    checks, sentences = [], limit_lines(opened.manifest())
     unscored = [(name, _Unscored.rows(summaries[name])) for name in names]
     for rule in gate.rules:
         if rule.kind != NO_WORSE_THAN:

@@ -318,7 +318,8 @@ class CRAGEvaluator:
         asks = judge.on(verdict)
 
         def heard(turn: JudgedTurn, judgement: Judgement) -> None:
-            self.watch.judged(verdict.name, turn.columns, judgement)
+            shown = {"question": turn.row.get("query"), "answer": turn.row.get("agent_response")}
+            self.watch.judged(verdict.name, shown, judgement)
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             self.watch.begin(caller)

@@ -26,6 +26,7 @@ from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relat
 from ragmeter.show.report.slices import slices
 from ragmeter.show.sentences.causes import failures
 from ragmeter.show.sentences.judging import CAUSE, judge_causes, judge_lines, judge_model
+from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, summary_sentence
 from ragmeter.stats.intervals import SMALL
 
@@ -186,6 +187,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
             for name, figures in run.metrics().items()
         },
         "row_metrics": run.row_metrics,
+        "limit": limit_lines(run.manifest()),
         "failures": failures(run.metrics()),
         "causes": {**(summary.get("causes") or {}), **judge_causes(summary)},
         "judge_model": judge_model(run.manifest()),

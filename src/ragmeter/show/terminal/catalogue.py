@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.show import numbers
+from ragmeter.show.sentences.limits import rows_shown
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
@@ -38,7 +39,7 @@ def show_runs(entries: Sequence[RunEntry], folder: str) -> None:
                 printable(" ".join([entry.name, *(f"#{tag}" for tag in entry.tags)])),
                 printable(shortened(entry.system, _LONGEST)),
                 day(entry.created),
-                f"{entry.n_rows:,}",
+                rows_shown(entry.n_rows, limited=entry.limited),
                 f"{entry.n_failed:,}" if entry.n_failed else "",
                 "" if entry.cost_usd is None else numbers.money(entry.cost_usd),
                 *(_figure(entry, name) for name in names),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
@@ -19,7 +19,10 @@ _CODES = {1: "the gate failed", 3: "too many rows without a score"}
 
 
 def show_project(
-    summaries: Mapping[str, Mapping[str, Any]], codes: Mapping[str, int], comparison: Comparison | None
+    summaries: Mapping[str, Mapping[str, Any]],
+    codes: Mapping[str, int],
+    comparison: Comparison | None,
+    cautions: Sequence[str] = (),
 ) -> None:
     """All means, the runs of each metric below one another; then the comparison. Of many pairs, their sentences."""
     out = console()
@@ -31,6 +34,8 @@ def show_project(
             if name in summary:
                 table.add(*_cells(name, run, summary[name]))
     out.print(table)
+    for line in cautions:
+        out.sentence(line, "red")
     for run, code in codes.items():
         if code:
             out.sentence(f"{run}: {_CODES.get(code, f'exit code {code}')}", "red")

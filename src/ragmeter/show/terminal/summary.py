@@ -11,6 +11,7 @@ from rich.text import Text
 from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
 from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
+from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
     from ragmeter.targets.asking import Asked
 
 
-def show_summary(summary: RunSummary) -> None:
+def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
     """A run's metrics on all rows and by slices, with cautions."""
     out = console()
     metrics = {name: figures.as_dict() for name, figures in summary.metrics.items()}
     out.print(summary_table(metrics))
     for column in dict.fromkeys(part.column for part in summary.slices):
         out.print(slice_table(column, [part for part in summary.slices if part.column == column]))
-    for line in causes(metrics):
+    for line in (*cautions, *causes(metrics)):
         out.sentence(line, "red")
     if any(part.small for part in summary.slices):
         out.sentence(f"few: fewer than {SMALL} rows scored; such an interval is rough")
@@ -93,6 +94,8 @@ def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], ou
         out.sentence(f"no reply had {path}", "red")
     if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
         out.print("no answer says what was retrieved (retrieved or events): that counts as nothing", style="red")
+    for line in limit_lines(evaluation.manifest):
+        out.sentence(line, "red")
     effort, usage = asked.effort, asked.usage
     repeated = f", {effort['retried']:,} of them again" if effort["retried"] else ""
     cost = f"; cost: {money(usage['cost_usd'])}" if usage.get("prompt_tokens") and usage["cost_usd"] is not None else ""

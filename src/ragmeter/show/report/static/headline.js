@@ -5,7 +5,8 @@ function headline() {
   const lead = data.runs.map((run) => make('li', {},
     data.runs.length > 1 ? make('strong', {}, dot(run), words(run.name), ': ') : null,
     `${several(run.n, 'row')}, ${several(Object.keys(run.metrics).length, 'metric')}`,
-    run.created ? [', ', when(run.created, { dateStyle: 'long' })] : null));
+    run.created ? [', ', when(run.created, { dateStyle: 'long' })] : null,
+    run.limit.map((line) => make('strong', {}, `; ${line}`))));
   $('headline-body').replaceChildren(
     make('ul', { class: 'lead' }, lead),
     ...sentences(), failures(), warnings() || '',

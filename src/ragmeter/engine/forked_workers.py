@@ -1,0 +1,17 @@
+"""What the workers that we start on this machine import, in the process that they are forked from.
+
+Importing Dask, Arrow and this package takes a second of CPU: it is done once, not once in each worker. Whoever imports
+this module is that process, and nothing else.
+"""
+
+from __future__ import annotations
+
+from ragmeter.effects.own_process import set_up_own_process
+
+set_up_own_process()  # before Arrow is imported
+
+import distributed.nanny  # noqa: E402
+import distributed.worker  # noqa: E402, F401
+
+import ragmeter.engine.part_work  # noqa: E402
+import ragmeter.judges.claims  # noqa: E402, F401
