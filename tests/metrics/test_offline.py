@@ -178,6 +178,10 @@ RIGHT = [
     ("when did it begin", "1960s", "It began in the sixties."),
     ("which super bowl was it", "Super Bowl XLII", "Super Bowl 42"),
     ("how often did she win", "twice", "She won 2 times."),
+    # Two names of one thing are no choice.
+    ("what is the inner sanctuary of the parthenon known as", "cella", "naos or cella."),
+    ("which farmers gave away their crops", "sharecroppers", "They were known as tenant farmers or sharecroppers."),
+    ("what is the probability of a type I error", "5%", "5%, or 0.05."),
     ("¿qué país lanzó la sonda?", "Estados Unidos", "EE. UU."),
     ("¿cuál es la capital del perú?", "Lima", "Lima, y no Cuzco."),
     ("what colour was it", "crimson", "The colour was crimson, not blue."),
@@ -185,6 +189,8 @@ RIGHT = [
     ("which city is the capital of france", "Paris", "Paris, not Lyon."),
 ]
 WRONG = [
+    ("what is the cross on a letter t called", "crossbar", "Wisconsin or crossbar"),
+    ("which act was it", "National Industrial Recovery Act", "either NIRA or Windows Easy Transfer"),
     ("who got the first nobel prize in physics", "Wilhelm Conrad Röntgen", "Marie Curie got the first Nobel Prize."),
     ("how many apostles were there", "12", "There were thirteen apostles."),
     ("how many people live there", "3 million", "About 3 billion people live there."),
