@@ -84,11 +84,11 @@ class Rows:
 
 
 def fingerprint(rows: Sequence[Judged]) -> str:
-    """A hash of the features of one question in ten.
+    """A hash of the features of one question in thirty.
 
     It is in the model's file: trees that were learnt from other features than the code makes today are noticed.
     """
-    sample = [row for row in rows if fold(f"sample {row.question}", 10) == 0]
+    sample = [row for row in rows if fold(f"sample {row.question}", 30) == 0]
     features = np.round(Rows.of(sample).features[:, : len(NAMES)], 6) + 0.0
     return hashlib.sha256(features.tobytes()).hexdigest()
 
