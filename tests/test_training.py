@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ragmeter.metrics.offline.features import NAMES
+from ragmeter.metrics.offline.trees import MODEL, read_model
 from ragmeter.stats.cascade import by_share
 from tests.metrics import test_offline
 
@@ -50,6 +52,16 @@ def test_the_figures_are_what_scikit_learn_says() -> None:
     slope, intercept = calibration(scores, right)
     assert slope == pytest.approx(fitted.coef_[0, 0], abs=1e-3)
     assert intercept == pytest.approx(fitted.intercept_[0], abs=1e-3)
+
+
+def test_the_packaged_trees_were_learnt_from_the_features_of_today() -> None:
+    """Where this fails, features have changed since the last training: run `make train`."""
+    from judged import judged, made_up
+    from learning import fingerprint
+
+    model, rows = read_model(MODEL), judged()
+    assert model["features"] == list(NAMES)
+    assert model["fingerprint"] == fingerprint([*rows, *made_up(rows)])
 
 
 @pytest.mark.slow

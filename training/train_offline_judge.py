@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from card import Figures, write_card
 from judged import Judged, fold, is_held_out, judged, made_up
-from learning import Rows, calibration, cross_validated, fit
+from learning import Rows, calibration, cross_validated, fingerprint, fit
 
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.tables import QUESTIONS, plain, table
@@ -43,6 +43,7 @@ def main() -> None:
     model = fit(rows.some(seen))
     fitted = is_real & seen
     model["calibration"] = calibration(rows.best(scores)[fitted], rows.right[fitted])
+    model["fingerprint"] = fingerprint(every)
     text = json.dumps(model, separators=(",", ":"))
     chosen.model.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     print(f"{chosen.model}: {len(model['feature'])} trees, {chosen.model.stat().st_size:,} bytes", flush=True)

@@ -176,9 +176,12 @@ RIGHT = [
     ("which novel is it", "1984", "Nineteen Eighty-Four"),
     ("what did it cost", "$5 million", "It cost $5m."),
     ("when did it begin", "1960s", "It began in the sixties."),
-    ("when was it built", "12th century", "It was built in the 1100s."),
     ("which super bowl was it", "Super Bowl XLII", "Super Bowl 42"),
     ("how often did she win", "twice", "She won 2 times."),
+    # Two names of one thing are no choice.
+    ("what is the inner sanctuary of the parthenon known as", "cella", "naos or cella."),
+    ("which farmers gave away their crops", "sharecroppers", "They were known as tenant farmers or sharecroppers."),
+    ("what is the probability of a type I error", "5%", "5%, or 0.05."),
     ("¿qué país lanzó la sonda?", "Estados Unidos", "EE. UU."),
     ("¿cuál es la capital del perú?", "Lima", "Lima, y no Cuzco."),
     ("what colour was it", "crimson", "The colour was crimson, not blue."),
@@ -186,6 +189,8 @@ RIGHT = [
     ("which city is the capital of france", "Paris", "Paris, not Lyon."),
 ]
 WRONG = [
+    ("what is the cross on a letter t called", "crossbar", "Wisconsin or crossbar"),
+    ("which act was it", "National Industrial Recovery Act", "either NIRA or Windows Easy Transfer"),
     ("who got the first nobel prize in physics", "Wilhelm Conrad Röntgen", "Marie Curie got the first Nobel Prize."),
     ("how many apostles were there", "12", "There were thirteen apostles."),
     ("how many people live there", "3 million", "About 3 billion people live there."),
@@ -336,8 +341,6 @@ def test_right_answers_turned_around_are_no_longer_right() -> None:
         ("Could be Paris. Could be Lyon.", "alternatives"),
         ("Paris? Lyon?", "asked about"),
         ("Paris and Lyon", "alternatives"),
-        ("Lyon\nParis\nNice", "alternatives"),
-        ("Lyon / Paris", "alternatives"),
         ("I'm sorry, I don't know the capital city of France.", "declines"),
         ("which city is the capital of france", "question back"),
         ("Paris " + "Lorem Ipsum Dolor " * 2_000, "heap"),
@@ -561,7 +564,7 @@ def test_evidence_in_words() -> None:
     said = {each.about: each.says for each in found.evidence}
     assert found.reference == "Ada Lovelace"
     assert said["gold words"].startswith("found: ada")
-    assert "lovelace" in said["spelling"]
+    assert "another spelling or form: lovelace" in said["gold words"]
     found = explain_answer("who was it", ["Ada"], "I don't know.")
     assert {each.about: each.says for each in found.evidence}["refusal"] == "the answer declines to answer"
 

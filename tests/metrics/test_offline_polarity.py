@@ -7,7 +7,7 @@ import pytest
 
 from ragmeter import get_metric
 from ragmeter.metrics.offline.evidence import explain_answer
-from ragmeter.metrics.offline.guards import GUARDS, NOT_SURE, capped
+from ragmeter.metrics.offline.guards import GUARDS, capped
 from ragmeter.metrics.offline.polarity import polarities
 from ragmeter.metrics.offline.poles import poles
 from ragmeter.metrics.offline.vocabulary import Floats, chunked
@@ -171,7 +171,7 @@ def test_an_explanation_names_the_polarity() -> None:
 def test_a_floor_lifts_and_a_cap_lowers() -> None:
     number = float(list(GUARDS).index("same polarity") + 1)
     floor = GUARDS["same polarity"].floor
-    assert capped(np.array([0.1, 0.9]), np.array([number, number])).tolist() == [floor, NOT_SURE]
+    assert capped(np.array([0.1, 0.9]), np.array([number, number])).tolist() == [floor, GUARDS["same polarity"].cap]
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

@@ -9,6 +9,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, slices
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.guards import Case
 from ragmeter.metrics.offline.matching import Match, match
 from ragmeter.metrics.offline.mentions import Stretches
@@ -31,8 +32,6 @@ from ragmeter.metrics.offline.vocabulary import (
 from ragmeter.metrics.refusals import is_miss
 
 _AT_ONCE = 1 << 20  # words of the three sides: more would take too much memory
-_REFUSES_WITHIN = 60  # words of an answer
-_BEGINS_WITHIN = 12  # words of a sentence
 _REFUSES_AT_LENGTH = 800  # characters
 
 
@@ -78,7 +77,9 @@ def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bool
     polarity = polarities(questions, references, answers, code)
     roles = swapped_roles(asked.winner, references, answers)
     titles = vocab.roots_of(vocab.table.titles)
-    case = Case(pairs, parts, refusal, asked, answers, references, polarity, roles, vocab.table, titles, less_precise)
+    case = Case(
+        pairs, parts, refusal, asked, questions, answers, references, polarity, roles, vocab.table, titles, less_precise
+    )
     return Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, case)
 
 
@@ -95,8 +96,8 @@ def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Asked]:
 
 def refusals(answers: Texts, split: Chunked, language: str) -> Bools:
     """Which answers decline to answer. Only those with a negation or an apology are checked in full."""
-    begins = np.flatnonzero(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < _REFUSES_WITHIN))
-    begins = begins[begins - Stretches(answers, answers.has(Mark.SENTENCE)).first(begins) < _BEGINS_WITHIN]
+    begins = np.flatnonzero(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < threshold.REFUSES_WITHIN))
+    begins = begins[begins - Stretches(answers, answers.has(Mark.SENTENCE)).first(begins) < threshold.BEGINS_WITHIN]
     candidates = np.unique(answers.text[begins])
     declines = np.zeros(len(split.texts), bool)
     for text in np.unique(split.of_row[candidates]).tolist():

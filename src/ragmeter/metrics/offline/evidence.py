@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from ragmeter.metrics.normalize import AUTO
 from ragmeter.metrics.offline.comparing import Compared, matches
-from ragmeter.metrics.offline.features import FEATURES, NAMES, evidence_lines, new_gold
+from ragmeter.metrics.offline.features import FEATURES, NAMES, evidence_lines
 from ragmeter.metrics.offline.guards import guard_of
+from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.tables import QUESTIONS, Mark
 from ragmeter.metrics.offline.trees import trees
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
@@ -124,139 +125,105 @@ class _Pair:
         self.compared, self.match, self.line, self.place = compared, compared.pairs, line, place
         self.features = dict(zip(NAMES, line.tolist(), strict=False))
 
-    def of(self, side: Texts) -> slice:
-        """The items of this pair's text on a side."""
-        return slice(int(side.starts[self.place]), int(side.starts[self.place + 1]))
+    def words(self, side: Texts, flags: Bools) -> str:
+        """The flagged words of this pair's text on a side, without repetitions."""
+        span = slice(int(side.starts[self.place]), int(side.starts[self.place + 1]))
+        words = list(dict.fromkeys(self.compared.words[side.ids[span][flags[span]]].tolist()))
+        return ", ".join(words[:_MOST]) + (f" and {len(words) - _MOST} more" if len(words) > _MOST else "")
 
-    def words(self, side: Texts, chosen: Bools) -> str:
-        """The chosen words of this pair's text, without repetitions."""
-        span = self.of(side)
-        return _listed(self.compared.words[side.ids[span][chosen[span]]].tolist())
-
-
-def _listed(words: Iterable[str]) -> str:
-    distinct = list(dict.fromkeys(words))
-    not_named = f" and {len(distinct) - _MOST} more" if len(distinct) > _MOST else ""
-    return ", ".join(distinct[:_MOST]) + not_named
-
-
-def _counted(number: int) -> str:
-    return "1 word" if number == 1 else f"{number:,} words"
-
-
-def _parts(*parts: tuple[str, str]) -> str:
-    return "; ".join(f"{title}: {words}" for title, words in parts if words)
-
-
-def _gold_words(pair: _Pair) -> str:
-    match = pair.match
-    word = match.content & ~match.gold.has(Mark.NUMBER | Mark.MONTH)
-    if not pair.words(match.gold, word):  # nothing but numbers
-        word = match.content
-    return (
-        _parts(
-            ("found", pair.words(match.gold, word & match.exact)),
-            ("found in another form", pair.words(match.gold, word & ~match.exact & (match.credit > 0))),
-            ("missing", pair.words(match.gold, word & (match.credit == 0))),
+    def finding(self, about: str, otherwise: str) -> str:
+        """The words that are evidence, with a title each; or what to say if there are none."""
+        listed = (
+            (title, self.words(getattr(self.match, side), flags(self.match))) for title, side, flags in _FINDINGS[about]
         )
-        or "the gold answer has none that say anything"
-    )
+        return "; ".join(f"{title}: {words}" for title, words in listed if words) or otherwise
 
 
-def _spelling(pair: _Pair) -> str:
-    match = pair.match
-    near = match.content & ~match.exact & (match.credit > 0)
-    inside = match.squashed[pair.place] or match.inside[pair.place]
-    return (
-        _parts(
-            ("found in another spelling or form", pair.words(match.gold, near)),
-            ("run together or apart", pair.words(match.gold, match.content) if inside else ""),
-            ("abbreviated", pair.words(match.gold, match.content) if match.acronym[pair.place] else ""),
-        )
-        or "no word is spelled otherwise"
-    )
+def _word(match: Match) -> Bools:
+    """The gold answer's content words that are no numbers; numbers too where it has nothing else."""
+    word = match.content & ~match.gold.has(_FIGURE)
+    return np.asarray(word | (match.content & (match.gold.per_text(word) == 0)[match.gold.text]))
 
 
-def _numbers(pair: _Pair) -> str:
-    match = pair.match
-    number = match.gold.has(Mark.NUMBER | Mark.MONTH)
-    is_other = match.answer.has(Mark.NUMBER | Mark.MONTH) & ~match.answer_gold & ~match.answer_asked
-    text = _parts(
-        ("found", pair.words(match.gold, number & match.exact)),
-        ("found roughly", pair.words(match.gold, number & match.rough)),
-        ("missing", pair.words(match.gold, number & ~match.exact & ~match.rough)),
-        ("the answer has", pair.words(match.answer, is_other & ~match.answer.has(Mark.WEAK))),
-    )
-    if pair.features["numbers_contradicted"]:
-        text += "; they contradict each other"
-    return text or "neither side has numbers of its own"
+def _figure(match: Match) -> Bools:
+    return match.gold.has(_FIGURE)
 
 
-def _negation(pair: _Pair) -> str:
-    match = pair.match
-    own = match.answer.has(Mark.NEGATION) & ~match.answer_gold & ~match.answer_asked
-    return _parts(("in the answer", pair.words(match.answer, own))) or "nothing is negated"
+def _other(match: Match) -> Bools:
+    """The answer's words that are neither gold nor the question's."""
+    return np.asarray(~match.answer_gold & ~match.answer_asked)
 
 
-def _alternatives(pair: _Pair) -> str:
-    match = pair.match
-    return (
-        _parts(
-            ("joined by", pair.words(match.answer, match.answer.has(Mark.EITHER) & ~match.answer_asked)),
-            ("hedged by", pair.words(match.answer, match.answer.has(Mark.HEDGE) & ~match.answer_gold)),
-        )
-        or "the answer gives one candidate"
-    )
-
-
-def _others(pair: _Pair) -> str:
-    match = pair.match
-    extra = match.answer_content & ~match.answer_asked & ~match.answer_gold
-    name = match.answer.has(Mark.CAPITAL) & ~match.answer.has(Mark.EITHER | Mark.NEGATION | Mark.HEDGE)
-    return (
-        _parts(
-            ("names that are neither gold nor asked", pair.words(match.answer, extra & name)),
-            ("words that are neither, in all", str(int(extra[pair.of(match.answer)].sum()) or "")),
-        )
-        or "the answer says nothing else"
-    )
+_FIGURE = Mark.NUMBER | Mark.MONTH
+#: For each kind of evidence titles, and the words that stand after each: of which side, and which.
+_FINDINGS: dict[str, tuple[tuple[str, str, Callable[[Match], Bools]], ...]] = {
+    "gold words": (
+        ("found", "gold", lambda pair: _word(pair) & pair.exact),
+        ("found in another spelling or form", "gold", lambda pair: _word(pair) & ~pair.exact & (pair.credit > 0)),
+        ("missing", "gold", lambda pair: _word(pair) & (pair.credit == 0)),
+    ),
+    "numbers": (
+        ("found", "gold", lambda pair: _figure(pair) & pair.exact),
+        ("found roughly", "gold", lambda pair: _figure(pair) & pair.rough),
+        ("missing", "gold", lambda pair: _figure(pair) & ~pair.exact & ~pair.rough),
+        (
+            "the answer has",
+            "answer",
+            lambda pair: _other(pair) & (pair.answer.marks & (_FIGURE | Mark.WEAK) == Mark.NUMBER),
+        ),
+    ),
+    "negation": (("in the answer", "answer", lambda pair: _other(pair) & pair.answer.has(Mark.NEGATION)),),
+    "alternatives": (
+        ("joined by", "answer", lambda pair: pair.answer.has(Mark.EITHER) & ~pair.answer_asked),
+        ("hedged by", "answer", lambda pair: pair.answer.has(Mark.HEDGE) & ~pair.answer_gold),
+    ),
+    "other candidates": (
+        ("names", "answer", lambda pair: _other(pair) & pair.answer_content & pair.answer.has(Mark.CAPITAL)),
+        ("other words", "answer", lambda pair: _other(pair) & pair.answer_content & ~pair.answer.has(Mark.CAPITAL)),
+    ),
+}
 
 
 def _position(pair: _Pair) -> str:
-    place = round(float(np.expm1(pair.features["position"])))
     if not pair.features["recall_new"]:
         return "no gold word stands in the answer"
     sentence = "in the first sentence" if pair.features["first_sentence"] else "after the first sentence"
-    return f"the first gold word is word {place + 1}, {sentence}"
+    return f"the first gold word is word {round(math.expm1(pair.features['position'])) + 1}, {sentence}"
 
 
 def _question(pair: _Pair) -> str:
     kind = QUESTIONS[int(pair.compared.kinds[pair.place])]
     asked = pair.words(pair.match.gold, pair.match.content & pair.match.gold_asked)
-    asks = "how many" if kind == "count" else kind
     taken_up = float(pair.compared.case.question_share[pair.place])
-    text = f"asks: {asks}; the answer takes up {taken_up:.0%} of its words"
+    text = f"asks: {'how many' if kind == 'count' else kind}; the answer takes up {taken_up:.0%} of its words"
     return text + (f"; gold words that it has itself: {asked}" if asked else "")
+
+
+def _numbers(pair: _Pair) -> str:
+    contradict = "; they contradict each other" if pair.features["numbers_contradicted"] else ""
+    return pair.finding("numbers", "neither side has numbers of its own") + contradict
 
 
 def _list(pair: _Pair) -> str:
     number = int(pair.compared.parts.number[pair.place])
-    if number < 2:
-        return "the gold answer has one part"
-    return f"{number} parts, of the least found {pair.features['parts_found']:.0%}"
+    found = f"{number} parts, of the least found {pair.features['parts_found']:.0%}"
+    return found if number > 1 else "the gold answer has one part"
+
+
+def _length(pair: _Pair) -> str:
+    number = int(np.diff(pair.match.answer.starts)[pair.place])
+    return f"the answer has {number:,} word{'s' if number != 1 else ''}"
 
 
 _SAYS: dict[str, Callable[[_Pair], str]] = {
-    "gold words": _gold_words,
+    "gold words": lambda pair: pair.finding("gold words", "the gold answer has none that say anything"),
     "list": _list,
-    "spelling": _spelling,
-    "other candidates": _others,
-    "length": lambda pair: f"the answer has {_counted(len(pair.match.answer.ids[pair.of(pair.match.answer)]))}",
+    "other candidates": lambda pair: pair.finding("other candidates", "the answer says nothing else"),
+    "length": _length,
     "position": _position,
     "question": _question,
     "numbers": _numbers,
-    "negation": _negation,
+    "negation": lambda pair: pair.finding("negation", "nothing is negated"),
     "refusal": lambda pair: "the answer declines to answer" if pair.features["refusal"] else "no refusal",
-    "alternatives": _alternatives,
-    "gold answer": lambda pair: f"{_counted(int(new_gold(pair.match)[pair.of(pair.match.gold)].sum()))} to find",
+    "alternatives": lambda pair: pair.finding("alternatives", "the answer gives one candidate"),
 }

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmeter.metrics.bags import ranges, share, slices
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.guards import reasons
 from ragmeter.metrics.offline.matching import Match, look_up
@@ -45,7 +46,7 @@ FEATURES = (
     Feature("precision", +1, "gold words"),
     Feature("precision_all", +1, "gold words"),
     Feature("exact", +1, "gold words"),
-    Feature("inside", +1, "spelling"),
+    Feature("inside", +1, "gold words"),
     Feature("extra_words", -1, "other candidates"),
     Feature("early_names", -1, "other candidates"),
     Feature("answer_words", 0, "length"),
@@ -64,15 +65,13 @@ FEATURES = (
     Feature("negations", -1, "negation"),
     Feature("refusal", -1, "refusal"),
     Feature("hedges", -1, "alternatives"),
-    Feature("gold_names", 0, "gold answer"),
+    Feature("gold_names", 0, "gold words"),
     *(Feature(f"asks_{kind}", 0, "question") for kind in ASKS),
 )
 NAMES = tuple(feature.name for feature in FEATURES)
 
 _YEAR, _MONTH, _OTHER = 1, 2, 3  # kinds of numbers
 _UNSPACED = ((0x0E00, 0x1100), (0x2E80, 0xAC00))  # Thai to Burmese, Chinese and Japanese
-_OF_A_WORD = 0.25  # a group of letters there
-_FAR = 200.0  # the position of a gold word that does not occur
 
 
 def features(
@@ -158,7 +157,7 @@ def _of_words(pairs: Match, parts: Parts) -> dict[str, Floats]:
 def _n_words(side: Texts) -> Floats:
     """How many words each item counts for: in scripts without spaces, items are groups of letters."""
     unspaced = [(side.letter >= first) & (side.letter < end) for first, end in _UNSPACED]
-    return np.where(np.logical_or.reduce(unspaced), _OF_A_WORD, 1.0)
+    return np.where(np.logical_or.reduce(unspaced), threshold.OF_A_WORD, 1.0)
 
 
 def _sentence(side: Texts) -> Small:
@@ -205,7 +204,7 @@ def _of_position(pairs: Match) -> dict[str, Floats]:
     return {
         "first_sentence": share(np.bincount(pair, in_first, gold.count), gold.per_text(new)),
         "told_there": np.minimum(share(answer.per_text(asked), pairs.question.per_text(content)), 1.0),
-        "position": np.log1p(np.where(none, _FAR, np.minimum(first, _FAR))),
+        "position": np.log1p(np.where(none, threshold.NOT_THERE, np.minimum(first, threshold.NOT_THERE))),
     }
 
 

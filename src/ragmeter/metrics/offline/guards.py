@@ -6,7 +6,7 @@ outweigh what is wrong with them. A cap can't be outweighed. With several gold a
 best one counts.
 
 A guard decides "wrong" only where it is right on answers that it was not made for; where it costs more right answers
-than it catches wrong ones, its cap is `NOT_SURE`. docs/offline-judge.md has the table.
+than it catches wrong ones, its cap is `threshold.NOT_SURE`. docs/offline-judge.md has the table.
 """
 
 from __future__ import annotations
@@ -19,31 +19,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, share
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.another import another_name, another_number, another_unit
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import SAYS_NOTHING, Mentions
-from ragmeter.metrics.offline.parts import Asked, Parts, in_part
+from ragmeter.metrics.offline.mentions import Mentions
+from ragmeter.metrics.offline.parts import Asked, Parts, lacks_part
 from ragmeter.metrics.offline.polarity import Polarity
-from ragmeter.metrics.offline.scope import (
-    SAID_BACK,
-    alternatives,
-    is_prose,
-    negations,
-    not_said,
-    rephrased,
-    stated_elsewhere,
-)
+from ragmeter.metrics.offline.scope import alternatives, negations, not_said, rephrased, stated_elsewhere
 from ragmeter.metrics.offline.tables import Mark, Table
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Floats
 
 NO_CAP = 1.0
-NOT_SURE = 0.8
-WRONG = 0.2
-_LONGEST = 700  # words
-_BRIEF = 20  # words beside the gold ones
-_HEAP = 25  # other words, where the answer does not take up the question
-_LARGE_HEAP = 80
-_ECHO = 0.85  # of the question's content words
 
 
 @dataclass(frozen=True)
@@ -54,6 +40,7 @@ class Case:
     parts: Parts
     refusal: Bools
     asked: Asked
+    questions: Chunked
     answers: Chunked
     references: Chunked
     polarity: Polarity
@@ -63,11 +50,6 @@ class Case:
     less_precise: Bools  # another gold answer has the date of this one's year, and the answer another date
 
     @cached_property
-    def in_part(self) -> tuple[Bools, Bools]:
-        """Lists that lack a part, and pairs that lack one of two."""
-        return in_part(self.pairs, self.parts, self.asked)
-
-    @cached_property
     def mentions(self) -> Mentions:
         """Where the answers mention the gold answers."""
         return Mentions.of(self.pairs)
@@ -75,7 +57,7 @@ class Case:
     @cached_property
     def alternatives(self) -> tuple[Bools, Bools]:
         """Where every mention is among alternatives; and in a wider sense."""
-        return alternatives(self.mentions, self.asked, self.answers, self.references)
+        return alternatives(self.mentions, self.asked)
 
     @cached_property
     def negations(self) -> tuple[Bools, Bools]:
@@ -99,12 +81,7 @@ class Case:
     @cached_property
     def bare(self) -> Bools:
         """Where hardly anything is said of what was asked."""
-        return np.asarray(self.question_share < SAYS_NOTHING)
-
-    @cached_property
-    def brief(self) -> Bools:
-        """Answers of a few words beside the gold ones, where every word counts."""
-        return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= _BRIEF)
+        return np.asarray(self.question_share < threshold.SAYS_NOTHING)
 
     @cached_property
     def negated(self) -> Bools:
@@ -116,11 +93,17 @@ class Case:
         """Where a brief answer has the gold words only among alternatives, and they are not two names of one thing."""
         pairs, mentions = self.pairs, self.mentions
         answer = pairs.answer
-        has_other = answer.per_text(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked) > 0
+        other = pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked
+        has_other = answer.per_text(other) > 0
         asks = has_other & (answer.per_text(answer.has(Mark.ASKS)) > 0)  # "Who was it? Ann or Ben."
-        beside_question = asks & mentions.all_are(mentions.question_share < SAYS_NOTHING)
-        either = self.alternatives[0] & (self.bare | beside_question) & self.brief & ~self.asked.term
-        return either & ~rephrased(either, self.answers, self.table)
+        beside_question = asks & mentions.all_are(mentions.question_share < threshold.SAYS_NOTHING)
+        is_named_twice = self.asked.term & (answer.per_text(other & answer.has(Mark.CAPITAL | Mark.NUMBER)) == 0)
+        is_named_twice &= (answer.per_text(answer.has(Mark.EITHER)) == 1) & (
+            answer.per_text(other) <= threshold.SECOND_NAME
+        )
+        is_brief = answer.per_text(~pairs.answer_gold) <= threshold.BRIEF_ANSWER
+        either = self.alternatives[0] & (self.bare | beside_question) & is_brief & ~is_named_twice
+        return np.asarray(either & ~rephrased(either, self.questions, self.answers, self.table))
 
     @property
     def only_question(self) -> Bools:
@@ -132,12 +115,12 @@ class Case:
 
     @property
     def echo(self) -> Bools:
-        """Where the answer repeats the question, and has no gold word that the question does not have."""
+        """Where a brief answer repeats the question, and has no gold word that the question does not have."""
         pairs, question = self.pairs, self.pairs.question
         asked = ~question.has(Mark.FUNCTION)
         question_share = share(question.per_text(pairs.question_answered & asked), question.per_text(asked))
         new = pairs.answer.per_text(pairs.answer_content & pairs.answer_gold & ~pairs.answer_asked)
-        return np.asarray((question_share >= _ECHO) & (new == 0))
+        return np.asarray((question_share >= threshold.ECHO) & (new == 0) & self.mentions.short)
 
     @cached_property
     def n_heaped(self) -> Floats:
@@ -148,15 +131,9 @@ class Case:
         return np.where(n_gold < n_other / 2, n_other, 0.0)
 
     @property
-    def heap(self) -> Bools:
-        """Where the gold words are a small part of the answer, which is not about the question or not in sentences."""
-        off_topic = self.bare | ((self.question_share < SAID_BACK) & ~is_prose(self.pairs))
-        return np.asarray((self.n_heaped > _HEAP) & off_topic)
-
-    @property
     def same_polarity(self) -> Bools:
         """Where the answer says the same of yes and no, and nothing forbids to believe it."""
-        return self.polarity.same & ~self.refusal & ~self.only_question & (self.n_heaped <= _HEAP)
+        return self.polarity.same & ~self.refusal & ~self.only_question & (self.n_heaped <= threshold.HEAP)
 
 
 Features = Mapping[str, Floats]
@@ -202,62 +179,62 @@ GUARDS = {
         "a score is the other way round, or the gold answer is the one that was beaten", 0.4,
         lambda case, _: case.swapped,
     ),
-    "list in part": Guard("a part of the gold answer's list is missing", 0.4, lambda case, _: case.in_part[0]),
+    "list in part": Guard(
+        "a part of the gold answer's list is missing", 0.4,
+        lambda case, _: lacks_part(case.pairs, case.parts, case.asked),
+    ),
     "same polarity": Guard(
-        "the answer says the same of yes and no as the gold answer", NOT_SURE,
+        "the answer says the same of yes and no as the gold answer", threshold.NOT_SURE,
         lambda case, features: case.same_polarity & (features["recall_all"] < 1), 0.65,
     ),
     "bare refusal": Guard(
-        "the answer declines to answer, and says nothing of what was asked", WRONG,
+        "the answer declines to answer, and says nothing of what was asked", threshold.WRONG,
         lambda case, _: case.refusal & case.bare,
     ),
     "only the question": Guard(
-        "the answer says the question back, and nothing else", WRONG, lambda case, _: case.only_question
+        "the answer says the question back, and nothing else", threshold.WRONG, lambda case, _: case.only_question
     ),
     "another name": Guard(
         "another name stands in the place of one of the gold answer's", 0.45,
         lambda case, _: another_name(case.pairs, case.titles),
     ),
-    "negated": Guard("the gold words stand only beside a negation", WRONG, lambda case, _: case.negated),
+    "negated": Guard("the gold words stand only beside a negation", threshold.WRONG, lambda case, _: case.negated),
     "bare alternatives": Guard(
-        "the gold words stand only among alternatives" + _BARE, WRONG,
+        "the gold words stand only among alternatives" + _BARE, threshold.WRONG,
         lambda case, _: case.bare_alternatives,
     ),
     "bare negation": Guard(
-        "the gold words stand only where something is negated" + _BARE, WRONG,
+        "the gold words stand only where something is negated" + _BARE, threshold.WRONG,
         lambda case, _: case.negations[1] & case.bare,
     ),
     "bare and not said": Guard(
-        "the gold words are only asked about, or a 'but' follows them" + _BARE, WRONG,
-        lambda case, _: case.not_said & case.bare & case.brief,
+        "the gold words are only asked about, or a 'but' follows them" + _BARE, threshold.WRONG,
+        lambda case, _: case.not_said & case.bare & case.mentions.short,
     ),
     "bare heap": Guard(
         f"{_HEAPED}, and little is said of what was asked", 0.45,
-        lambda case, _: (case.n_heaped > _LARGE_HEAP) & case.bare,
+        lambda case, _: (case.n_heaped > threshold.LARGE_HEAP) & case.bare,
     ),
     "long": Guard(
         "the answer is longer than any that the judge has learnt from", 0.45,
-        lambda case, _: np.diff(case.pairs.answer.starts) > _LONGEST,
+        lambda case, _: np.diff(case.pairs.answer.starts) > threshold.LONGEST_ANSWER,
     ),
-    "pair in part": Guard(
-        "one of the two that the gold answer names is missing", NOT_SURE, lambda case, _: case.in_part[1]
-    ),
-    "refusal": Guard("the answer declines to answer", NOT_SURE, lambda case, _: case.refusal),
+    "refusal": Guard("the answer declines to answer", threshold.NOT_SURE, lambda case, _: case.refusal),
     "echo": Guard(
-        "the answer says the question back, and no gold word that the question does not have", NOT_SURE,
+        "the answer says the question back, and no gold word that the question does not have", threshold.NOT_SURE,
         lambda case, _: case.echo,
     ),
     "alternatives": Guard(
-        "the gold words stand only among alternatives", NOT_SURE,
-        lambda case, _: case.alternatives[0] | case.alternatives[1],
+        "the gold words stand only among alternatives", threshold.NOT_SURE,
+        lambda case, _: case.alternatives[0] | (case.alternatives[1] & case.mentions.short),
     ),
     "negation": Guard(
-        "the gold words stand only where something is negated", NOT_SURE, lambda case, _: case.negations[1]
+        "the gold words stand only where something is negated", threshold.NOT_SURE, lambda case, _: case.negations[1]
     ),
-    "not said": Guard(
-        "the gold words are only asked about, or a 'but' follows them", NOT_SURE, lambda case, _: case.not_said
+    "heap": Guard(
+        _HEAPED, threshold.NOT_SURE,
+        lambda case, _: (case.n_heaped > threshold.HEAP) & (case.question_share < threshold.ON_TOPIC),
     ),
-    "heap": Guard(_HEAPED, NOT_SURE, lambda case, _: case.heap),
 }  # fmt: skip
 _CAPS = np.array([NO_CAP, *(guard.cap for guard in GUARDS.values())])
 _FLOORS = np.array([0.0, *(guard.floor for guard in GUARDS.values())])

@@ -11,18 +11,13 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein, Prefix
 
 from ragmeter.metrics.bags import Ids, ranges, slices
-from ragmeter.metrics.offline.related import CREDIT, kindred, roughly
+from ragmeter.metrics.offline import thresholds as threshold
+from ragmeter.metrics.offline.related import kindred, roughly
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, Words, counted
 
-#: From this similarity on, two words count as spellings of the same word: one letter in five may differ.
-_ALIKE = 0.8
-_STEM = 0.6  # the common beginning of two forms of a word, as a share of the longer one's letters
-_SHORTEST = 4  # the fewest letters of a word that may be spelled differently
 _MOST_MISSING = 200  # words of a gold answer that are looked for in other spellings, so that the time is limited
 _AT_ONCE = 1 << 19  # pairs of words: more would take too much memory
-_SQUASHED = 5  # the fewest letters of a gold answer that may be written as one word or as several
-_INITIAL = 0.7  # the credit of an initial in place of a name
 LETTERS = 0x110000  # the number of code points in Unicode
 _NO_WORD = Mark.NUMBER | Mark.WEAK | Mark.MONTH | Mark.FUNCTION
 
@@ -65,12 +60,17 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     spelled = _other_spellings(gold, answer, credit, found_at, content, answer_asked, words)
     answer_gold[found_at[spelled]] = True
     acronym = _acronyms(gold, answer, credit, found_at, content, words)
+    answer_gold[found_at[acronym[gold.text] & (found_at >= 0)]] = True
     _initials(gold, answer, credit, found_at, content)
     lacking = content & (credit == 0)
     relations = (kindred(question, gold, answer, lacking), roughly(gold, answer, lacking, answer_asked))
     related = [np.zeros(len(credit), bool) for _ in relations]
     for relation, flags in zip(relations, related, strict=True):
-        flags[relation.gold], credit[relation.gold], found_at[relation.gold] = True, CREDIT, relation.found_at
+        flags[relation.gold], credit[relation.gold], found_at[relation.gold] = (
+            True,
+            threshold.RELATED,
+            relation.found_at,
+        )
         answer_gold[relation.answer] = True
     squashed, inside = _squashed(gold, answer, credit, content, words)
     credit[squashed[gold.text]] = 1.0
@@ -127,7 +127,9 @@ def _other_spellings(
     gold: Texts, answer: Texts, credit: Floats, found_at: Ids, content: Bools, asked: Bools, words: Words
 ) -> Ids:
     """Give credit to missing gold words that the answer, but not the question, has in another spelling; return them."""
-    missing = np.flatnonzero((credit == 0) & content & (gold.marks & _NO_WORD == 0) & (gold.length >= _SHORTEST))
+    missing = np.flatnonzero(
+        (credit == 0) & content & (gold.marks & _NO_WORD == 0) & (gold.length >= threshold.SHORTEST_SPELLED)
+    )
     rank = np.arange(len(missing)) - np.searchsorted(gold.text[missing], gold.text[missing])
     missing = missing[rank < _MOST_MISSING]
     counts = np.diff(answer.starts)[gold.text[missing]]
@@ -152,7 +154,7 @@ def _best_spellings(
     near &= ~asked[candidate]
     gold_item, candidate = gold_item[near], candidate[near]
     gold_length, answer_length = gold.length[gold_item], answer.length[candidate]
-    near = np.abs(gold_length - answer_length) <= (1 - _STEM) * np.maximum(gold_length, answer_length)
+    near = np.abs(gold_length - answer_length) <= (1 - threshold.STEM) * np.maximum(gold_length, answer_length)
     gold_item, candidate = gold_item[near], candidate[near]
     if not len(gold_item):
         return gold_item, candidate, np.zeros(0)
@@ -162,8 +164,8 @@ def _best_spellings(
     )
     begin = process.cpdist(gold_words, answer_words, scorer=Prefix.similarity, dtype=np.float64, workers=1)
     longer = np.maximum(gold.length[gold_item], answer.length[candidate])
-    inflected = (begin >= _SHORTEST) & (begin >= _STEM * longer)
-    similarity = np.where(similarity >= _ALIKE, similarity, np.where(inflected, begin / longer, 0.0))
+    inflected = (begin >= threshold.SHORTEST_SPELLED) & (begin >= threshold.STEM * longer)
+    similarity = np.where(similarity >= threshold.ALIKE, similarity, np.where(inflected, begin / longer, 0.0))
     good = similarity > 0
     gold_item, candidate, similarity = gold_item[good], candidate[good], similarity[good]
     best = np.lexsort((candidate, -similarity, gold_item))
@@ -237,7 +239,7 @@ def _initials(gold: Texts, answer: Texts, credit: Floats, found_at: Ids, content
     letters = np.flatnonzero(answer.has(Mark.LETTER) & (answer.length == 1))
     keys, order = sorted_keys(answer.text[letters] * LETTERS + answer.letter[letters])
     is_there, place = look_up(keys, gold.text[missing] * LETTERS + gold.letter[missing])
-    credit[missing[is_there]] = _INITIAL
+    credit[missing[is_there]] = threshold.INITIAL
     found_at[missing[is_there]] = letters[order[place[is_there]]]
 
 
@@ -245,7 +247,7 @@ def _squashed(gold: Texts, answer: Texts, credit: Floats, content: Bools, words:
     """`Spider-Man` and `Spiderman`: the gold answer's letters without spaces, between word boundaries of the answer."""
     is_squashed, inside = np.zeros(gold.count, bool), np.zeros(gold.count, bool)
     letters = gold.per_text(gold.length)
-    fits = (letters >= _SQUASHED) & (letters <= answer.per_text(answer.length))
+    fits = (letters >= threshold.SQUASHED) & (letters <= answer.per_text(answer.length))
     lacking = np.flatnonzero((gold.per_text(content & (credit < 1)) > 0) & fits)
     gold_letters, _ = _run_together(gold, lacking, words)
     answer_letters, edges = _run_together(answer, lacking, words)

@@ -8,14 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from ragmeter.metrics.bags import Ids
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, counted
 
-_GAP = 3  # places between gold words of the same mention
-_MENTION = 0.6  # the size of a mention, as a share of the longest one's words
-SAYS_NOTHING = 0.3  # of the question's words: below it, a sentence does not address the question
-_SHORT = 30  # words beside the gold ones; longer answers have lists, lines and slashes for other reasons
 _LAST_CASED = 0x0530  # the end of the alphabets with upper and lower case
 NEVER = 1 << 60  # a place after all others, and an unlimited reach
 
@@ -93,7 +90,7 @@ class Mentions:
         inside[gold.starts[1:][np.diff(gold.starts) > 0] - 1] = False
         has_inner_end = (gold.per_text(inside) > 0)[answer.text]
         sentence = Stretches(answer, ends & ~has_inner_end).first(hits)
-        apart = (np.diff(hits) > _GAP) | (np.diff(sentence) > 0)
+        apart = (np.diff(hits) > threshold.GAP) | (np.diff(sentence) > 0)
         begins = np.flatnonzero(np.concatenate([[True], apart])[: len(hits)])
         words = np.diff(np.append(begins, len(hits)))
         first, last = hits[begins], hits[begins + words - 1]
@@ -101,7 +98,7 @@ class Mentions:
         text = answer.text[first]
         longest = np.zeros(answer.count)
         np.maximum.at(longest, text, words)
-        is_mention = words >= _MENTION * longest[text]
+        is_mention = words >= threshold.MENTION * longest[text]
         return cls(pairs, ends, first[is_mention], last[is_mention], text[is_mention])
 
     def all_are(self, spoiled: Bools) -> Bools:
@@ -130,13 +127,13 @@ class Mentions:
 
     @cached_property
     def short(self) -> Bools:
-        """Answers of a few words beside the gold ones."""
-        return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= _SHORT)
+        """Answers of a few words beside the gold ones, where every word counts."""
+        return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= threshold.SHORT_ANSWER)
 
     @cached_property
     def bare(self) -> Bools:
         """Mentions in short answers, in sentences that hardly address the question."""
-        return np.asarray(self.short[self.text] & (self.question_share < SAYS_NOTHING))
+        return np.asarray(self.short[self.text] & (self.question_share < threshold.SAYS_NOTHING))
 
     def in_sentence(self, flags: Bools) -> Bools:
         """Which mentions have a flagged item in their sentence."""

@@ -46,8 +46,8 @@ class Asked(NamedTuple):
     winner: Bools
 
 
-def in_part(pairs: Match, parts: Parts, asked: Asked) -> tuple[Bools, Bools]:
-    """Gold answers that are a list of which at least one part is missing; and the same with lists of two.
+def lacks_part(pairs: Match, parts: Parts, asked: Asked) -> Bools:
+    """Gold answers that are a list of which at least one part is missing.
 
     A list has an "and" in it, or at least three parts and is not a place ("Toronto, Ontario, Canada") or a date. People
     accept one of two, or a part of what only commas separate, unless the question asks for more than one.
@@ -56,4 +56,4 @@ def in_part(pairs: Match, parts: Parts, asked: Asked) -> tuple[Bools, Bools]:
     joined = gold.per_text(gold.has(Mark.ALSO)) > 0
     listed = (parts.number > 2) & ~asked.place & (gold.per_text(gold.has(Mark.NUMBER | Mark.MONTH)) == 0)
     lacking = (joined | listed) & (parts.number > 1) & (parts.least <= 0) & ~pairs.squashed
-    return lacking & ((joined & (parts.number > 2)) | asked.several), lacking
+    return np.asarray(lacking & ((joined & (parts.number > 2)) | asked.several))

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import regex
 
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.poles import DECIDES, Poles, poles
-from ragmeter.metrics.offline.statements import NAME, QUANTITY, Clause, Statement, common, read
-from ragmeter.metrics.offline.tables import Mark, plain
+from ragmeter.metrics.offline.statements import NAME, Clause, Statement, common, read
+from ragmeter.metrics.offline.tables import plain
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked
 
 #: Spanish questions that ask for more than yes or no; it has no word that begins the others.
@@ -29,16 +32,7 @@ _ASKS_MORE = regex.compile(
     regex.IGNORECASE,
 )
 _NEGATED_QUESTION = regex.compile(r"^([^\w]*(?:\w+(?=n['’]t )|(?=no )))(?:n['’]t|no) ", regex.IGNORECASE)
-_TAKEN_UP = 0.5  # of the question's content words: an answer with these and without a negation says yes
-_VERBATIM = 4  # words
-_SHORT = 30  # words of an answer that is compared with the gold answer alone
 _MOST = 1500  # characters of a text that are read
-_RESTATED = 0.5  # of the gold answer's other content words, so that the same polarity means the same answer
-_AFFIRMING = 1.5  # what a shared concept that says yes or no counts beside a word of the topic
-_REWORDED = 0.05  # what it counts that the concept has different words
-_LATE = 0.3  # what a "but" counts, or an "except"
-_OTHER = -0.05  # what any other word counts
-_ALIKE = 0.1  # what a word that is shared with the most alike clause counts beside it
 _NONE: frozenset[int] = frozenset()
 
 
@@ -55,117 +49,84 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     known = poles(language)
     if known is None:
         return polarity
-    gold_bits = _bits(references, known)
-    rows = np.flatnonzero(np.array([bits != 0 for bits in gold_bits], bool)[references.of_row])
-    candidates = answers.rows(rows)
-    answer_bits = _bits(candidates, known)
-    glances: dict[int, _Glance] = {}
-    for row, text in zip(rows.tolist(), candidates.of_row.tolist(), strict=True):
-        gold = int(references.of_row[row])
-        question, reference = (side.texts[side.of_row[row]][:_MOST] for side in (questions, references))
-        answer = candidates.texts[text][:_MOST]
-        is_shared = gold_bits[gold] & answer_bits[text] > DECIDES
-        if not is_shared and not gold_bits[gold] & DECIDES and not _is_polar(question, known):
-            continue
-        if gold not in glances:
-            glances[gold] = _glance(reference, known)
-        if not _may_decide(question, glances[gold], answer, known):
-            continue
-        relation = compare(question, reference, answer, known)
-        polarity.opposite[row] = relation < 0 and not _has_verbatim(answer, reference, _VERBATIM)
-        polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known)
+    of_gold = _bits(references, known)
+    is_polar = np.array([_is_polar(text, known) for text in questions.texts], bool)[questions.of_row]
+    is_short = (np.diff(answers.starts) <= threshold.SHORT_STATEMENT + 1)[answers.of_row]
+    has_bits = np.asarray(of_gold.any(axis=1))[references.of_row]
+    rows = np.flatnonzero(has_bits & (is_polar | is_short))
+    gold_bits, candidates = of_gold[references.of_row[rows]], answers.rows(rows)
+    decides = (gold_bits[:, 0] & DECIDES > 0) | is_polar[rows]
+    shares = (gold_bits & _bits(candidates, known)[candidates.of_row]).any(axis=1)
+    for place in np.flatnonzero(decides | shares).tolist():
+        row = rows[place]
+        question, reference, answer = (
+            side.texts[side.of_row[row]][:_MOST] for side in (questions, references, answers)
+        )
+        if decides[place] or _may_decide(reference, answer, known):
+            relation = compare(question, reference, answer, known)
+            polarity.opposite[row] = relation < 0
+            polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known)
     return polarity
 
 
-def _bits(side: Chunked, poles: Poles) -> list[int]:
-    """For each text whether it decides, and the concepts that it may have, as bits of its chunks."""
-    of_chunk = [poles.chunks[chunk] for chunk in side.distinct]
-    deciding = np.array([bits != 0 for bits in of_chunk], bool)[side.chunk_ids]
-    text_of_chunk = np.repeat(np.arange(len(side.texts)), np.diff(side.starts))
-    bits = [0] * len(side.texts)
-    for text, chunk in zip(text_of_chunk[deciding].tolist(), side.chunk_ids[deciding].tolist(), strict=True):
-        bits[text] |= of_chunk[chunk]
-    return bits
+def _bits(side: Chunked, poles: Poles) -> npt.NDArray[np.uint64]:
+    """A line of bits for each text: whether it decides, and the concepts that it may have, of all its chunks."""
+    packed = b"".join(map(poles.chunks.__getitem__, side.distinct))
+    of_chunk = np.frombuffer(packed, "<u8").reshape(len(side.distinct), poles.chunks.width // 8)
+    of_text = np.zeros((len(side.texts), of_chunk.shape[1]), np.uint64)
+    filled = np.flatnonzero(np.diff(side.starts))
+    if len(filled):
+        of_text[filled] = np.bitwise_or.reduceat(of_chunk[side.chunk_ids], side.starts[filled], axis=0)
+    return of_text
 
 
-class _Glance(NamedTuple):
-    """A quick look at a gold answer, before any text is read."""
-
-    words: frozenset[str]
-    decides: bool  # it has a negation, a yes or a no
-    reach: set[int]  # the concepts that it may have
-
-
-def _glance(text: str, poles: Poles) -> _Glance:
-    order = words(plain(text[:_MOST]))
-    decides = any(poles.concepts[word].decides for word in order)
-    return _Glance(frozenset(order), decides, poles.reach(order))
-
-
-def _may_decide(question: str, gold: _Glance, answer: str, poles: Poles) -> bool:
+def _may_decide(reference: str, answer: str, poles: Poles) -> bool:
     """Whether it is worth reading the texts: words that both have are no opposites, unless two things are compared."""
-    if gold.decides or _is_polar(question, poles):
-        return True
-    if answer.count(" ") > _SHORT:
+    if answer.count(" ") > threshold.SHORT_STATEMENT:
         return False
-    shared = frozenset() if gold.words & poles.words["comparisons"] else gold.words
-    return not poles.reach(words(plain(answer)), shared).isdisjoint(gold.reach)
+    gold = _words(reference)
+    shared = frozenset() if not poles.words["comparisons"].isdisjoint(gold) else frozenset(gold)
+    return not poles.reach(_words(answer), shared).isdisjoint(poles.reach(gold))
 
 
-def _has_verbatim(answer: str, reference: str, fewest: int = 1) -> bool:
-    """Whether the answer has a gold answer of some words, word for word; other guards say if it is negated there."""
-    gold = words(plain(reference))
-    return len(gold) >= fewest and f" {' '.join(gold)} " in f" {' '.join(words(plain(answer)))} "
+@lru_cache(maxsize=4_096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(words(plain(text)))
 
 
 def _differs(question: str, reference: str, answer: str, poles: Poles) -> bool:
-    """Whether the same polarity says little.
-
-    The answer has a number or a name of its own in place of one of the gold answer's, or an "or", or the gold answer
-    itself, which other guards judge.
-    """
+    """Whether the same polarity says little: the answer has an "or", or a number or name in place of the gold one's."""
     known, answered = (set(words(plain(text))) for text in (f"{question} {reference}", answer))
     numbers = [{word for word in words(plain(text)) if word[0].isdigit()} for text in (reference, answer)]
     names = [set(map(plain, NAME.findall(text))) for text in (reference, answer)]
     is_either = not poles.words["or"].isdisjoint(answered - known)
-    is_given = not _is_polar(question, poles) and _has_verbatim(answer, reference)
-    return is_either or is_given or any(gold - answered and own - known for gold, own in (numbers, names))
+    return is_either or any(gold - answered and own - known for gold, own in (numbers, names))
 
 
 def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     """1 if the answer says the same as the gold answer, -1 if it says the opposite, 0 if that is not clear."""
     is_polar = _is_polar(question, poles)
-    if not is_polar and answer.count(" ") > _SHORT:
+    if not is_polar and answer.count(" ") > threshold.SHORT_STATEMENT:
         return 0
     plain_question = _NEGATED_QUESTION.sub(r"\1 ", question)  # "Isn't it closed?" asks if it is closed
     asked = read(plain_question, poles)
-    gold = _completed(read(reference, poles, asked.content), asked, poles)
-    answered = _completed(read(answer, poles, gold.content | asked.content), asked, poles)
-    choice = asked.both_ends(poles) if asked.has("or", poles) else _NONE
+    gold, answered = (_completed(read(text, poles), asked) for text in (reference, answer))
+    choice = asked.both_ends(poles)
     if is_polar and not choice and (gold.lead or gold.negates or not asked.has("or", poles)):
         if plain_question != question:  # to which "yes" and "no" say little
             gold, answered = (replace(text, lead=0) if text.content else text for text in (gold, answered))
-        own = {concept for concept in gold.concepts & answered.concepts - asked.concepts if poles.affirms(concept)}
-        if own and not (
-            gold.lead or answered.lead or asked.concepts & answered.concepts
-        ):  # "Is it edible?" "It is poisonous."
-            return _relation(answered, gold, gold.content | asked.content, poles)[0]
         signs = _answer_to(asked, gold, asked.content, poles, is_gold=True)
         signs *= _answer_to(asked, answered, asked.content | gold.content, poles)
-        if signs:
-            return abs(signs) if gold.has("only", poles) and answered.has("only", poles) else signs
-        if not gold.concepts & answered.concepts - {QUANTITY}:
-            is_denied = gold.negates and not gold.lead  # "They never met.", and the answer says nothing of a "never"
-            return -int(is_denied and all(clause.overall(poles) > 0 for clause in answered.clauses))
-    elif choice & gold.concepts & answered.concepts - _same_words(gold, answered, poles):  # "Is it open or closed?"
+        is_missed = gold.negates and all(clause.overall(poles) > 0 for clause in answered.clauses)  # "They never met."
+        return signs or -int(is_missed)
+    if choice & gold.concepts & answered.concepts - _same_words(gold, answered, poles):  # "Is it open or closed?"
         return _relation(answered, gold, gold.content | asked.content, poles, gold.concepts - choice)[0]
-    elif gold.lead and answered.lead and not choice:
-        return gold.lead * answered.lead
-    elif _denies(asked, gold, poles):  # "Who came?" "Nobody."
+    if _denies(asked, gold, poles):  # "Who came?" "Nobody."
         return -_answer_to(asked, answered, asked.content, poles)
     return _directly(asked, gold, answered, poles)
 
 
+@lru_cache(maxsize=4_096)
 def _is_polar(question: str, poles: Poles) -> bool:
     """Whether a question asks for a yes or a no."""
     if not poles.words["polar"]:
@@ -174,21 +135,15 @@ def _is_polar(question: str, poles: Poles) -> bool:
     return any(begin and begin[0].strip("\"'¿") in poles.words["polar"] for begin in beginnings)
 
 
-def _completed(statement: Statement, asked: Statement, poles: Poles) -> Statement:
-    """An answer that says something of a part only, with what the question says.
-
-    "Neither did Ben." is about what was said of Ann, "All but Ann." about what was asked of all.
-    """
-    if statement.concepts - {QUANTITY} or not asked.clauses or not statement.clauses:
+def _completed(statement: Statement, asked: Statement) -> Statement:
+    """An answer that says something of a part only, with what the question says: "All but Ann." is about all."""
+    if statement.concepts or not asked.clauses or not any(clause.is_exception for clause in statement.clauses[1:]):
         return statement
-    first, (clause, *others) = asked.clauses[0], statement.clauses
-    if len(asked.clauses) > 1 and statement.has("likewise", poles):
-        clause = replace(clause, content=clause.content | first.content, sign=first.sign, concepts=first.concepts)
-    elif any(other.is_exception for other in others):
-        clause = replace(clause, concepts={**first.concepts, **clause.concepts})
-        turned = {concept: -end for concept, end in clause.concepts.items()}
-        others = [replace(other, concepts=turned) if other.is_exception else other for other in others]
-    return Statement(statement.lead, (clause, *others))
+    clause, *others = statement.clauses
+    concepts = {**asked.clauses[0].concepts, **clause.concepts}
+    turned = {concept: -end for concept, end in concepts.items()}
+    others = [replace(other, concepts=turned) if other.is_exception else other for other in others]
+    return Statement(statement.lead, (replace(clause, concepts=concepts), *others))
 
 
 def _denies(asked: Statement, gold: Statement, poles: Poles) -> bool:
@@ -213,19 +168,17 @@ def _answer_to(
         return -1
     sign, clause = _relation(statement, asked, topic, poles, asked.both_ends(poles), is_gold=is_gold)
     if clause is None:  # "They are not.", "You may bring them along.", "Pets are welcome."
-        says = poles.affirms if is_gold else poles.says
-        if any(map(says, statement.concepts)) or statement.negates or not statement.content:
+        if any(map(poles.says, statement.concepts)) or statement.negates:
             sign = min(clause.overall(poles, is_gold=is_gold) for clause in statement.main)
-        sign = sign or int(statement.has("only", poles))  # "Cash only."
     elif sign > 0 and not _decides(clause, asked, poles) and clause.order[0] not in poles.words["pronouns"]:
-        sign = int(len(common(asked.content, clause.content)) >= _TAKEN_UP * len(asked.content))
+        sign = int(len(common(asked.content, clause.content)) >= threshold.TAKEN_UP * len(asked.content))
     is_only = not poles.words["only"].isdisjoint(clause.order if clause else statement.words)
     is_only &= clause is None or poles.need not in clause.concepts.keys() & asked.concepts  # "only with a ticket"
     return -1 if sign > 0 and is_only and not asked.has("only", poles) else sign
 
 
 def _decides(clause: Clause, other: Statement, poles: Poles) -> bool:
-    return clause.overall(poles) < 0 or not other.concepts.isdisjoint(clause.concepts.keys() - {QUANTITY})
+    return clause.overall(poles) < 0 or not other.concepts.isdisjoint(clause.concepts.keys())
 
 
 def _relation(
@@ -243,18 +196,21 @@ def _relation(
     """
     best = (False, False, 0.0)
     relation, chosen = 0, None
-    topic = frozenset(root for root in topic if root not in poles.ends)
     for clause in statement.clauses:
-        is_late = clause.is_contrast or clause.is_exception
         n_topic = len(common(clause.content, topic)) + (clause.order[0] in poles.words["pronouns"])
-        of_topic = n_topic + _LATE * is_late + _OTHER * len(clause.content)
+        of_topic = n_topic + threshold.OTHER_WORD * len(clause.content)
         for mate in other.clauses:
             shared, is_reworded = _shared(clause, mate, poles, without)
             n_words = len(common(clause.content, mate.content))
             if not shared and not n_words:
                 continue
             affirming = {concept for concept in shared if poles.affirms(concept)}
-            about = of_topic + _ALIKE * n_words + _AFFIRMING * bool(affirming) + _REWORDED * is_reworded
+            about = (
+                of_topic
+                + threshold.SHARED_WORD * n_words
+                + threshold.AFFIRMING * bool(affirming)
+                + threshold.REWORDED * is_reworded
+            )
             decides = bool(shared) or clause.overall(poles) < 0
             key = not (clause.is_side or mate.is_side), decides, about
             if key > best:
@@ -273,7 +229,7 @@ def _shared(clause: Clause, other: Clause, poles: Poles, without: frozenset[int]
     is_compared = not any(poles.words["comparisons"].isdisjoint(each.order) for each in (clause, other))
     roots = set() if is_compared else {poles.roots[word] for word in other.order}
     same = {concept for word in clause.order if poles.roots[word] in roots for concept in poles.concepts[word].ends}
-    shared = {concept for concept in clause.concepts.keys() & other.concepts.keys() - without if concept > 0}
+    shared = clause.concepts.keys() & other.concepts.keys() - without
     return shared - same or {concept for concept in shared if poles.affirms(concept)}, not shared <= same
 
 
@@ -297,8 +253,7 @@ def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
         sides += [
             {word for word in half if poles.is_content(word) and not poles.concepts[word].ends} for half in halves
         ]
-    crossed = sides[0] & sides[3] and sides[1] & sides[2]
-    return -1 if crossed and not sides[0] & sides[2] and not sides[1] & sides[3] else 1
+    return -1 if sides[0] & sides[3] and sides[1] & sides[2] else 1
 
 
 def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Poles) -> int:
@@ -309,28 +264,17 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
     topic = gold.content | asked.content
     without = _same_words(gold, answered, poles)
     is_asked_for = all(clause.overall(poles) > 0 for clause in asked.clauses)  # and not "what is prohibited"
-    if gold.concepts & answered.concepts - without - {QUANTITY}:
+    if gold.concepts & answered.concepts - without:
         relation = _relation(answered, gold, topic, poles, without)[0]
-    elif gold.negates and is_asked_for and _restates(gold, answered):
+    elif gold.negates and is_asked_for:
         relation = _relation(answered, gold, topic, poles, gold.concepts)[0]
     else:
-        relation = _by_exception(answered, gold, rest) or _by_quantity(answered, gold)
+        relation = _by_exception(answered, gold, rest)
     if relation < 0 and rest and not n_restated:
         return 0
     if relation > 0:
-        is_about = bool(rest) or bool(common(gold.content - poles_of_gold | asked.content, answered.content))
-        is_synonym = is_about or gold.negates or any(map(poles.affirms, gold.concepts))  # "risen" and "more" are none
-        denies = any(
-            poles.table.marks.get(word, 0) & Mark.DENIAL and word not in poles.words["negators"]
-            for word in answered.words - gold.words
-            if not poles.concepts[word].ends.keys() & gold.concepts
-        )  # "A would be a mistake"
-        return int(is_synonym and not denies and n_restated >= _RESTATED * len(rest))
+        return int(n_restated >= threshold.RESTATED * len(rest))
     return relation
-
-
-def _restates(gold: Statement, answered: Statement) -> bool:
-    return len(common(gold.content, answered.content)) >= _RESTATED * len(gold.content)
 
 
 def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset[int]:
@@ -346,14 +290,4 @@ def _by_exception(statement: Statement, gold: Statement, rest: frozenset[str]) -
     for clause in statement.clauses:
         if clause.is_exception and rest and common(rest, clause.content):
             return clause.sign * min(clause.sign for clause in gold.clauses)
-    return 0
-
-
-def _by_quantity(statement: Statement, other: Statement) -> int:
-    """Compare "everybody" and "nobody", which only decide where nothing else does."""
-    for clause in statement.clauses:
-        for mate in other.clauses:
-            both = clause.concepts.get(QUANTITY, 0) * mate.concepts.get(QUANTITY, 0)
-            if both and (common(clause.content, mate.content) or not (clause.content and mate.content)):
-                return both
     return 0

@@ -15,9 +15,8 @@ from ragmeter.metrics.offline.tables import Mark, Table, plain, table
 from ragmeter.metrics.offline.vocabulary import stemming
 
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "des")
-_NO_PHRASES = {"affirmed", "denied", "turns", "verdicts", "affirms", "opposites", "quantity"}  # lists of other things
+_NO_PHRASES = {"affirmed", "denied", "turns", "verdicts", "affirms", "opposites"}  # lists of other things
 DECIDES = 1  # the bit of a chunk that says so
-_FIRST_BIT = 2  # concepts begin with -1
 _MOST_CHUNKS = 200_000
 _LONGEST_PHRASE = 4  # words
 _SHORTEST_STEM = 3  # letters
@@ -27,7 +26,7 @@ _CONTRACTED = {"can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("wil
 
 @dataclass(frozen=True, eq=False)
 class Poles:
-    """One language's words. Concepts have numbers: above 0, or -1 for quantities ("nobody")."""
+    """One language's words. Concepts have numbers, from 1."""
 
     table: Table
     words: Mapping[str, frozenset[str]]  # the lists of `poles.toml` that are not concepts
@@ -43,7 +42,7 @@ class Poles:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concepts", _Concepts(self))
-        object.__setattr__(self, "chunks", _Chunks(self.concepts))
+        object.__setattr__(self, "chunks", _Chunks(self.concepts, max(map(max, self.ends.values()))))
 
     def reach(self, order: Sequence[str], without: frozenset[str] = frozenset()) -> set[int]:
         """The concepts that these words may have, alone or in a phrase; some words count in a phrase only."""
@@ -82,15 +81,15 @@ class Poles:
 
     def affirms(self, concept: int) -> bool:
         """Whether one end of the concept says yes to questions about it, and the other no."""
-        return 0 < concept <= self.n_affirming
+        return concept <= self.n_affirming
 
     def says(self, concept: int) -> bool:
         """Whether one end of the concept says yes to most questions, and the other no."""
-        return 0 < concept <= self.n_verdicts
+        return concept <= self.n_verdicts
 
     def turns(self, concept: int) -> bool:
         """Whether one end of the concept turns what it is said of around."""
-        return 0 < concept <= self.n_turning
+        return concept <= self.n_turning
 
     def is_content(self, word: str) -> bool:
         """Whether the word says something of its own."""
@@ -98,15 +97,11 @@ class Poles:
         weak = self.table.numbers.get(word, (0, 0))[1] & Mark.WEAK  # "without one"
         return not (marks or weak or word in self.saying_nothing)
 
-    def joined(self, order: Sequence[str], known: frozenset[str]) -> list[str]:
-        """The words, with phrases as one word, "don't" as "do not", "unattended" apart where "attended" is known."""
+    def joined(self, order: Sequence[str]) -> list[str]:
+        """The words, with phrases as one word, and "don't" as "do not"."""
         spread: list[str] = []
-        beginnings = {word[:_SHORTEST_BASE] for word in known}
         for word in order:
-            base = _base(word)
-            if base and not self.concepts[word].ends and base[:_SHORTEST_BASE] in beginnings:
-                spread += ["not", base]
-            elif word.endswith("n't") or word in _CONTRACTED:
+            if word.endswith("n't") or word in _CONTRACTED:
                 spread += _CONTRACTED.get(word, (word[:-3], "not"))
             elif word in self.words["particles"] and len(spread) > 1 and spread[-1] in self.words["subjects"]:
                 spread.insert(-1, word)  # "turned it down"
@@ -125,8 +120,6 @@ class Poles:
     def sign(self, order: Sequence[str]) -> int:
         """-1 if the words are negated, else 1. In Spanish, "no vino nadie" is negated once."""
         negators = [word for word in order if word in self.words["negators"]]
-        if len(negators) > 1:
-            negators = [word for word in negators if word != "nor"]
         agreeing = [word for word in negators if word in self.words["concord"]]
         n_others = len(negators) - len(agreeing)
         is_agreed = n_others or any(word.startswith("no_") for word in order)  # "no cuesta nada"
@@ -167,27 +160,30 @@ class _Concepts(dict[str, Word]):
         poles = self._poles
         ends = {**poles.ends.get(poles.roots[word], {}), **poles.ends.get(word, {})}
         if not ends and (base := _base(word)):
-            ends = {concept: -end for concept, end in self[base].ends.items() if concept > 0}
+            ends = {concept: -end for concept, end in self[base].ends.items()}
         decides = word in poles.deciding or word in poles.leads or word.endswith("n't")
         return self.setdefault(word, Word(ends, self._phrases.get(poles.roots[word], {}), decides))
 
 
-class _Chunks(dict[str, int]):
+class _Chunks(dict[str, bytes]):
     """For each chunk of a text that was asked for, as bits: whether it decides, and the concepts that it may have."""
 
-    def __init__(self, concepts: _Concepts) -> None:
+    def __init__(self, concepts: _Concepts, n_concepts: int) -> None:
         super().__init__()
         self._concepts = concepts
+        self.width = 8 * (n_concepts // 64 + 1)  # bytes
 
-    def __missing__(self, chunk: str) -> int:
+    def __missing__(self, chunk: str) -> bytes:
+        if chunk.isdecimal():  # many, and each is rare
+            return bytes(self.width)
         if len(self) > _MOST_CHUNKS:
             self.clear()
         bits = 0
         for entry in map(self._concepts.__getitem__, words(plain(chunk))):
             bits |= DECIDES * entry.decides
             for concept in chain(entry.ends, *entry.phrases.values()):
-                bits |= DECIDES << (concept + _FIRST_BIT)
-        return self.setdefault(chunk, bits)
+                bits |= DECIDES << concept
+        return self.setdefault(chunk, bits.to_bytes(self.width, "little"))
 
 
 def _base(word: str) -> str:
@@ -214,11 +210,11 @@ def poles(language: str) -> Poles | None:
     ends: dict[str, dict[int, int]] = {}
     verbs = tuple(lists.get("verbs", "").split() or [""])
     first_ending, *endings = lists.get("endings", "").split() or [""]
-    for concept, line in [*enumerate(chain(*kinds), 1), (-1, lists["quantity"])]:
+    for concept, line in enumerate(chain(*kinds), 1):
         for side, end in zip(line.split("/"), (1, -1), strict=True):
             for word in side.split():
                 # "cancelled!" is a state, and stands for itself: "cancel" is none
-                stem = roots[word] if concept > 0 and not word.endswith("!") else ""
+                stem = "" if word.endswith("!") else roots[word]
                 is_long = len(stem) > _SHORTEST_STEM or (len(stem) == _SHORTEST_STEM and word.endswith(verbs))
                 forms = {word.rstrip("!"), stem if is_long else word.rstrip("!")}
                 if first_ending and word.endswith(first_ending):

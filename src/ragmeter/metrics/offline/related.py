@@ -6,21 +6,19 @@ less credit than the word itself, and are features for the trees.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 
-CREDIT = 0.8
-_YEARS = 100, 2100  # the range of years
 _CENTURIES = 21
-_COUNTED = 1e6  # below it, whole numbers count as rounded only if they end in two zeros
 _MOST_FIGURES = 12
 _MOST_NUMBERS = 100
-_ROUNDED = 0.005  # the largest relative difference of a rounded number
 
 
 @dataclass(frozen=True)
@@ -104,13 +102,10 @@ def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> 
     gold_year, period = _within(gold_numbers[gold_years], gold, answer_periods)
     answer_year, of_gold = _within(answer_numbers[answer_years], answer, gold_periods)
     exact, rounded = _rounded(gold_numbers[~gold_years], gold, answer_numbers, answer)
-    gold_period, answer_period = _nested(gold_periods, answer_periods)
     relations = [
         (gold_year, answer_periods.item[period], answer_periods.other_item[period]),
         (gold_periods.item[of_gold], answer_year, answer_year),
         (gold_periods.other_item[of_gold], answer_year, answer_year),
-        (gold_periods.item[gold_period], answer_periods.item[answer_period], answer_periods.other_item[answer_period]),
-        (gold_periods.other_item[gold_period], answer_periods.item[answer_period], answer_periods.item[answer_period]),
         (exact, rounded, rounded),
     ]
     gold_items, found_at, beside = (np.concatenate(side) for side in zip(*relations, strict=True))
@@ -120,23 +115,13 @@ def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> 
     return Related(gold_items[first], found_at[first], np.unique(np.concatenate([found_at, beside])))
 
 
-def _nested(gold: _Periods, answer: _Periods) -> tuple[Ids, Ids]:
-    """Periods of the gold answer and of the answer, one within the other: the 12th century and the 1100s."""
-    starts = np.searchsorted(answer.text, gold.text), np.searchsorted(answer.text, gold.text, side="right")
-    counts = starts[1] - starts[0]
-    i, j = np.repeat(np.arange(len(gold.text)), counts), ranges(starts[0], counts)
-    inside = (gold.first_year[i] <= answer.first_year[j]) & (gold.last_year[i] >= answer.last_year[j])
-    around = (gold.first_year[i] >= answer.first_year[j]) & (gold.last_year[i] <= answer.last_year[j])
-    return i[inside | around], j[inside | around]
-
-
 def _numbers(side: Texts, is_candidate: Bools) -> tuple[Ids, Bools]:
     """The places of numbers among the candidates, and which can be years. At most the first 100 of a text."""
     number_marks = Mark.NUMBER | Mark.DECADE | Mark.WEAK
     places = np.flatnonzero(is_candidate & (side.marks & number_marks == Mark.NUMBER))
     places = _first(places, side)
     value = side.value[places]
-    first, last = _YEARS
+    first, last = threshold.YEARS
     return places, (value >= first) & (value <= last) & (value == np.floor(value))
 
 
@@ -162,30 +147,19 @@ def _rounded(gold_items: Ids, gold: Texts, answer_items: Ids, answer: Texts) -> 
     counts = np.diff(starts)[gold.text[gold_items]]
     gold_item, answer_item = np.repeat(gold_items, counts), answer_items[ranges(starts[gold.text[gold_items]], counts)]
     exact, rounded = gold.value[gold_item], answer.value[answer_item]
-    near = np.flatnonzero((np.abs(exact - rounded) <= _ROUNDED * np.abs(exact)) & (exact * rounded > 0))
-    near = near[_is_rounded(np.abs(exact[near]), np.abs(rounded[near]))]
+    is_near = (np.abs(exact - rounded) <= threshold.ROUNDED * np.abs(exact)) & (exact * rounded > 0)
+    near = [place for place in np.flatnonzero(is_near).tolist() if _is_rounded(abs(exact[place]), abs(rounded[place]))]
     return gold_item[near], answer_item[near]
 
 
-def _is_rounded(first: Floats, second: Floats) -> Bools:
+def _is_rounded(first: float, second: float) -> bool:
     """Whether one number is the other one rounded to fewer figures. 90210 and 90211 are different numbers."""
-    fewer = _figures(first) < _figures(second)
-    shorter, longer = np.where(fewer, first, second), np.where(fewer, second, first)
-    counted = (longer < _COUNTED) & (longer == np.floor(longer)) & (shorter % 100 != 0)
-    is_equal = np.isclose(_with_figures(longer, _figures(shorter)), shorter, rtol=1e-12, atol=0)
-    return np.asarray((_figures(shorter) < _figures(longer)) & ~counted & is_equal)
+    shorter, longer = sorted((first, second), key=_figures)
+    is_count = longer < threshold.COUNTED and longer == int(longer) and shorter % 100 != 0
+    rounded = float(f"{longer:.{_figures(shorter)}g}")
+    return _figures(shorter) < _figures(longer) and not is_count and math.isclose(rounded, shorter, rel_tol=1e-12)
 
 
-def _figures(values: Floats) -> Ids:
-    """The number of significant figures, without zeros at the end."""
-    n_figures = np.full(len(values), _MOST_FIGURES + 1)
-    for figures in range(_MOST_FIGURES, 0, -1):
-        rounded = _with_figures(values, np.full(len(values), figures))
-        n_figures[np.isclose(rounded, values, rtol=1e-13, atol=0)] = figures
-    return n_figures
-
-
-def _with_figures(values: Floats, figures: Ids) -> Floats:
-    """Numbers above 0, rounded to a number of significant figures."""
-    scale = 10.0 ** (np.floor(np.log10(values)) - figures + 1)
-    return np.asarray(np.round(values / scale) * scale)
+def _figures(value: float) -> int:
+    """The number of significant figures, without zeros at either end."""
+    return len(f"{value:.{_MOST_FIGURES}g}".partition("e")[0].replace(".", "").strip("0"))

@@ -7,52 +7,41 @@ does, it is mostly meant as an answer.
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import regex
 
 from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import NEVER, SAYS_NOTHING, Mentions, Places, Stretches
+from ragmeter.metrics.offline.mentions import NEVER, Mentions, Places, Stretches
 from ragmeter.metrics.offline.parts import Asked
 from ragmeter.metrics.offline.tables import Mark, Table, plain
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Texts
 
-SAID_BACK = 0.7  # of the question's words
-_REACH = 5  # words between a negation or an "or" and the mention in its scope
-_FAR = 8  # words between a negation and a mention in the same sentence
-_FIRST_WORDS = 5  # of a sentence: a negation there applies to the whole sentence
-_AUXILIARY = 3  # words between a mention and a "not" after it: Paris has certainly not been
-_RETORT = 4  # the most words of a sentence that denies the one before it
-_TO_THE_LAST = 9  # words between a candidate and the "or" before the last candidate
-_CANDIDATES = 2  # other candidates that make a list
-_CANDIDATE = 8  # the most words of a candidate
-_PROSE = 0.25  # the share of function words in an answer of full sentences
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _QUOTED = regex.compile(r'("[^"]{8,}")')
 #: "Beta-plus decay (or positron emission)" and "the British, or more precisely the RAF" name one thing.
 _REPHRASED = regex.compile(
-    r"\(or [^)]*\)|\bor (?:more|rather|simply|better)\b|\(o [^)]*\)|\bo (?:mejor|mas bien|sea)\b"
+    r"\(or? [^)]*\)|\bor (?:more|rather|simply|better)\b|\bo (?:mejor|mas bien|sea)\b|^[^,]*\d%?, or \d[^,]*$"
 )
-_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+|\p{Nd}{3,}")  # not the "s" of Mbit/s, nor the 80 of 1979/80
 
 
-def alternatives(mentions: Mentions, asked: Asked, answers: Chunked, references: Chunked) -> tuple[Bools, Bools]:
+def alternatives(mentions: Mentions, asked: Asked) -> tuple[Bools, Bools]:
     """Where every mention is one of several candidates: by an "or" or the like; or in any way, as in a list."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
-    near = mentions.near(either, _REACH, before=_up_to_turns(mentions, either), after=sentences)
+    near = mentions.near(either, threshold.REACH, before=_up_to_turns(mentions, either), after=sentences)
     # "X, Y or Z": a candidate with a comma after it, and an "or" before the last one.
-    to_the_last = np.where(mentions.question_share < SAYS_NOTHING, NEVER, _TO_THE_LAST)
+    to_the_last = np.where(mentions.question_share < threshold.SAYS_NOTHING, NEVER, threshold.TO_THE_LAST)
     listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, to_the_last, after=sentences)
     hedge = answer.has(Mark.HEDGE | Mark.DOUBT) & ~pairs.answer_gold
     hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
     bare = mentions.bare
     several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either) | hedged_twice))
-    wide = several | listed | hedged_twice | _listed_with_others(mentions, asked, answers)
-    return mentions.all_are(several), mentions.all_are(wide) | _slashed(mentions, answers, references)
+    wide = several | listed | hedged_twice | _listed_with_others(mentions, asked)
+    return mentions.all_are(several), mentions.all_are(wide)
 
 
 def _said_to_be_several(mentions: Mentions) -> Bools:
@@ -68,25 +57,16 @@ def _said_to_be_several(mentions: Mentions) -> Bools:
     return np.asarray(several | (mentions.in_sentence(is_repeated) & (answer.per_text(is_repeated) > 1)[mentions.text]))
 
 
-def _listed_with_others(mentions: Mentions, asked: Asked, answers: Chunked) -> Bools:
-    """Mentions in a list, by commas, lines or an "and", where one thing was asked for."""
+def _listed_with_others(mentions: Mentions, asked: Asked) -> Bools:
+    """Mentions in a list, by commas or an "and", where one thing was asked for."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
     is_listed: Bools = mentions.bare & ~asked.several[mentions.text]
     bare = np.flatnonzero(is_listed)  # few, because most answers address the question
-    prose = is_prose(pairs)
-    texts = [answers.texts[text] for text in answers.of_row[mentions.text[bare]].tolist()]
-    in_lines = np.array([_is_in_lines(text) for text in texts], bool)
     first, end = (side[bare] for side in mentions.sentence)
     n_others = _candidates(mentions, first, end)
     joined = Places.of(answer.has(Mark.ALSO) & ~pairs.answer_gold & ~pairs.answer_asked).between(first, end) > 0
-    is_listed[bare] = (n_others >= _CANDIDATES) | (joined & (n_others > 0)) | (in_lines & ~prose[mentions.text[bare]])
+    is_listed[bare] = (n_others >= threshold.CANDIDATES) | (joined & (n_others > 0))
     return is_listed
-
-
-def _is_in_lines(text: str) -> bool:
-    """Whether a line break or a "|" is between two other characters."""
-    inside = text.strip()[1:-1]
-    return "\n" in inside or "|" in inside
 
 
 def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
@@ -99,23 +79,8 @@ def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
     begin, stop = begins[stretch], begins[stretch + 1]
     has_other = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).between(begin, stop) > 0
     has_gold = Places.of(pairs.answer_content & pairs.answer_gold).between(begin, stop) > 0
-    candidate = has_other & ~has_gold & (stop - begin <= _CANDIDATE)
+    candidate = has_other & ~has_gold & (stop - begin <= threshold.CANDIDATE)
     return np.bincount(np.repeat(np.arange(len(first)), number)[candidate], minlength=len(first))
-
-
-def _slashed(mentions: Mentions, answers: Chunked, references: Chunked) -> Bools:
-    """Short answers with a slash between a gold word and another word."""
-    short = mentions.short
-    is_slashed = np.zeros(len(short), bool)
-    slash = np.array(["/" in text for text in answers.texts], bool)[answers.of_row]
-    for row in np.flatnonzero(slash & short).tolist():
-        gold = references.texts[references.of_row[row]]
-        gold_words = set(_WORD.findall(gold.casefold()))
-        for left, right in pairwise(answers.texts[answers.of_row[row]].casefold().split("/")):
-            beside = _WORD.findall(left)[-2:], _WORD.findall(right)[:2]
-            shared = [gold_words.intersection(words) for words in beside]
-            is_slashed[row] |= "/" not in gold and any(shared) and any(set(words) - gold_words for words in beside)
-    return is_slashed
 
 
 def not_said(mentions: Mentions) -> Bools:
@@ -135,14 +100,14 @@ def negations(mentions: Mentions) -> tuple[Bools, Bools]:
     plain = around & answer.has(Mark.NEGATION | Mark.NO)
     turned = _up_to_turns(mentions, negation)
     clauses = Stretches(answer, turned.stops | answer.has(Mark.CLAUSE))
-    bare = mentions.question_share < SAYS_NOTHING
-    far = np.where(bare, NEVER, _FAR)
+    bare = mentions.question_share < threshold.SAYS_NOTHING
+    far = np.where(bare, NEVER, threshold.FAR)
     is_negated = mentions.near(plain, far, before=turned, after=sentences) | mentions.near(ahead, far, before=turned)
     is_negated |= mentions.near(_begins(sentences, plain), NEVER, before=turned)
     # Other denials apply to what is nearby, and to the whole sentence only if it says nothing else.
     denial = around & ~plain
     is_negated |= bare & mentions.near(denial, NEVER, before=turned, after=sentences)
-    is_negated |= mentions.near(denial, _REACH, before=clauses, after=clauses)
+    is_negated |= mentions.near(denial, threshold.REACH, before=clauses, after=clauses)
     asked = pairs.question.per_text(pairs.question.has(Mark.NEGATION)) > 0  # "which states do not"
     verbal = _verbal(answer, around)
     plainly = _negated(mentions, verbal, clauses, turned) & ~asked[mentions.text]
@@ -164,14 +129,16 @@ def stated_elsewhere(negated: Bools, answers: Chunked, references: Chunked, tabl
     return is_stated
 
 
-def rephrased(either: Bools, answers: Chunked, table: Table) -> Bools:
-    """Which of the pairs with alternatives only name one thing in two ways."""
+def rephrased(either: Bools, questions: Chunked, answers: Chunked, table: Table) -> Bools:
+    """Which of the pairs with alternatives only name one thing in two ways: "known as A or B"."""
     is_rephrased = np.zeros(len(either), bool)
     for row in np.flatnonzero(either).tolist():
         answer = plain(answers.texts[int(answers.of_row[row])])
         rest, n_rephrased = _REPHRASED.subn(" ", answer)
         marks = (table.marks.get(word, 0) for word in words(rest)) if n_rephrased else ()
         is_rephrased[row] = n_rephrased > 0 and not any(mark & (Mark.EITHER | Mark.CHOICE) for mark in marks)
+        asked = words(plain(questions.texts[int(questions.of_row[row])]))
+        is_rephrased[row] |= not table.term.isdisjoint(set(words(answer)).difference(asked))
     return is_rephrased
 
 
@@ -184,7 +151,7 @@ def _verbal(answer: Texts, negation: Bools) -> Bools:
     verbal = negation & answer.has(Mark.NEGATION) & ~answer.has(Mark.DENIAL)
     places = np.flatnonzero(verbal)
     until = Places.of(answer.has(Mark.UNTIL)).after(places)
-    verbal[places[until - places <= _FAR]] = False
+    verbal[places[until - places <= threshold.FAR]] = False
     return verbal
 
 
@@ -192,8 +159,8 @@ def _negated(mentions: Mentions, verbal: Bools, clauses: Stretches, turned: Stre
     """Mentions with a "not" or "never" before them, or directly after them."""
     answer = mentions.pairs.answer
     untrue = verbal & _following(answer, answer.has(Mark.YES), by=1)  # "it is not true that"
-    is_near = mentions.near(verbal, NEVER, before=clauses) | mentions.near(verbal, _AUXILIARY, after=clauses)
-    return is_near | mentions.near(verbal, _FAR, before=turned) | mentions.near(untrue, NEVER, before=turned)
+    is_near = mentions.near(verbal, NEVER, before=clauses) | mentions.near(verbal, threshold.AUXILIARY, after=clauses)
+    return is_near | mentions.near(verbal, threshold.FAR, before=turned) | mentions.near(untrue, NEVER, before=turned)
 
 
 def _up_to_turns(mentions: Mentions, negation: Bools) -> Stretches:
@@ -207,7 +174,7 @@ def _begins(sentences: Stretches, flags: Bools) -> Bools:
     """The flagged items that are among the first words of their sentence."""
     places = np.flatnonzero(flags)
     is_first = np.zeros(len(flags), bool)
-    is_first[places[places - sentences.first(places) < _FIRST_WORDS]] = True
+    is_first[places[places - sentences.first(places) < threshold.FIRST_WORDS]] = True
     return is_first
 
 
@@ -217,7 +184,7 @@ def _retorted(mentions: Mentions, negation: Bools) -> Bools:
     end = mentions.sentences.end(following)
     first = Places.of(negation).after(following)
     same_answer = following < mentions.pairs.answer.starts[mentions.text + 1]
-    return np.asarray(same_answer & ((first == following) | ((first < end) & (end - following <= _RETORT))))
+    return np.asarray(same_answer & ((first == following) | ((first < end) & (end - following <= threshold.RETORT))))
 
 
 def _in_a_title(pairs: Match) -> Bools:
@@ -256,7 +223,7 @@ def _following(side: Texts, flags: Bools, by: int) -> Bools:
 def _beyond(pairs: Match, mark: int) -> Bools:
     """The answer's items with this mark, where it has more of them than the gold answer and a repeated question."""
     answer, gold, question = pairs.answer, pairs.gold, pairs.question
-    said_back = share(question.per_text(pairs.question_answered), np.diff(question.starts)) >= SAID_BACK
+    said_back = share(question.per_text(pairs.question_answered), np.diff(question.starts)) >= threshold.SAID_BACK
     cut = gold.has(Mark.EITHER) & (gold.place == 0)  # a gold answer that begins with "or" is a fragment of a text
     has_all = gold.per_text(pairs.content & ~pairs.exact) == 0  # "Pangaea or Morocco" is not "Pangaea or Pangea"
     n_given = np.where(has_all, gold.per_text(gold.has(mark) & ~cut), 0) + np.where(
@@ -264,9 +231,3 @@ def _beyond(pairs: Match, mark: int) -> Bools:
     )
     has_mark = answer.has(mark)
     return np.asarray(has_mark & (answer.per_text(has_mark) > n_given)[answer.text])
-
-
-def is_prose(pairs: Match) -> Bools:
-    """Answers in full sentences, unlike lists of names."""
-    answer = pairs.answer
-    return np.asarray(answer.per_text(answer.has(Mark.FUNCTION)) >= _PROSE * np.diff(answer.starts))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import regex
 
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.poles import Poles
 from ragmeter.metrics.offline.tables import plain
 
@@ -17,11 +18,7 @@ _STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
 _LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")
 _FREE = regex.compile(r"(\w+)-free\b")
 NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
-_FEWEST = 3  # words of a clause between commas, or before an "and"; a shorter part belongs to the clause before it
-_LONG = 5  # words before an "and" that are a clause of their own
-_SAME_BEGINNING = 5  # letters of two words that count as forms of one word
 CONTRAST = "…"  # stands for a "however" between commas
-QUANTITY = -1  # the concept of "everybody" and "nobody"
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,6 @@ class Clause:
     sign: int
     concepts: Mapping[int, int]
     is_side: bool = False  # "although ...", "which ...", "if ..."
-    is_contrast: bool = False  # "but ..."
     is_exception: bool = False  # "except ..."
 
     def overall(self, poles: Poles, *, is_gold: bool = False) -> int:
@@ -78,7 +74,7 @@ class Statement:
     def both_ends(self, poles: Poles) -> frozenset[int]:
         """The concepts of which the text has both ends: "before or after"."""
         ends = {end for word in self.words for end in poles.concepts[word].ends.items()}
-        return frozenset(concept for concept, end in ends if concept > 0 and (concept, -end) in ends)
+        return frozenset(concept for concept, end in ends if (concept, -end) in ends)
 
     def has(self, name: str, poles: Poles) -> bool:
         """Whether the text has a word of this list of `poles.toml`."""
@@ -87,42 +83,36 @@ class Statement:
 
 def common(first: Iterable[str], second: frozenset[str]) -> list[str]:
     """The words of `first` that `second` has, in any form."""
-    beginnings = {word[:_SAME_BEGINNING] for word in second if len(word) >= _SAME_BEGINNING}
-    return [word for word in first if word in second or word[:_SAME_BEGINNING] in beginnings]
+    beginnings = {word[: threshold.SAME_BEGINNING] for word in second}
+    return [word for word in first if word in second or word[: threshold.SAME_BEGINNING] in beginnings]
 
 
 @lru_cache(maxsize=4_096)
-def read(text: str, poles: Poles, known: frozenset[str] = frozenset()) -> Statement:
-    """A text as a statement. `known` are content words: where it has "attended", "unattended" is "not attended"."""
+def read(text: str, poles: Poles) -> Statement:
+    """A text as a statement."""
     names = frozenset(words(plain(" ".join(NAME.findall(text)))))
     folded = _FREE.sub(r"without \1", plain(text)).strip(" \"'¿¡*")
-    lead, rest = _lead(folded, text, poles)
+    lead, rest = _lead(folded, poles)
     clauses: list[Clause] = []
     for part in _parts(rest, poles):
-        for order in _split(poles.joined(part, known), poles):
+        for order in _split(poles.joined(part), poles):
             clauses.append(_clause(order, names, clauses, poles))
-    if all(clause.is_side for clause in clauses):  # "which", "when" of a question
-        clauses = [replace(clause, is_side=False) for clause in clauses]
     return Statement(lead, tuple(clauses))
 
 
 def _parts(text: str, poles: Poles) -> list[list[str]]:
-    """The words between stops; a few words between commas belong to what is before them, but not in "A, not B"."""
-    opens = poles.words["sides"] | poles.words["exceptions"] | poles.words["subjects"]  # "They can, if ..."
+    """The words between stops; a "however" between commas stands in the clause that it is in."""
     parts: list[list[str]] = []
-    begin, is_comma, goes_on = 0, False, False
+    begin, goes_on = 0, False
     for stop in [*_STOP.finditer(text), None]:
         piece = words(text[begin : stop.start()] if stop else text[begin:])
-        is_aside = is_comma and "_".join(piece) in poles.words["aside"]
-        is_short = parts and (len(piece) < _FEWEST or (len(parts[-1]) < _FEWEST and parts[-1][0] not in opens))
-        is_other = len(piece) > 1 and piece[0] in poles.words["negators"]
-        if parts and is_comma and (is_aside or goes_on or (is_short and not is_other)):
+        is_aside = "_".join(piece) in poles.words["aside"]
+        if parts and (is_aside or goes_on):
             parts[-1] += [CONTRAST] if is_aside else piece
-            goes_on = is_aside
         elif piece:
             parts.append(piece)
-        if stop:
-            begin, is_comma = stop.end(), stop[0] == ","
+        goes_on = is_aside and bool(parts)
+        begin = stop.end() if stop else begin
     return parts
 
 
@@ -131,8 +121,8 @@ def _split(order: Sequence[str], poles: Poles) -> Iterator[list[str]]:
     begins = poles.words["joins"] | poles.words["sides"] | poles.words["ahead"] | poles.words["exceptions"]
     clause: list[str] = []
     for place, word in enumerate(order):
-        is_between = word in poles.words["and"] and len(clause) >= _FEWEST and _decides(order[place:], poles)
-        if clause and (word in begins or (is_between and (len(clause) >= _LONG or _decides(clause, poles)))):
+        is_between = word in poles.words["and"] and _decides(order[place:], poles) and _decides(clause, poles)
+        if clause and (word in begins or is_between):
             yield clause
             clause = []
         clause.append(word)
@@ -143,7 +133,7 @@ def _decides(order: Iterable[str], poles: Poles) -> bool:
     return any(poles.concepts[word].ends or word in poles.words["negators"] for word in order)
 
 
-def _lead(folded: str, text: str, poles: Poles) -> tuple[int, str]:
+def _lead(folded: str, poles: Poles) -> tuple[int, str]:
     """The yes or no at the beginning, or after one word and a comma ("Typically, no"); and what follows it."""
     hedge, comma, after = folded.partition(", ")
     if comma and " " not in hedge and hedge not in poles.leads:
@@ -153,11 +143,9 @@ def _lead(folded: str, text: str, poles: Poles) -> tuple[int, str]:
         phrase = " ".join(begin[:length])
         sign = poles.leads.get(phrase, 0)
         rest = folded[len(phrase) :]
-        if sign and folded.startswith(phrase):
-            is_accented = phrase == "si" and "í" in text[:4].lower()
-            is_followed = begin[length : length + 1] != [] and begin[length] in poles.words["subjects"]
-            if _LEAD_ENDS.match(rest) or is_accented or is_followed:
-                return sign, folded if max(poles.concepts[phrase].ends, default=0) > 0 else rest  # "False."
+        is_followed = begin[length : length + 1] != [] and begin[length] in poles.words["subjects"]
+        if sign and (_LEAD_ENDS.match(rest) or is_followed):
+            return sign, folded if poles.concepts[phrase].ends else rest  # "False."
     return 0, folded
 
 
@@ -171,22 +159,14 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
         if word in poles.table.months and following.isdecimal():
             continue  # May 2017
         for concept, end in poles.concepts[word].ends.items():
-            if concept > 0:
-                concepts[concept] = sign * min(end, concepts.get(concept, sign) * sign)
-            elif concept not in concepts:  # "not everybody", but "nobody" is no negation of itself
-                concepts[concept] = end * (-1 if "not" in order else 1)
-    before = next((clause for clause in reversed(clauses) if clause.order[0] not in poles.words["ahead"]), None)
+            concepts[concept] = sign * min(end, concepts.get(concept, sign) * sign)
+    before = clauses[-1] if clauses else None
     is_exception = first in poles.words["exceptions"]
     if is_exception:  # "everybody must except ...", "nobody may except ..."
         sign = -before.sign if before else -1
         concepts = {concept: -end for concept, end in before.concepts.items()} if before else {}
     elif first in poles.words["without"] and before and (before.sign < 0 or poles.can in before.concepts):
         concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
-    elif not poles.words["only"].isdisjoint(own) and not poles.words["with"].isdisjoint(own):
-        concepts.setdefault(poles.need, sign)  # "only with a prescription"
-    content = frozenset(poles.roots[word] for word in order if poles.is_content(word) and word != CONTRAST)
-    is_condition = bool(clauses) and clauses[-1].sign < 0 and clauses[-1].order[0] in poles.words["if"]
-    is_relative = bool(clauses) and first in poles.words["relatives"]
-    is_side = is_condition or is_relative or first in poles.words["sides"]
-    is_contrast = CONTRAST in order or first in poles.words["contrasts"]
-    return Clause(tuple(order), content, sign, concepts, is_side, is_contrast, is_exception)
+    content = frozenset(poles.roots[word] for word in order if poles.is_content(word))
+    is_side = first in poles.words["sides"] or (bool(clauses) and first in poles.words["relatives"])
+    return Clause(tuple(order), content, sign, concepts, is_side, is_exception)
