@@ -286,8 +286,9 @@ def serve(output_dir: Path, host: str, port: int, labels: Path, opened: Callable
         bound = listener.getsockname()[1]
         app = make_app(output_dir, host, bound, labels, keys)
         shown = "127.0.0.1" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+        # Its own set-up of logs would close the handlers of everybody else in this process.
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=2
         )
         server = uvicorn.Server(config)
         opened(f"http://{shown}:{bound}/?token={keys.token}")
