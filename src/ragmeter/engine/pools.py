@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import ragmeter
@@ -225,12 +226,15 @@ def _import_distributed() -> Any:
 @contextmanager
 def _local(workers: int) -> Iterator[Pool]:
     """Worker processes on this machine, as long as the work takes. One that ends is started again."""
+    from ragmeter.engine.processes import without_interrupts
+
+    with without_interrupts():
+        start_method = _start_method()
     distributed = _import_distributed()
     import dask
 
-    from ragmeter.engine.processes import without_interrupts
-
-    with dask.config.set(LOCAL), dask.config.set(_start_method(distributed)), _quiet():
+    distributed.utils._forkserver_preload_set = True  # Dask would have it import pandas, if that is installed
+    with dask.config.set(LOCAL), dask.config.set(start_method), _quiet():
         with without_interrupts():  # the thread that starts workers, now and later, inherits this
             cluster = distributed.LocalCluster(
                 n_workers=workers,
@@ -245,14 +249,17 @@ def _local(workers: int) -> Iterator[Pool]:
             yield DaskPool(client)
 
 
-def _start_method(distributed: Any) -> dict[str, str]:
-    """Where it is safe, fork workers from a process that has imported what they need; elsewhere each imports it."""
-    if not sys.platform.startswith("linux"):
-        return {}
-    import multiprocessing  # here, since `ragmeter evaluate` starts without it
+def _start_method() -> dict[str, str]:
+    """Where it is safe, fork workers from a process that has imported what they need; elsewhere each imports it.
 
-    distributed.utils._forkserver_preload_set = True  # Dask would have it import pandas, if that is installed
-    multiprocessing.get_context("forkserver").set_forkserver_preload([_PRELOADED])
+    That process is started here, so that it imports while this one does.
+    """
+    if not sys.platform.startswith("linux") or find_spec("distributed") is None:
+        return {}
+    from multiprocessing import forkserver  # here, since `ragmeter evaluate` starts without it
+
+    forkserver.set_forkserver_preload([_PRELOADED])
+    forkserver.ensure_running()
     return {"distributed.worker.multiprocessing-method": "forkserver"}
 
 
@@ -283,8 +290,6 @@ def _quiet() -> Iterator[None]:
 
 def _dashboard(client: Any) -> str:
     """Dask's page, where the scheduler has one. On this machine, that takes bokeh."""
-    from importlib.util import find_spec
-
     services = client.scheduler_info().get("services") or {}
     is_here = getattr(client, "cluster", None) is not None
     return str(client.dashboard_link or "") if services.get("dashboard") and (not is_here or find_spec("bokeh")) else ""
