@@ -53,31 +53,26 @@ def test_a_search_is_for_characters_in_any_case(run: Run, search: str, total: in
     assert database.rows(run, Wish(search=search, sort="edit_distance", metric="token_f1", low=2.0)).total == 0
 
 
-def test_texts_for_searches_are_written_once_for_each_version_of_a_run(run: Run) -> None:
+def test_texts_for_searches_are_written_once_for_each_version_of_a_run(run: Run, tmp_path: Path) -> None:
     database = Database()
-    database._texts = texts = SearchTexts(database._drop_texts, fewest_rows=1, most_rows=1)
+    database._texts = texts = SearchTexts(tmp_path, fewest_rows=1, most=1)
     wish = Wish(search="STRAßE 5", sort="edit_distance", descending=True)
     before = database.rows(run, wish)
     texts.wait()
     database._orders = Orders()
     assert database.rows(run, wish) == before
-    assert _tables(database) == ["texts0"]
+    assert [file.name for file in tmp_path.glob("texts-*")] == ["texts-0.parquet"]
     ragmeter.evaluate(ROWS[:7], metrics="token_f1,edit_distance", run="r", output_dir=run.path.parent)
     for _ in range(2):  # as it is, then in its texts
         assert database.rows(Run(run.path), wish).total == 1
         texts.wait()
         database._orders = Orders()
-    assert _tables(database) == ["texts1"]  # the older one was dropped
+    assert [file.name for file in tmp_path.glob("texts-*")] == ["texts-1.parquet"]  # the older one was deleted
 
 
-def _tables(database: Database) -> list[str]:
-    return [name for (name,) in database._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-
-
-def test_a_run_whose_texts_can_not_be_written_is_searched_as_it_is(run: Run) -> None:
+def test_a_run_whose_texts_can_not_be_written_is_searched_as_it_is(run: Run, tmp_path: Path) -> None:
     database = Database()
-    database._connection.execute("DETACH texts")
-    database._texts = SearchTexts(database._drop_texts, fewest_rows=1)
+    database._texts = SearchTexts(tmp_path / "nowhere", fewest_rows=1)
     for _ in range(2):
         assert database.rows(run, Wish(search="straße 5")).total == 11
         database._texts.wait()

@@ -29,9 +29,7 @@ from ragmeter.table import SCORED, outcome_column
 PAGE = 50
 #: The columns of texts that a search looks into.
 _SEARCHED = ("qid", "question", "answer", "reference", "error")
-_MEMORY, _THREADS = "110MB", 4
-#: The attached database that has the texts for searches.
-_TEXTS = "texts"
+_MEMORY, _THREADS = "160MB", 4
 T = TypeVar("T")
 
 
@@ -121,9 +119,7 @@ class Database:
         self._connection = duckdb.connect(":memory:", config=settings)
         self._lock = Lock()
         self._orders = Orders()
-        texts_file = str(Path(scratch) / "texts.duckdb").replace("'", "''")
-        self._connection.execute(f"ATTACH '{texts_file}' AS {_TEXTS}")
-        self._texts = SearchTexts(self._drop_texts)
+        self._texts = SearchTexts(Path(scratch))
 
     def rows(self, run: Run, wish: Wish) -> Selection:
         """The rows on the wanted page."""
@@ -209,28 +205,26 @@ class Database:
         is_match[self._kept(("search", wish.search), [run], lambda: self._matches(run, wish.search, texts))] = True
         return np.flatnonzero(is_match).astype(np.int32) if isinstance(order, range) else order[is_match[order]]
 
-    def _matches(self, run: Run, search: str, texts: str | None) -> Places:
+    def _matches(self, run: Run, search: str, texts: Path | None) -> Places:
         """The places of the rows that have a text, in any case and order."""
         if texts is not None:
-            query = f"SELECT place FROM {_TEXTS}.{texts} WHERE contains(text, lower(?))"  # noqa: S608 - our own name
-            return self._ask(query, [search], _column)
+            query = "SELECT place FROM read_parquet(?) WHERE contains(text, lower(?))"
+            return self._ask(query, [glob.escape(str(texts)), search], _column)
         query = f"SELECT file_row_number FROM {_source(run)} WHERE contains({_searched(run)}, lower(?))"  # noqa: S608
         return self._ask(query, [_files(run), search], _column)
 
-    def _texts_of(self, run: Run) -> str | None:
-        """The table of a large run's texts for searches, once it is complete; the first call begins to write it."""
+    def _texts_of(self, run: Run) -> Path | None:
+        """The file of a large run's texts for searches, once it is complete; the first call begins to write it."""
         if run.n_rows < self._texts.fewest_rows:
             return None
-        texts = f"SELECT CAST(file_row_number AS INTEGER) AS place, {_searched(run)} AS text FROM {_source(run)}"  # noqa: S608
+        query = f"COPY (SELECT file_row_number AS place, {_searched(run)} AS text FROM {_source(run)}) TO "  # noqa: S608
         files = [_files(run)]
 
-        def write(table: str) -> None:
-            self._ask(f"CREATE TABLE {_TEXTS}.{table} AS {texts}", files, _all)
+        def write(path: Path) -> None:
+            target = str(path).replace("'", "''")
+            self._ask(f"{query} '{target}' (FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE 16384)", files, _all)
 
-        return self._texts.table_of(_version(run), run.n_rows, write)
-
-    def _drop_texts(self, table: str) -> None:
-        self._ask(f"DROP TABLE {_TEXTS}.{table}", [], _all)
+        return self._texts.file_of(_version(run), write)
 
     def _kept(self, wanted: Hashable, runs: Sequence[Run], find: Callable[[], Places]) -> Places:
         """The places that are wanted: those of an earlier request, if the runs have not changed."""
