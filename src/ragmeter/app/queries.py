@@ -222,7 +222,9 @@ class Database:
 
         def write(path: Path) -> None:
             target = str(path).replace("'", "''")
-            self._ask(f"{query} '{target}' (FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE 16384)", files, _all)
+            self._ask(
+                f"{query} '{target}' (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 16384)", files, _all
+            )
 
         return self._texts.file_of(_version(run), write)
 

@@ -17,7 +17,7 @@ from ragmeter.errors import RagmeterError
 #: Smaller runs are searched quickly enough as they are.
 _FEWEST_ROWS = 100_000
 #: Bytes of files that are kept: those of about ten million rows.
-_MOST = 2_000_000_000
+_MOST = 4_000_000_000
 
 
 class SearchTexts:
