@@ -236,17 +236,27 @@ def _local(workers: int) -> Iterator[Pool]:
     distributed.utils._forkserver_preload_set = True  # Dask would have it import pandas, if that is installed
     with dask.config.set(LOCAL), dask.config.set(start_method), _quiet():
         with without_interrupts():  # the thread that starts workers, now and later, inherits this
-            cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=":0",
-                silence_logs=logging.CRITICAL,
-                env=dict(os.environ),  # of now: the process that workers are forked from may have another
-            )
+            cluster = _cluster(distributed, workers)
         with cluster, distributed.Client(cluster, set_as_default=False) as client:
             cluster.adapt(minimum=workers, maximum=workers, interval="1s")  # also one that ends while it starts
             yield DaskPool(client)
+
+
+def _cluster(distributed: Any, workers: int, tries: int = 3) -> Any:
+    """Workers and their scheduler. If one is killed while they start, Dask gives all up: once more, then."""
+    try:
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+            env=dict(os.environ),  # of now: the process that workers are forked from may have another
+        )
+    except RuntimeError as error:
+        if tries == 1:
+            raise WorkerError(f"workers can't be started on this machine: {error}", hint=_AGAIN) from error
+        return _cluster(distributed, workers, tries - 1)
 
 
 def _start_method() -> dict[str, str]:
