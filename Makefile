@@ -15,7 +15,7 @@ test: estimate $(VENV)/.dev browser lint types
 	$(BIN)/python -m pytest -n 6 --dist worksteal
 
 estimate:
-	@echo "make test takes about 10 minutes on 2 cores, and some more the first time, when it installs what it needs"
+	@echo "make test takes about 7 minutes on 2 cores, and some more the first time, when it installs what it needs"
 
 # A browser for the tests of web pages: a headless shell of Chromium, which takes a fifth of the CPU, one that is there, the
 # system's, or Playwright's own. Where none can be had, those tests skip and say so.
