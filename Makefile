@@ -12,7 +12,7 @@ demo: $(VENV)/.core
 
 # Many tests wait, for pages and for processes, so that there are more workers than cores.
 test: estimate $(VENV)/.dev browser lint types
-	$(BIN)/python -m pytest -n 6 --dist worksteal
+	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 estimate:
 	@echo "make test takes about 7 minutes on 2 cores, and some more the first time, when it installs what it needs"
