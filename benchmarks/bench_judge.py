@@ -264,7 +264,8 @@ def _resume(folder: Path, count: int, repetitions: int) -> None:
     file.write_text("".join(json.dumps(turn) + "\n" for turn in make_turns(count)), encoding="utf-8")
     with _server(folder, 0.0) as server:
         what = ["--turns", str(file), "--output-dir", str(output), "--judge-model", MODEL, "--base-url", _url(server)]
-        command = ragmeter_command("crag", "evaluate", *what, "--workers", str(WORKERS))
+        what += ["--workers", str(WORKERS), "--no-judge-check"]  # this server's rule is none of a good judge
+        command = ragmeter_command("crag", "evaluate", *what)
         first = measure(command)
         asked = server.ask()["count"]
         again = [measure(command) for _ in range(repetitions)]
