@@ -13,7 +13,7 @@ from ragmeter.metrics.normalize import fold
 #: Reasoning models end their thoughts with such a tag; not all begin them with one.
 _END_OF_THOUGHTS = re.compile(r"</ ?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad) ?>", re.I)
 _FENCE = re.compile(r"(?:'{3,}|~+) *[\w+-]{0,20}")  # folding turns backquotes into apostrophes
-_FIRST_NUMBER = re.compile(r"^[^\w\n]{0,8}(?:\d{1,3}|[a-h])[.)] +(?=\S)")
+_FIRST_NUMBER = re.compile(r"[^\w\n]{0,8}(?:\d{1,3}|[a-h])[.)] +(?=\S)")
 #: A sign that a text must contain for a replacement to be tried, the pattern, and its replacement.
 _REPLACEMENTS = tuple(
     (sign, re.compile(pattern), replacement)
@@ -50,4 +50,6 @@ def bare(answer: str) -> str:
         if sign in text:
             text = pattern.sub(replacement, text)
     lines = (" ".join(line.split()) for line in text.splitlines())
-    return _FIRST_NUMBER.sub("", "\n".join(line for line in lines if line and not _FENCE.fullmatch(line)))
+    text = "\n".join(line for line in lines if line and not _FENCE.fullmatch(line))
+    number = _FIRST_NUMBER.match(text)
+    return text[number.end() :] if number else text

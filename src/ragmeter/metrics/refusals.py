@@ -49,13 +49,20 @@ def is_miss(answer: str, languages: Collection[str] | None = None) -> bool:
     text = bare(without_thoughts(answer)[:_LONGEST])
     if not text.strip(_ONLY_WRAPPING):
         return True
-    breaks = [(match.start(), match.end()) for match in _BREAK.finditer(text)]
-    tables = [table for code, table in _languages().items() if languages is None or code in languages]
-    return any(_declines(text, breaks, table) for table in tables)
+    breaks = [(match.start(), match.end()) for match in _BREAK.finditer(text) if match.end() < len(text)]
+    is_ascii = text.isascii()
+    return any(
+        _declines(text, breaks, table)
+        for code, table in _languages().items()
+        if (languages is None or code in languages) and not (is_ascii and table.has_own_script)
+    )
 
 
 @dataclass(frozen=True)
 class _Language:
+    """The expressions of a language. One that `has_own_script` has no ASCII letter in its phrases."""
+
+    has_own_script: bool
     begins: _Expression
     harmless: _Expression
     contrast: _Expression
@@ -141,6 +148,7 @@ def _compiled(code: str, phrases: dict[str, list[str]]) -> _Language:
     phrase = rf"(?P<phrase>{any_of['unknown']}|(?P<unsure>{any_of['unsure']}))"
     compiled = _compiler("".join(any_of.values()))
     return _Language(
+        has_own_script=not re.search("[A-Za-z]", "".join([*phrases["unknown"], *phrases["unsure"]])),
         begins=compiled(rf"{leads}{phrase}{edge}"),
         harmless=compiled(rf" *(?:{any_of['harmless']}){edge}"),
         contrast=compiled(rf"{edge}(?:{any_of['contrast']}){edge}"),

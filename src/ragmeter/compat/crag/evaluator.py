@@ -16,6 +16,7 @@ from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
@@ -270,6 +271,7 @@ class CRAGEvaluator:
             )
         return group(files.checked(dict(row)) for row in rows)
 
+    @rare_collections()
     def evaluate_agent_responses(
         self, turn_data: TurnData | str | Path | None = None, progress_callback: ProgressCallback | None = None
     ) -> tuple[Rows, ScoresByPart]:
