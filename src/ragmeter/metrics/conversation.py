@@ -85,12 +85,13 @@ def accuracy_bounds(conversations: Sequence[Sequence[Turn]]) -> tuple[float, flo
     """Accuracy if every unknown turn is wrong, and if every one is right, after the rule above."""
     if not any(conversations):
         return None
+    is_known = all(turn.correct is not None for turns in conversations for turn in turns)
     ends = []
-    for truth in (False, True):
+    for truth in (True,) if is_known else (False, True):
         settled = [
             [replace(turn, correct=truth) if turn.correct is None else turn for turn in turns]
             for turns in conversations
         ]
         after = [turn for turns in settled for turn in counted(turns)]
         ends.append(fmean(turn.correct is True for turn in after))
-    return ends[0], ends[1]
+    return ends[0], ends[-1]

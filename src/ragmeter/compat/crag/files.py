@@ -82,17 +82,18 @@ def checked(row: dict[str, Any], name: str = "turn data", line: int | None = Non
         index = int(index)
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
         raise InputError(f"turn_idx must be a whole number from 0 up, got {index!r}", file=name, line=line)
+    texts: dict[str, Any] = {}
     for column in ("query", "ground_truth", "agent_response"):
         value = row.get(column)
         if column == "ground_truth" and isinstance(value, list | tuple):  # several answers are accepted
             if not all(isinstance(text, str) for text in value):
                 raise InputError("ground_truth must be a text or a list of texts", file=name, line=line)
-            texts = list(dict.fromkeys(whole(text) for text in value if text.strip()))
-            row = {**row, column: texts if len(texts) > 1 else texts[0] if texts else None}
+            answers = list(dict.fromkeys(whole(text) for text in value if text.strip()))
+            texts[column] = answers if len(answers) > 1 else answers[0] if answers else None
             continue
         if value is not None and not isinstance(value, str):
             raise InputError(f"{column} must be a text, got {type(value).__name__}", file=name, line=line)
-        row = {**row, column: None if value is None else whole(value)}
+        texts[column] = None if value is None else whole(value)
     ego = row.get("is_ego")
     if isinstance(ego, str):
         if ego.strip().lower() not in ("true", "false", "1", "0", ""):
@@ -101,6 +102,7 @@ def checked(row: dict[str, Any], name: str = "turn data", line: int | None = Non
     history = row.get("interaction_id_history")
     return {
         **row,
+        **texts,
         "session_id": str(session),
         "turn_idx": index,
         "is_ego": bool(ego),
