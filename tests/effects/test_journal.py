@@ -179,32 +179,6 @@ def test_many_replies_are_one_commit(tmp_path: Path) -> None:
         assert len(journal) == 200
 
 
-def test_tasks_of_one_commit_go_on_a_few_at_a_time() -> None:
-    """All of them at once kept the event loop from sending the next calls for milliseconds."""
-    looks: Counter[int] = Counter()  # how many tasks went on between two looks of the event loop at its connections
-    look = 0
-
-    async def arrive(journal: Journal) -> None:
-        loop = asyncio.get_running_loop()
-
-        def count_looks() -> None:
-            nonlocal look
-            look += 1
-            loop.call_soon(count_looks)
-
-        async def record(key: str) -> None:
-            await journal.record(key, REPLY)
-            looks[look] += 1
-
-        count_looks()
-        await asyncio.gather(*(record(str(number)) for number in range(30)))
-
-    with Journal(None) as journal:
-        asyncio.run(arrive(journal))
-        assert len(journal) == looks.total() == 30
-    assert max(looks.values()) <= 4
-
-
 def test_commits_keep_a_distance(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit takes as much work as many replies: on a disk that is fast, there was one for each."""
     commits: list[float] = []

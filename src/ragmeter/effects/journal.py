@@ -24,7 +24,6 @@ from ragmeter.effects.journal_file import CHECKSUMS, checksum, explained, open_j
 #: How the keys of a target's answers begin; a judge's are digests.
 _ROUND = "round "
 _BETWEEN = 0.02  # seconds from the beginning of a commit to that of the next
-_AT_ONCE = 4  # tasks that go on before the event loop looks for replies that have come meanwhile
 _FIELDS = "body, prompt_tokens, completion_tokens, cost, latency_ms, attempts"
 
 
@@ -295,9 +294,7 @@ class Journal:
                     self._changed.update(group[1])
                 else:
                     self._keys.update(key for key, _ in group[0])
-                for place, written in enumerate(waiting, 1):
-                    if place % _AT_ONCE == 0:
-                        await asyncio.sleep(0)
+                for written in waiting:
                     if written.done():  # the waiting task was cancelled
                         continue
                     if error is None:

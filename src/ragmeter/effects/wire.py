@@ -132,10 +132,10 @@ class Wire:
         With `on_line`, server-sent events of a successful reply are passed on line by line as they arrive.
         """
         aiohttp = load_aiohttp()
-        data = None if body is None else aiohttp.BytesPayload(body, content_type="application/json")
+        headers = {} if body is None else {"Content-Type": "application/json"}
         try:
             async with self._session.request(
-                method, self._address(url), data=data, allow_redirects=False, proxy=self._proxy
+                method, self._address(url), data=body, headers=headers, allow_redirects=False, proxy=self._proxy
             ) as response:
                 return await self._read(response, on_line)
         except UnreadableError as problem:
