@@ -19,7 +19,7 @@ from typing import Any
 from common import BenchmarkError, Usage, measure, peer_python, progress, ragmeter_command, table
 from judge_engines import MODEL, WORKERS
 
-TURNS, LATENCY = 2_000, 0.05
+TURNS, LATENCY = 6_400, 0.05  # a hundred whole rounds of 64: a last round with few calls would count as waiting
 IDEAL = WORKERS / LATENCY
 TARGET, CPU_TARGET = 0.95, 0.4  # of the ideal; milliseconds a call
 MANY, MANY_TURNS, MANY_LATENCY, MANY_TARGET = 512, 10_000, 0.4, 0.8  # as many calls a second, of a slower server
