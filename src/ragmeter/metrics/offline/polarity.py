@@ -31,7 +31,9 @@ _ASKS_MORE = regex.compile(
     r"(?:que|quien(?:es)?|cuando|donde|cuant[oa]s?|como|cual(?:es)?|adonde)\b",
     regex.IGNORECASE,
 )
-_NEGATED_QUESTION = regex.compile(r"^([^\w]*(?:\w+(?=n['’]t )|(?=no )))(?:n['’]t|no) ", regex.IGNORECASE)
+_NEGATED_QUESTION = regex.compile(
+    r"^([^\w]*(?:\w+(?=n['’]t )|(?=no |tampoco )))(?:n['’]t|no|tampoco) ", regex.IGNORECASE
+)
 _MOST = 1500  # characters of a text that are read
 _NONE: frozenset[int] = frozenset()
 
@@ -65,7 +67,7 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
         if decides[place] or _may_decide(reference, answer, known):
             relation = compare(question, reference, answer, known)
             polarity.opposite[row] = relation < 0
-            polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known)
+            polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known, bool(is_polar[row]))
     return polarity
 
 
@@ -94,12 +96,13 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(words(plain(text)))
 
 
-def _differs(question: str, reference: str, answer: str, poles: Poles) -> bool:
+def _differs(question: str, reference: str, answer: str, poles: Poles, is_polar: bool) -> bool:
     """Whether the same polarity says little: the answer has an "or", or a number or name in place of the gold one's."""
     known, answered = (set(words(plain(text))) for text in (f"{question} {reference}", answer))
     numbers = [{word for word in words(plain(text)) if word[0].isdigit()} for text in (reference, answer)]
     names = [set(map(plain, NAME.findall(text))) for text in (reference, answer)]
     is_either = not poles.words["or"].isdisjoint(answered - known)
+    is_either &= not is_polar or bool(read(answer, poles).both_ends(poles))  # "open or closed"
     return is_either or any(gold - answered and own - known for gold, own in (numbers, names))
 
 
@@ -112,11 +115,13 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     asked = read(plain_question, poles)
     gold, answered = (_completed(read(text, poles), asked) for text in (reference, answer))
     choice = asked.both_ends(poles)
+    if relation := _by_restriction(asked, gold, answered, poles, is_polar=is_polar):
+        return relation
     if is_polar and not choice and (gold.lead or gold.negates or not asked.has("or", poles)):
-        if plain_question != question:  # to which "yes" and "no" say little
-            gold, answered = (replace(text, lead=0) if text.content else text for text in (gold, answered))
-        signs = _answer_to(asked, gold, asked.content, poles, is_gold=True)
-        signs *= _answer_to(asked, answered, asked.content | gold.content, poles)
+        signs = 1
+        for text, topic in ((gold, asked.content), (answered, asked.content | gold.content)):
+            bare = replace(text, lead=0) if plain_question != question else text  # to which "yes" and "no" say little
+            signs *= _answer_to(asked, bare, topic, poles, is_gold=text is gold) or text.lead
         is_missed = gold.negates and all(clause.overall(poles) > 0 for clause in answered.clauses)  # "They never met."
         return signs or -int(is_missed)
     if choice & gold.concepts & answered.concepts - _same_words(gold, answered, poles):  # "Is it open or closed?"
@@ -174,7 +179,7 @@ def _answer_to(
         sign = int(len(common(asked.content, clause.content)) >= threshold.TAKEN_UP * len(asked.content))
     is_only = not poles.words["only"].isdisjoint(clause.order if clause else statement.words)
     is_only &= clause is None or poles.need not in clause.concepts.keys() & asked.concepts  # "only with a ticket"
-    return -1 if sign > 0 and is_only and not asked.has("only", poles) else sign
+    return -1 if sign >= 0 and is_only and not asked.has("only", poles) else sign
 
 
 def _decides(clause: Clause, other: Statement, poles: Poles) -> bool:
@@ -269,7 +274,7 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
     elif gold.negates and is_asked_for:
         relation = _relation(answered, gold, topic, poles, gold.concepts)[0]
     else:
-        relation = _by_exception(answered, gold, rest)
+        relation = 0
     if relation < 0 and rest and not n_restated:
         return 0
     if relation > 0:
@@ -285,9 +290,19 @@ def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset
     return frozenset(c for word in gold.words if poles.roots[word] in roots for c in poles.concepts[word].ends)
 
 
-def _by_exception(statement: Statement, gold: Statement, rest: frozenset[str]) -> int:
-    """Compare "everybody but the director" and "nobody but the director" with "only the director"."""
-    for clause in statement.clauses:
-        if clause.is_exception and rest and common(rest, clause.content):
-            return clause.sign * min(clause.sign for clause in gold.clauses)
-    return 0
+def _by_restriction(asked: Statement, gold: Statement, answered: Statement, poles: Poles, *, is_polar: bool) -> int:
+    """Compare "only with a permit" with "not without a permit", "nobody but Ann" and "everybody but Ann"."""
+    (sign, restricted), (own_sign, own) = (
+        statement.restriction(asked.content, poles) for statement in (gold, answered)
+    )
+    if common(restricted, own):
+        return sign * own_sign
+    if sign > 0 and not answered.has("all", poles):
+        about = [clause for clause in answered.clauses if common(restricted, clause.content)]
+        limited = any(
+            clause.sign > 0 and clause.place(poles.words["limits"]) for clause in about
+        )  # "until", not "not until"
+        signs = (clause.concepts.get(poles.need, 0 if is_polar else clause.sign) for clause in about)
+        return -1 if limited else min(signs, default=0)
+    rest = gold.content - asked.content
+    return int(not is_polar and own_sign > 0 and bool(rest) and len(common(rest, own)) == len(rest))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import regex
 
@@ -31,6 +31,10 @@ class Clause:
     concepts: Mapping[int, int]
     is_side: bool = False  # "although ...", "which ...", "if ..."
     is_exception: bool = False  # "except ..."
+
+    def place(self, words: frozenset[str]) -> int:
+        """The place after the first of these words, or 0."""
+        return next((place for place, word in enumerate(self.order, 1) if word in words), 0)
 
     def overall(self, poles: Poles, *, is_gold: bool = False) -> int:
         """The sign, with concepts of which one end says yes and the other no; a gold answer is to the point."""
@@ -75,6 +79,24 @@ class Statement:
         """The concepts of which the text has both ends: "before or after"."""
         ends = {end for word in self.words for end in poles.concepts[word].ends.items()}
         return frozenset(concept for concept, end in ends if (concept, -end) in ends)
+
+    def restriction(self, asked: frozenset[str], poles: Poles) -> tuple[int, frozenset[str]]:
+        """What the text is restricted to (1) or excepts (-1): "not without a permit", "all but Ann"."""
+        before = self.lead or 1
+        for clause, following in zip_longest(self.clauses, self.clauses[1:]):
+            first, content, sign = clause.order[0], clause.content, 0
+            if clause.is_exception or first in poles.words["unless"] or first in poles.words["without"]:
+                sign = clause.concepts.get(poles.need, -before)
+            elif first in poles.words["conditions"]:
+                sign = clause.sign
+            elif at := clause.place(poles.words["only"] if clause.sign > 0 else poles.words["limits"]):
+                after = frozenset(poles.roots[word] for word in clause.order[at:] if poles.is_content(word))
+                content = after or (following.content if following and following.is_side else content)
+                sign = 1
+            if sign and content - asked:
+                return sign, content - asked
+            before = clause.sign
+        return 0, frozenset()
 
     def has(self, name: str, poles: Poles) -> bool:
         """Whether the text has a word of this list of `poles.toml`."""
@@ -153,7 +175,8 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     """A clause of these words, after others. Names are neither concepts nor negations: New York, No Country ..."""
     first = order[0]
     own = [word for word in order if word not in names]
-    sign = poles.sign(own)
+    is_needed = first in poles.words["without"] and poles.sign(own[1:]) < 0  # "without a ticket nobody enters"
+    sign = -1 if is_needed else poles.sign(own)
     concepts: dict[int, int] = {}
     for word, following in pairwise([*own, ""]):
         if word in poles.table.months and following.isdecimal():
@@ -165,6 +188,8 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     if is_exception:  # "everybody must except ...", "nobody may except ..."
         sign = -before.sign if before else -1
         concepts = {concept: -end for concept, end in before.concepts.items()} if before else {}
+    elif is_needed:
+        concepts.setdefault(poles.need, 1)
     elif first in poles.words["without"] and before and (before.sign < 0 or poles.can in before.concepts):
         concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
     content = frozenset(poles.roots[word] for word in order if poles.is_content(word))
