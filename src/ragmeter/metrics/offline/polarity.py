@@ -174,7 +174,7 @@ def _answer_to(
     sign, clause = _relation(statement, asked, topic, poles, asked.both_ends(poles), is_gold=is_gold)
     if clause is None:  # "They are not.", "You may bring them along.", "Pets are welcome."
         if any(map(poles.says, statement.concepts)) or statement.negates:
-            sign = min(clause.overall(poles, is_gold=is_gold) for clause in statement.main)
+            sign = min(clause.overall(poles, is_gold=is_gold) for clause in statement.main[:1] + tuple(c for c in statement.main[1:] if c.order[0] not in poles.words["ahead"]))
     elif sign > 0 and not _decides(clause, asked, poles) and clause.order[0] not in poles.words["pronouns"]:
         sign = int(len(common(asked.content, clause.content)) >= threshold.TAKEN_UP * len(asked.content))
     is_only = not poles.words["only"].isdisjoint(clause.order if clause else statement.words)
