@@ -66,6 +66,7 @@ SAME = [
     ("¿Se puede pescar?", "No sin licencia.", "Sí, siempre que se tenga licencia."),
     ("When did the tram start?", "In 1931.", "It did not start until 1931."),
     ("Did they really sell it?", "Yes.", "There is no doubt about it."),
+    ("Is it impossible to open it?", "No, it is possible.", "There is a way: turn the key while switching it on."),
     # What was asked for does not exist.
     ("When did she visit Rome?", "She never visited Rome.", "She didn't travel to Rome at any point in her life."),
     ("Who lives on the island?", "Nobody.", "The island is uninhabited."),
@@ -112,6 +113,9 @@ OPPOSITE = [
     ("¿Es imposible cancelar?", "No es imposible.", "Es imposible."),
     ("Is the lift working?", "It is out of order.", "The escalator is broken, but the lift works."),
     ("Is swimming allowed here?", "It is prohibited.", "You can swim here; only fishing is prohibited."),
+    ("Is the new bike lighter?", "No, it is heavier.", "It weighs less than the old one."),
+    ("Is tin denser than zinc?", "Yes.", "Tin is less dense than zinc."),
+    ("Isn't the lake deep?", "Yes, it is deep.", "No, it is still a year away."),
     ("How many may come?", "No more than six.", "At least six."),
     ("When did it open?", "Not until 1990.", "It was open until 1990."),
     ("¿Desde cuándo vale?", "A partir del 3 de mayo.", "Vale hasta el 3 de mayo."),

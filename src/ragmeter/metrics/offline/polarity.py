@@ -98,8 +98,8 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _differs(question: str, reference: str, answer: str, poles: Poles, is_polar: bool) -> bool:
     """Whether the same polarity says little: the answer has an "or", or a number or name in place of the gold one's."""
-    known, answered = (set(words(plain(text))) for text in (f"{question} {reference}", answer))
-    numbers = [{word for word in words(plain(text)) if word[0].isdigit()} for text in (reference, answer)]
+    asked, known, answered = (set(words(plain(text))) for text in (question, f"{question} {reference}", answer))
+    numbers = [{word for word in words(plain(text)) if word[0].isdigit()} - asked for text in (reference, answer)]
     names = [set(map(plain, NAME.findall(text))) for text in (reference, answer)]
     is_either = not poles.words["or"].isdisjoint(answered - known)
     is_either &= not is_polar or bool(read(answer, poles).both_ends(poles))  # "open or closed"
@@ -120,7 +120,9 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     if is_polar and not choice and (gold.lead or gold.negates or not asked.has("or", poles)):
         signs = 1
         for text, topic in ((gold, asked.content), (answered, asked.content | gold.content)):
-            bare = replace(text, lead=0) if plain_question != question else text  # to which "yes" and "no" say little
+            bare = (
+                replace(text, lead=min(text.lead, 0)) if plain_question != question else text
+            )  # where "yes" says little
             signs *= _answer_to(asked, bare, topic, poles, is_gold=text is gold) or text.lead
         is_missed = gold.negates and all(clause.overall(poles) > 0 for clause in answered.clauses)  # "They never met."
         return signs or -int(is_missed)
@@ -174,10 +176,12 @@ def _answer_to(
     sign, clause = _relation(statement, asked, topic, poles, asked.both_ends(poles), is_gold=is_gold)
     if clause is None:  # "They are not.", "You may bring them along.", "Pets are welcome."
         if any(map(poles.says, statement.concepts)) or statement.negates:
-            sign = min(clause.overall(poles, is_gold=is_gold) for clause in statement.main[:1] + tuple(c for c in statement.main[1:] if c.order[0] not in poles.words["ahead"]))
-    elif sign > 0 and not _decides(clause, asked, poles) and clause.order[0] not in poles.words["pronouns"]:
+            first, *others = statement.main
+            told = [first, *(clause for clause in others if clause.order[0] not in poles.words["ahead"])]
+            sign = asked.bias(poles) * min(clause.overall(poles, is_gold=is_gold) for clause in told)
+    elif sign > 0 and not _decides(clause, asked, poles) and poles.words["pronouns"].isdisjoint(clause.order):
         sign = int(len(common(asked.content, clause.content)) >= threshold.TAKEN_UP * len(asked.content))
-    is_only = not poles.words["only"].isdisjoint(clause.order if clause else statement.words)
+    is_only = (clause or statement).has("only", poles)
     is_only &= clause is None or poles.need not in clause.concepts.keys() & asked.concepts  # "only with a ticket"
     return -1 if sign >= 0 and is_only and not asked.has("only", poles) else sign
 
@@ -222,6 +226,7 @@ def _relation(
                 best, chosen = key, clause
                 by_sign = clause.overall(poles, is_gold=is_gold or False)
                 by_sign *= mate.overall(poles, is_gold=True) if is_gold is None else mate.sign
+                by_sign *= -1 if clause.has("less", poles) != mate.has("less", poles) else 1
                 relation = _by_concepts(clause, mate, affirming or shared, poles) if shared else by_sign
     return relation, chosen
 
@@ -284,7 +289,7 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
 
 def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset[int]:
     """The concepts of words that both texts have: they are no opposites, unless one is negated or two are compared."""
-    if gold.negates or gold.has("comparisons", poles):
+    if gold.negates or gold.has("comparisons", poles) or gold.has("less", poles) or answered.has("less", poles):
         return _NONE
     roots = {poles.roots[word] for word in answered.words}
     return frozenset(c for word in gold.words if poles.roots[word] in roots for c in poles.concepts[word].ends)

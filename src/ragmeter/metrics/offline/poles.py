@@ -159,7 +159,9 @@ class _Concepts(dict[str, Word]):
     def __missing__(self, word: str) -> Word:
         poles = self._poles
         ends = {**poles.ends.get(poles.roots[word], {}), **poles.ends.get(word, {})}
-        if not ends and (base := _base(word)):
+        if word in poles.words["unrelated"]:
+            ends = {}
+        elif not ends and (base := _base(word)):
             ends = {concept: -end for concept, end in self[base].ends.items()}
         decides = word in poles.deciding or word in poles.leads or word.endswith("n't")
         return self.setdefault(word, Word(ends, self._phrases.get(poles.roots[word], {}), decides))

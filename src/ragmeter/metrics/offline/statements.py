@@ -32,6 +32,10 @@ class Clause:
     is_side: bool = False  # "although ...", "which ...", "if ..."
     is_exception: bool = False  # "except ..."
 
+    def has(self, name: str, poles: Poles) -> bool:
+        """Whether it has a word of this list of `poles.toml`."""
+        return not poles.words[name].isdisjoint(self.order)
+
     def place(self, words: frozenset[str]) -> int:
         """The place after the first of these words, or 0."""
         return next((place for place, word in enumerate(self.order, 1) if word in words), 0)
@@ -99,8 +103,13 @@ class Statement:
         return 0, frozenset()
 
     def has(self, name: str, poles: Poles) -> bool:
-        """Whether the text has a word of this list of `poles.toml`."""
-        return not poles.words[name].isdisjoint(self.words)
+        """Whether a clause has a word of this list of `poles.toml`."""
+        return any(clause.has(name, poles) for clause in self.clauses)
+
+    def bias(self, poles: Poles) -> int:
+        """-1 for a question whose first concept is a no: to "Is it impossible?", what is possible is a no."""
+        concepts = self.clauses[0].concepts.items() if self.clauses else ()
+        return next((end for concept, end in concepts if poles.says(concept)), 1)
 
 
 def common(first: Iterable[str], second: frozenset[str]) -> list[str]:
@@ -178,11 +187,12 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     is_needed = first in poles.words["without"] and poles.sign(own[1:]) < 0  # "without a ticket nobody enters"
     sign = -1 if is_needed else poles.sign(own)
     concepts: dict[int, int] = {}
-    for word, following in pairwise([*own, ""]):
-        if word in poles.table.months and following.isdecimal():
+    turned = _turned(own, poles)
+    for place, (word, following) in enumerate(pairwise([*own, ""])):
+        if turned.get(place, 1) == 0 or (word in poles.table.months and following.isdecimal()):
             continue  # May 2017
         for concept, end in poles.concepts[word].ends.items():
-            concepts[concept] = sign * min(end, concepts.get(concept, sign) * sign)
+            concepts[concept] = sign * min(turned.get(place, 1) * end, concepts.get(concept, sign) * sign)
     before = clauses[-1] if clauses else None
     is_exception = first in poles.words["exceptions"]
     if is_exception:  # "everybody must except ...", "nobody may except ..."
@@ -195,3 +205,14 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     content = frozenset(poles.roots[word] for word in order if poles.is_content(word))
     is_side = first in poles.words["sides"] or (bool(clauses) and first in poles.words["relatives"])
     return Clause(tuple(order), content, sign, concepts, is_side, is_exception)
+
+
+def _turned(order: Sequence[str], poles: Poles) -> dict[int, int]:
+    """The places of words that a "less" turns around (-1), and of those (0): "less expensive", "weighs less"."""
+    turned: dict[int, int] = {}
+    for place in (place for place, word in enumerate(order) if word in poles.words["less"]):
+        is_before = order[place + 1 : place + 2] and poles.is_content(order[place + 1])
+        target = place + 1 if is_before else place - 1
+        if target >= 0 and poles.concepts[order[target]].ends:
+            turned |= {place: 0, target: -1}
+    return turned
