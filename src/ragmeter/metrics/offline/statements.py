@@ -191,6 +191,8 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     for place, (word, following) in enumerate(pairwise([*own, ""])):
         if turned.get(place, 1) == 0 or (word in poles.table.months and following.isdecimal()):
             continue  # May 2017
+        if word in poles.words["than"]:
+            break  # the other thing
         for concept, end in poles.concepts[word].ends.items():
             concepts[concept] = sign * min(turned.get(place, 1) * end, concepts.get(concept, sign) * sign)
     before = clauses[-1] if clauses else None
