@@ -67,6 +67,7 @@ SAME = [
     ("When did the tram start?", "In 1931.", "It did not start until 1931."),
     ("Did they really sell it?", "Yes.", "There is no doubt about it."),
     ("Is it impossible to open it?", "No, it is possible.", "There is a way: turn the key while switching it on."),
+    ("Isn't Ann older than Ben?", "Yes, she is older.", "Right, Ben is much younger."),
     # What was asked for does not exist.
     ("When did she visit Rome?", "She never visited Rome.", "She didn't travel to Rome at any point in her life."),
     ("Who lives on the island?", "Nobody.", "The island is uninhabited."),

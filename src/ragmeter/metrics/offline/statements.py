@@ -89,7 +89,7 @@ class Statement:
         before = self.lead or 1
         for clause, following in zip_longest(self.clauses, self.clauses[1:]):
             first, content, sign = clause.order[0], clause.content, 0
-            if clause.is_exception or first in poles.words["unless"] or first in poles.words["without"]:
+            if clause.is_exception or first in poles.words["unless"]:
                 sign = clause.concepts.get(poles.need, -before)
             elif first in poles.words["conditions"]:
                 sign = clause.sign
@@ -174,8 +174,7 @@ def _lead(folded: str, poles: Poles) -> tuple[int, str]:
         phrase = " ".join(begin[:length])
         sign = poles.leads.get(phrase, 0)
         rest = folded[len(phrase) :]
-        is_followed = begin[length : length + 1] != [] and begin[length] in poles.words["subjects"]
-        if sign and (_LEAD_ENDS.match(rest) or is_followed):
+        if sign and _LEAD_ENDS.match(rest):
             return sign, folded if poles.concepts[phrase].ends else rest  # "False."
     return 0, folded
 
@@ -187,14 +186,13 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     is_needed = first in poles.words["without"] and poles.sign(own[1:]) < 0  # "without a ticket nobody enters"
     sign = -1 if is_needed else poles.sign(own)
     concepts: dict[int, int] = {}
-    turned = _turned(own, poles)
-    for place, (word, following) in enumerate(pairwise([*own, ""])):
-        if turned.get(place, 1) == 0 or (word in poles.table.months and following.isdecimal()):
-            continue  # May 2017
+    for word, following in pairwise([*own, ""]):
         if word in poles.words["than"]:
             break  # the other thing
+        if word in poles.table.months and following.isdecimal():
+            continue  # May 2017
         for concept, end in poles.concepts[word].ends.items():
-            concepts[concept] = sign * min(turned.get(place, 1) * end, concepts.get(concept, sign) * sign)
+            concepts[concept] = sign * min(end, concepts.get(concept, sign) * sign)
     before = clauses[-1] if clauses else None
     is_exception = first in poles.words["exceptions"]
     if is_exception:  # "everybody must except ...", "nobody may except ..."
@@ -207,14 +205,3 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     content = frozenset(poles.roots[word] for word in order if poles.is_content(word))
     is_side = first in poles.words["sides"] or (bool(clauses) and first in poles.words["relatives"])
     return Clause(tuple(order), content, sign, concepts, is_side, is_exception)
-
-
-def _turned(order: Sequence[str], poles: Poles) -> dict[int, int]:
-    """The places of words that a "less" turns around (-1), and of those (0): "less expensive", "weighs less"."""
-    turned: dict[int, int] = {}
-    for place in (place for place, word in enumerate(order) if word in poles.words["less"]):
-        is_before = order[place + 1 : place + 2] and poles.is_content(order[place + 1])
-        target = place + 1 if is_before else place - 1
-        if target >= 0 and poles.concepts[order[target]].ends:
-            turned |= {place: 0, target: -1}
-    return turned
