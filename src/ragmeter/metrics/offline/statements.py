@@ -18,7 +18,6 @@ _STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
 _LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")
 _FREE = regex.compile(r"(\w+)-free\b")
 NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
-CONTRAST = "…"  # stands for a "however" between commas
 
 
 @dataclass(frozen=True)
@@ -125,26 +124,10 @@ def read(text: str, poles: Poles) -> Statement:
     folded = _FREE.sub(r"without \1", plain(text)).strip(" \"'¿¡*")
     lead, rest = _lead(folded, poles)
     clauses: list[Clause] = []
-    for part in _parts(rest, poles):
+    for part in filter(None, map(words, _STOP.split(poles.aside.sub(" ", rest)))):
         for order in _split(poles.joined(part), poles):
             clauses.append(_clause(order, names, clauses, poles))
     return Statement(lead, tuple(clauses))
-
-
-def _parts(text: str, poles: Poles) -> list[list[str]]:
-    """The words between stops; a "however" between commas stands in the clause that it is in."""
-    parts: list[list[str]] = []
-    begin, goes_on = 0, False
-    for stop in [*_STOP.finditer(text), None]:
-        piece = words(text[begin : stop.start()] if stop else text[begin:])
-        is_aside = "_".join(piece) in poles.words["aside"]
-        if parts and (is_aside or goes_on):
-            parts[-1] += [CONTRAST] if is_aside else piece
-        elif piece:
-            parts.append(piece)
-        goes_on = is_aside and bool(parts)
-        begin = stop.end() if stop else begin
-    return parts
 
 
 def _split(order: Sequence[str], poles: Poles) -> Iterator[list[str]]:
