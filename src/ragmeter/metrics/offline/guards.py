@@ -151,7 +151,7 @@ class Guard(NamedTuple):
 def _other_numbers(case: Case, features: Features) -> Bools:
     none_there = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0)
     none_there &= case.pairs.gold.per_text(case.pairs.rough) == 0
-    return np.asarray(none_there & (features["numbers_contradicted"] > 0))
+    return np.asarray(none_there & (features["numbers_contradicted"] > 0) & ~case.polarity.same)
 
 
 _BARE = ", and nothing is said of what was asked"

@@ -31,7 +31,10 @@ _ASKS_MORE = regex.compile(
     r"(?:que|quien(?:es)?|cuando|donde|cuant[oa]s?|como|cual(?:es)?|adonde)\b",
     regex.IGNORECASE,
 )
-_NEGATED_QUESTION = regex.compile(r"^([^\w]*(?:\w+(?=n['’]t )|(?=no )))(?:n['’]t|no) ", regex.IGNORECASE)
+_NEGATED_QUESTION = regex.compile(
+    r"^(\W*(?:\w+(?=n['’]t )|\w+ (?:i|you|s?he|it|we|they) (?=not )|(?=no |tampoco )))(?:n['’]t|not?|tampoco) ",
+    regex.IGNORECASE,
+)
 _MOST = 1500  # characters of a text that are read
 _NONE: frozenset[int] = frozenset()
 
@@ -65,7 +68,7 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
         if decides[place] or _may_decide(reference, answer, known):
             relation = compare(question, reference, answer, known)
             polarity.opposite[row] = relation < 0
-            polarity.same[row] = relation > 0 and not _differs(question, reference, answer, known)
+            polarity.same[row] = relation > 0 and not _differs(question, reference, answer)
     return polarity
 
 
@@ -94,13 +97,12 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(words(plain(text)))
 
 
-def _differs(question: str, reference: str, answer: str, poles: Poles) -> bool:
-    """Whether the same polarity says little: the answer has an "or", or a number or name in place of the gold one's."""
-    known, answered = (set(words(plain(text))) for text in (f"{question} {reference}", answer))
-    numbers = [{word for word in words(plain(text)) if word[0].isdigit()} for text in (reference, answer)]
+def _differs(question: str, reference: str, answer: str) -> bool:
+    """Whether the same polarity says little: the answer has a number or name in place of the gold one's."""
+    asked, known, answered = (set(words(plain(text))) for text in (question, f"{question} {reference}", answer))
+    numbers = [{word for word in words(plain(text)) if word[0].isdigit()} - asked for text in (reference, answer)]
     names = [set(map(plain, NAME.findall(text))) for text in (reference, answer)]
-    is_either = not poles.words["or"].isdisjoint(answered - known)
-    return is_either or any(gold - answered and own - known for gold, own in (numbers, names))
+    return any(gold - answered and own - known for gold, own in (numbers, names))
 
 
 def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
@@ -110,17 +112,16 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
         return 0
     plain_question = _NEGATED_QUESTION.sub(r"\1 ", question)  # "Isn't it closed?" asks if it is closed
     asked = read(plain_question, poles)
-    gold, answered = (_completed(read(text, poles), asked) for text in (reference, answer))
-    choice = asked.both_ends(poles)
-    if is_polar and not choice and (gold.lead or gold.negates or not asked.has("or", poles)):
-        if plain_question != question:  # to which "yes" and "no" say little
-            gold, answered = (replace(text, lead=0) if text.content else text for text in (gold, answered))
-        signs = _answer_to(asked, gold, asked.content, poles, is_gold=True)
-        signs *= _answer_to(asked, answered, asked.content | gold.content, poles)
+    gold, answered = (read(text, poles) for text in (reference, answer))
+    if relation := _by_restriction(asked, gold, answered, poles, is_polar=is_polar):
+        return relation
+    if is_polar and not asked.both_ends(poles) and (gold.lead or gold.negates or not asked.has("or", poles)):
+        signs = 1
+        for text, topic in ((gold, asked.content), (answered, asked.content | gold.content)):
+            lead = text.lead if plain_question == question else min(text.lead, 0)  # "yes" says little
+            signs *= _answer_to(asked, replace(text, lead=lead), topic, poles, is_gold=text is gold) or text.lead
         is_missed = gold.negates and all(clause.overall(poles) > 0 for clause in answered.clauses)  # "They never met."
         return signs or -int(is_missed)
-    if choice & gold.concepts & answered.concepts - _same_words(gold, answered, poles):  # "Is it open or closed?"
-        return _relation(answered, gold, gold.content | asked.content, poles, gold.concepts - choice)[0]
     if _denies(asked, gold, poles):  # "Who came?" "Nobody."
         return -_answer_to(asked, answered, asked.content, poles)
     return _directly(asked, gold, answered, poles)
@@ -133,17 +134,6 @@ def _is_polar(question: str, poles: Poles) -> bool:
         return _ASKS_MORE.search(question) is None
     beginnings = [part.split()[:1] for part in question.casefold().replace("’", "'").split(",")]
     return any(begin and begin[0].strip("\"'¿") in poles.words["polar"] for begin in beginnings)
-
-
-def _completed(statement: Statement, asked: Statement) -> Statement:
-    """An answer that says something of a part only, with what the question says: "All but Ann." is about all."""
-    if statement.concepts or not asked.clauses or not any(clause.is_exception for clause in statement.clauses[1:]):
-        return statement
-    clause, *others = statement.clauses
-    concepts = {**asked.clauses[0].concepts, **clause.concepts}
-    turned = {concept: -end for concept, end in concepts.items()}
-    others = [replace(other, concepts=turned) if other.is_exception else other for other in others]
-    return Statement(statement.lead, (replace(clause, concepts=concepts), *others))
 
 
 def _denies(asked: Statement, gold: Statement, poles: Poles) -> bool:
@@ -167,18 +157,12 @@ def _answer_to(
     if asked.has("only", poles) and statement.has("more", poles):
         return -1
     sign, clause = _relation(statement, asked, topic, poles, asked.both_ends(poles), is_gold=is_gold)
-    if clause is None:  # "They are not.", "You may bring them along.", "Pets are welcome."
-        if any(map(poles.says, statement.concepts)) or statement.negates:
-            sign = min(clause.overall(poles, is_gold=is_gold) for clause in statement.main)
-    elif sign > 0 and not _decides(clause, asked, poles) and clause.order[0] not in poles.words["pronouns"]:
-        sign = int(len(common(asked.content, clause.content)) >= threshold.TAKEN_UP * len(asked.content))
-    is_only = not poles.words["only"].isdisjoint(clause.order if clause else statement.words)
-    is_only &= clause is None or poles.need not in clause.concepts.keys() & asked.concepts  # "only with a ticket"
-    return -1 if sign > 0 and is_only and not asked.has("only", poles) else sign
-
-
-def _decides(clause: Clause, other: Statement, poles: Poles) -> bool:
-    return clause.overall(poles) < 0 or not other.concepts.isdisjoint(clause.concepts.keys())
+    if clause is None and (any(map(poles.says, statement.concepts)) or statement.negates):
+        first, *others = statement.main  # "They are not.", "You may bring them along.", "Pets are welcome."
+        told = [first, *(clause for clause in others if clause.order[0] not in poles.words["ahead"])]
+        sign = asked.bias(poles) * min(clause.overall(poles, is_gold=is_gold) for clause in told)
+    is_only = (clause or statement).has("only", poles) and not asked.has("only", poles)
+    return -1 if sign >= 0 and is_only else sign
 
 
 def _relation(
@@ -217,6 +201,7 @@ def _relation(
                 best, chosen = key, clause
                 by_sign = clause.overall(poles, is_gold=is_gold or False)
                 by_sign *= mate.overall(poles, is_gold=True) if is_gold is None else mate.sign
+                by_sign *= -1 if clause.has("less", poles) != mate.has("less", poles) else 1
                 relation = _by_concepts(clause, mate, affirming or shared, poles) if shared else by_sign
     return relation, chosen
 
@@ -244,16 +229,12 @@ def _by_concepts(clause: Clause, other: Clause, shared: Collection[int], poles: 
 
 def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
     """-1 where the two sides of a comparison have changed places: "A is older than B" and "B is younger than A"."""
-    sides = []
-    for clause in (first, other):
-        at = next((place for place, word in enumerate(clause.order) if word in poles.words["comparisons"]), None)
-        if at is None:
-            return 1
-        halves = clause.order[:at], clause.order[at:]
-        sides += [
-            {word for word in half if poles.is_content(word) and not poles.concepts[word].ends} for half in halves
-        ]
-    return -1 if sides[0] & sides[3] and sides[1] & sides[2] else 1
+    places = [clause.place(poles.words["comparisons"]) or len(clause.order) for clause in (first, other)]
+    halves = (first.order[: places[0]], first.order[places[0] :], other.order[: places[1]], other.order[places[1] :])
+    sides = [[word for word in half if poles.is_content(word) and not poles.concepts[word].ends] for half in halves]
+    subject, standard, its_subject, its_standard = map(set, (sides[0][: None if sides[1] else 1], *sides[1:]))
+    is_swapped = standard & its_subject if standard else its_subject - subject  # "B is younger"
+    return -1 if subject & its_standard and is_swapped else 1
 
 
 def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Poles) -> int:
@@ -264,17 +245,11 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
     topic = gold.content | asked.content
     without = _same_words(gold, answered, poles)
     is_asked_for = all(clause.overall(poles) > 0 for clause in asked.clauses)  # and not "what is prohibited"
-    if gold.concepts & answered.concepts - without:
-        relation = _relation(answered, gold, topic, poles, without)[0]
-    elif gold.negates and is_asked_for:
-        relation = _relation(answered, gold, topic, poles, gold.concepts)[0]
-    else:
-        relation = _by_exception(answered, gold, rest)
-    if relation < 0 and rest and not n_restated:
+    is_shared = bool(gold.concepts & answered.concepts - without)
+    if not is_shared and not (gold.negates and is_asked_for):
         return 0
-    if relation > 0:
-        return int(n_restated >= threshold.RESTATED * len(rest))
-    return relation
+    relation = _relation(answered, gold, topic, poles, without if is_shared else gold.concepts)[0]
+    return int(n_restated >= threshold.RESTATED * len(rest)) if relation > 0 else relation
 
 
 def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset[int]:
@@ -285,9 +260,20 @@ def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset
     return frozenset(c for word in gold.words if poles.roots[word] in roots for c in poles.concepts[word].ends)
 
 
-def _by_exception(statement: Statement, gold: Statement, rest: frozenset[str]) -> int:
-    """Compare "everybody but the director" and "nobody but the director" with "only the director"."""
-    for clause in statement.clauses:
-        if clause.is_exception and rest and common(rest, clause.content):
-            return clause.sign * min(clause.sign for clause in gold.clauses)
-    return 0
+def _by_restriction(asked: Statement, gold: Statement, answered: Statement, poles: Poles, *, is_polar: bool) -> int:
+    """Compare "only with a permit" with "not without a permit", "nobody but Ann" and "everybody but Ann"."""
+    sign, restricted = gold.restriction(asked.content, poles)
+    own_sign, own = answered.restriction(asked.content, poles)
+    if common(restricted, own):
+        return sign * own_sign
+    if sign < 0 or answered.has("all", poles):
+        return 0
+    signs = [
+        # "until", and not "not until"
+        -1
+        if clause.sign > 0 and clause.has("limits", poles)
+        else clause.concepts.get(poles.need, 0 if is_polar else clause.sign)
+        for clause in answered.clauses
+        if common(restricted, clause.content)
+    ]
+    return min(signs, default=0)

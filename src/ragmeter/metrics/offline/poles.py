@@ -10,6 +10,8 @@ from importlib.resources import files
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
+import regex
+
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.tables import Mark, Table, plain, table
 from ragmeter.metrics.offline.vocabulary import stemming
@@ -59,6 +61,11 @@ class Poles:
     def deciding(self) -> frozenset[str]:
         """Words that make a text worth reading: negations, "only", "except"."""
         return self.words["negators"] | self.words["only"] | self.words["exceptions"]
+
+    @cached_property
+    def aside(self) -> regex.Pattern[str]:
+        """A "however" between commas."""
+        return regex.compile(rf", (?:{'|'.join(self.words['aside']).replace('_', ' ')}),")
 
     @cached_property
     def saying_nothing(self) -> frozenset[str]:
@@ -159,7 +166,9 @@ class _Concepts(dict[str, Word]):
     def __missing__(self, word: str) -> Word:
         poles = self._poles
         ends = {**poles.ends.get(poles.roots[word], {}), **poles.ends.get(word, {})}
-        if not ends and (base := _base(word)):
+        if word in poles.words["unrelated"]:
+            ends = {}
+        elif not ends and (base := _base(word)):
             ends = {concept: -end for concept, end in self[base].ends.items()}
         decides = word in poles.deciding or word in poles.leads or word.endswith("n't")
         return self.setdefault(word, Word(ends, self._phrases.get(poles.roots[word], {}), decides))

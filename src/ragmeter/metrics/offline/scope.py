@@ -95,6 +95,7 @@ def negations(mentions: Mentions) -> tuple[Bools, Bools]:
     """Where every mention is negated: clearly, by a "not" nearby; or in any way, in its sentence or the next one."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     negation = _beyond(pairs, _NEGATIONS) & ~_in_a_title(pairs)
+    negation &= ~_limited(mentions, negation)
     ahead = negation & _only_ahead(pairs)
     around = negation & ~ahead
     plain = around & answer.has(Mark.NEGATION | Mark.NO)
@@ -109,7 +110,7 @@ def negations(mentions: Mentions) -> tuple[Bools, Bools]:
     is_negated |= bare & mentions.near(denial, NEVER, before=turned, after=sentences)
     is_negated |= mentions.near(denial, threshold.REACH, before=clauses, after=clauses)
     asked = pairs.question.per_text(pairs.question.has(Mark.NEGATION)) > 0  # "which states do not"
-    verbal = _verbal(answer, around)
+    verbal = around & answer.has(Mark.NEGATION) & ~answer.has(Mark.DENIAL)  # of statements, such as "not" and "never"
     plainly = _negated(mentions, verbal, clauses, turned) & ~asked[mentions.text]
     plainly |= _retorted(mentions, negation)
     is_negated |= mentions.near(verbal, NEVER, before=turned)
@@ -146,13 +147,17 @@ def _negates(folded: str, table: Table) -> bool:
     return any(table.marks.get(word, 0) & _NEGATIONS for word in words(folded))
 
 
-def _verbal(answer: Texts, negation: Bools) -> Bools:
-    """Negations of statements, such as "not" and "never"; but not "not until"."""
-    verbal = negation & answer.has(Mark.NEGATION) & ~answer.has(Mark.DENIAL)
-    places = np.flatnonzero(verbal)
-    until = Places.of(answer.has(Mark.UNTIL)).after(places)
-    verbal[places[until - places <= threshold.FAR]] = False
-    return verbal
+def _limited(mentions: Mentions, negation: Bools) -> Bools:
+    """Negations with an "until" or the like before the gold words: "not until 2020" is 2020."""
+    pairs, answer = mentions.pairs, mentions.pairs.answer
+    is_limited = np.zeros(len(negation), bool)
+    places = np.flatnonzero(negation)
+    until = Places.of(answer.has(Mark.UNTIL) & ~pairs.answer_gold).after(places)
+    first = np.minimum(
+        Places.of(pairs.answer_gold & pairs.answer_content).after(places), mentions.sentences.end(places)
+    )
+    is_limited[places[until < np.minimum(first, places + threshold.FAR)]] = True
+    return is_limited
 
 
 def _negated(mentions: Mentions, verbal: Bools, clauses: Stretches, turned: Stretches) -> Bools:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import regex
 
@@ -18,7 +18,6 @@ _STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
 _LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")
 _FREE = regex.compile(r"(\w+)-free\b")
 NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
-CONTRAST = "…"  # stands for a "however" between commas
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,14 @@ class Clause:
     concepts: Mapping[int, int]
     is_side: bool = False  # "although ...", "which ...", "if ..."
     is_exception: bool = False  # "except ..."
+
+    def has(self, name: str, poles: Poles) -> bool:
+        """Whether it has a word of this list of `poles.toml`."""
+        return not poles.words[name].isdisjoint(self.order)
+
+    def place(self, words: frozenset[str]) -> int:
+        """The place after the first of these words, or 0."""
+        return next((place for place, word in enumerate(self.order, 1) if word in words), 0)
 
     def overall(self, poles: Poles, *, is_gold: bool = False) -> int:
         """The sign, with concepts of which one end says yes and the other no; a gold answer is to the point."""
@@ -76,9 +83,32 @@ class Statement:
         ends = {end for word in self.words for end in poles.concepts[word].ends.items()}
         return frozenset(concept for concept, end in ends if (concept, -end) in ends)
 
+    def restriction(self, asked: frozenset[str], poles: Poles) -> tuple[int, frozenset[str]]:
+        """What the text is restricted to (1) or excepts (-1): "not without a permit", "all but Ann"."""
+        before = self.lead or 1
+        for clause, following in zip_longest(self.clauses, self.clauses[1:]):
+            first, content, sign = clause.order[0], clause.content, 0
+            if clause.is_exception or first in poles.words["unless"]:
+                sign = clause.concepts.get(poles.need, -before)
+            elif first in poles.words["conditions"]:
+                sign = clause.sign
+            elif at := clause.place(poles.words["only"] if clause.sign > 0 else poles.words["limits"]):
+                after = frozenset(poles.roots[word] for word in clause.order[at:] if poles.is_content(word))
+                content = after or (following.content if following and following.is_side else content)
+                sign = 1
+            if sign and content - asked:
+                return sign, content - asked
+            before = clause.sign
+        return 0, frozenset()
+
     def has(self, name: str, poles: Poles) -> bool:
-        """Whether the text has a word of this list of `poles.toml`."""
-        return not poles.words[name].isdisjoint(self.words)
+        """Whether a clause has a word of this list of `poles.toml`."""
+        return any(clause.has(name, poles) for clause in self.clauses)
+
+    def bias(self, poles: Poles) -> int:
+        """-1 for a question whose first concept is a no: to "Is it impossible?", what is possible is a no."""
+        concepts = self.clauses[0].concepts.items() if self.clauses else ()
+        return next((end for concept, end in concepts if poles.says(concept)), 1)
 
 
 def common(first: Iterable[str], second: frozenset[str]) -> list[str]:
@@ -94,26 +124,10 @@ def read(text: str, poles: Poles) -> Statement:
     folded = _FREE.sub(r"without \1", plain(text)).strip(" \"'¿¡*")
     lead, rest = _lead(folded, poles)
     clauses: list[Clause] = []
-    for part in _parts(rest, poles):
+    for part in filter(None, map(words, _STOP.split(poles.aside.sub(" ", rest)))):
         for order in _split(poles.joined(part), poles):
             clauses.append(_clause(order, names, clauses, poles))
     return Statement(lead, tuple(clauses))
-
-
-def _parts(text: str, poles: Poles) -> list[list[str]]:
-    """The words between stops; a "however" between commas stands in the clause that it is in."""
-    parts: list[list[str]] = []
-    begin, goes_on = 0, False
-    for stop in [*_STOP.finditer(text), None]:
-        piece = words(text[begin : stop.start()] if stop else text[begin:])
-        is_aside = "_".join(piece) in poles.words["aside"]
-        if parts and (is_aside or goes_on):
-            parts[-1] += [CONTRAST] if is_aside else piece
-        elif piece:
-            parts.append(piece)
-        goes_on = is_aside and bool(parts)
-        begin = stop.end() if stop else begin
-    return parts
 
 
 def _split(order: Sequence[str], poles: Poles) -> Iterator[list[str]]:
@@ -143,8 +157,7 @@ def _lead(folded: str, poles: Poles) -> tuple[int, str]:
         phrase = " ".join(begin[:length])
         sign = poles.leads.get(phrase, 0)
         rest = folded[len(phrase) :]
-        is_followed = begin[length : length + 1] != [] and begin[length] in poles.words["subjects"]
-        if sign and (_LEAD_ENDS.match(rest) or is_followed):
+        if sign and _LEAD_ENDS.match(rest):
             return sign, folded if poles.concepts[phrase].ends else rest  # "False."
     return 0, folded
 
@@ -153,9 +166,12 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     """A clause of these words, after others. Names are neither concepts nor negations: New York, No Country ..."""
     first = order[0]
     own = [word for word in order if word not in names]
-    sign = poles.sign(own)
+    is_needed = first in poles.words["without"] and poles.sign(own[1:]) < 0  # "without a ticket nobody enters"
+    sign = -1 if is_needed else poles.sign(own)
     concepts: dict[int, int] = {}
     for word, following in pairwise([*own, ""]):
+        if word in poles.words["than"]:
+            break  # the other thing
         if word in poles.table.months and following.isdecimal():
             continue  # May 2017
         for concept, end in poles.concepts[word].ends.items():
@@ -165,6 +181,8 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     if is_exception:  # "everybody must except ...", "nobody may except ..."
         sign = -before.sign if before else -1
         concepts = {concept: -end for concept, end in before.concepts.items()} if before else {}
+    elif is_needed:
+        concepts.setdefault(poles.need, 1)
     elif first in poles.words["without"] and before and (before.sign < 0 or poles.can in before.concepts):
         concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
     content = frozenset(poles.roots[word] for word in order if poles.is_content(word))

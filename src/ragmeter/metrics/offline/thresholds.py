@@ -31,7 +31,6 @@ CANDIDATES = 2  # other candidates that make a list
 CANDIDATE = 8  # the most words of a candidate
 
 # Polarity: what a clause counts that may be the one that answers.
-TAKEN_UP = 0.5  # of the question's content words: an answer with these and without a negation says yes
 SHORT_STATEMENT = 30  # words of an answer that is compared with the gold answer alone
 RESTATED = 0.5  # of the gold answer's other content words, so that the same polarity means the same answer
 AFFIRMING = 1.5  # what a shared concept that says yes or no counts beside a word of the topic
