@@ -49,9 +49,8 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     """Compare gold answers with answers, pair by pair. `words` has the word of each item's id."""
     n_roots = 1 + max((int(side.root.max()) for side in (question, gold, answer) if len(side.root)), default=0)
     keys = {name: side.text * n_roots + side.root for name, side in (("q", question), ("g", gold), ("a", answer))}
-    answer_keys, order = sorted_keys(keys["a"])
-    found_at, answer_gold = _both_ways(answer_keys, order, keys["g"])
-    asked_at, answer_asked = _both_ways(answer_keys, order, keys["q"])
+    found_at, answer_gold = _both_ways(keys["a"], keys["g"])
+    asked_at, answer_asked = _both_ways(keys["a"], keys["q"])
     is_found = found_at >= 0
     answer_content = ~answer.has(Mark.FUNCTION)
     content = ~gold.has(Mark.FUNCTION)
@@ -105,14 +104,14 @@ def sorted_keys(keys: Ids) -> tuple[Ids, Ids]:
     return packed >> bits, packed & ((1 << bits) - 1)
 
 
-def _both_ways(keys: Ids, order: Ids, looked_for: Ids) -> tuple[Ids, Bools]:
-    """The first place of each key that is looked for, or -1; and which of the sorted `keys` were looked for."""
-    is_looked_for = np.zeros(len(keys), bool)
-    is_looked_for[order] = look_up(np.sort(looked_for), keys)[0]
-    is_present, place = look_up(keys, looked_for)
-    first = np.full(len(looked_for), -1)
-    first[is_present] = order[place[is_present]]
-    return first, is_looked_for
+def _both_ways(keys: Ids, looked_for: Ids) -> tuple[Ids, Bools]:
+    """The first place of each key that is looked for, or -1; and which of the `keys` were looked for."""
+    distinct = np.sort(looked_for)
+    is_looked_for, place = look_up(distinct, keys)
+    at = np.flatnonzero(is_looked_for)[::-1]  # backwards, so that the first one stays
+    first = np.full(len(distinct), -1)
+    first[place[at]] = at
+    return first[look_up(distinct, looked_for)[1]] if len(distinct) else first, is_looked_for
 
 
 def look_up(sorted_keys: Ids, looked_for: Ids) -> tuple[Bools, Ids]:

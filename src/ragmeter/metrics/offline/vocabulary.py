@@ -247,9 +247,9 @@ class Vocabulary:
         return Item(*self._all_items[number])
 
     def _id(self, item: Item) -> int:
-        plain: _Plain = (*item,)
-        number = self._ids.get(plain)
+        number = self._ids.get(item)
         if number is None:
+            plain: _Plain = (*item,)
             number = self._ids[plain] = len(self._all_items)
             self._all_items.append(plain)
             self._roots.setdefault(item.root, len(self._roots))
