@@ -128,9 +128,9 @@ class Properties:
     @classmethod
     def of(cls, items: Sequence[_Plain], roots: Mapping[str, int], kin: Mapping[str, int]) -> Properties:
         """The properties of some items."""
-        words, names, marks, values = zip(*items, strict=True) if items else ((), (), (), ())
+        words, names, marks, values = ([item[place] for item in items] for place in range(4))
         return cls(
-            np.fromiter(map(roots.__getitem__, names), np.int64, len(items)),
+            np.fromiter(map(roots.__getitem__, names), np.int64, len(items)),  # type: ignore[arg-type]
             np.array(marks, np.int32),
             np.array(values, np.float64),
             np.fromiter(map(len, words), np.int32, len(items)),
