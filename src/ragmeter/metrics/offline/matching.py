@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from rapidfuzz import process
@@ -57,7 +57,9 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     def give(found: Found) -> Bools:
         credit[found.gold], found_at[found.gold] = found.credit, found.at
         answer_gold[found.answer] = True
-        return np.isin(np.arange(len(credit)), found.gold)
+        is_given = np.zeros(len(credit), bool)
+        is_given[found.gold] = True
+        return is_given
 
     give(_other_spellings(gold, answer, content & (credit == 0), answer_asked, words))
     give(_acronyms(gold, answer, content & (credit == 0), found_at, words))
@@ -111,7 +113,8 @@ def _other_spellings(gold: Texts, answer: Texts, lacking: Bools, asked: Bools, w
     best = [
         _best_spellings(gold, answer, missing[part], counts[part], asked, words) for part in slices(counts, _AT_ONCE)
     ]
-    gold_item, at, similarity = (np.concatenate(side) for side in zip(*best, strict=True)) if best else (missing,) * 3
+    none = missing[:0], missing[:0], np.zeros(0)
+    gold_item, at, similarity = (np.concatenate(side) for side in zip(none, *best, strict=True))
     return Found(gold_item, at, at, similarity)
 
 
@@ -162,9 +165,9 @@ def _acronyms(gold: Texts, answer: Texts, lacking: Bools, found_at: Ids, words: 
         else:
             for place in (own.start + np.flatnonzero(short_gold[own])).tolist():
                 word = words[gold.ids[place]]
-                at = [initials.find(word) for initials in _initials_of(answer, answered)] if len(word) > 1 else [-1]
-                if max(at) >= 0:
-                    found.append((place, answered.start + max(at[0], 0)))
+                begins = [initials.find(word) for initials in _initials_of(answer, answered)] if len(word) > 1 else [-1]
+                if max(begins) >= 0:
+                    found.append((place, answered.start + max(begins[0], 0)))
     items, at = np.array(found, np.int64).reshape(-1, 2).T
     return Found(items, at, at, 1.0)
 
@@ -191,11 +194,22 @@ def _squashed(gold: Texts, answer: Texts, lacking: Bools, words: Words) -> tuple
     is_squashed, inside = np.zeros(gold.count, bool), np.zeros(gold.count, bool)
     letters = gold.per_text(gold.length)
     fits = (letters >= threshold.SQUASHED) & (letters <= answer.per_text(answer.length))
-    for pair in np.flatnonzero(lacking & fits).tolist():
-        own, answered = (words[side.ids[slice(*side.starts[pair : pair + 2])]].tolist() for side in (gold, answer))
-        run_together = "".join(own)
-        place = -1 if run_together.isdigit() else "".join(answered).find(run_together)
+    pairs = np.flatnonzero(lacking & fits)
+    for pair, own, answered in zip(
+        pairs.tolist(), *(_run_together(side, pairs, words) for side in (gold, answer)), strict=True
+    ):
+        place = -1 if own.isdigit() else answered.find(own)
         if place >= 0:
             inside[pair] = True
-            is_squashed[pair] = {place, place + len(run_together)} <= {0, *accumulate(map(len, answered))}
+            lengths = answer.length[answer.starts[pair] : answer.starts[pair + 1]].tolist()
+            is_squashed[pair] = {place, place + len(own)} <= {0, *accumulate(lengths)}
     return is_squashed, inside
+
+
+def _run_together(side: Texts, texts: Ids, words: Words) -> list[str]:
+    """The words of each of these texts without spaces."""
+    counts = np.diff(side.starts)[texts]
+    items = ranges(side.starts[texts], counts)
+    letters = "".join(words[side.ids[items]].tolist())
+    ends = np.concatenate([[0], np.cumsum(side.length[items])])[np.concatenate([[0], np.cumsum(counts)])].tolist()
+    return [letters[begin:end] for begin, end in pairwise(ends)]

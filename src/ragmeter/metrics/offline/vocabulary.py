@@ -128,11 +128,11 @@ class Properties:
     @classmethod
     def of(cls, items: Sequence[_Plain], roots: Mapping[str, int], kin: Mapping[str, int]) -> Properties:
         """The properties of some items."""
-        words, names, marks, values = ([item[place] for item in items] for place in range(4))
+        words, names = [item[0] for item in items], [item[1] for item in items]  # much faster than zip(*items)
         return cls(
-            np.fromiter(map(roots.__getitem__, names), np.int64, len(items)),  # type: ignore[arg-type]
-            np.array(marks, np.int32),
-            np.array(values, np.float64),
+            np.fromiter(map(roots.__getitem__, names), np.int64, len(items)),
+            np.array([item[2] for item in items], np.int32),
+            np.array([item[3] for item in items], np.float64),
             np.fromiter(map(len, words), np.int32, len(items)),
             np.fromiter((ord(word[0]) for word in words), np.int32, len(items)),
             np.fromiter((kin.get(name, 0) for name in names), np.int32, len(items)),
