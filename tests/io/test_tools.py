@@ -121,6 +121,7 @@ FILES: dict[str, tuple[Any, str]] = {
     "rows by id": ({"q1": ALL, "q2": ALL}, "read as a row for each key"),
     "a list under a name of its own": ({"version": 2, "questions": [ALL, ALL]}, "the rows are those under 'questions'"),
     "lists under two usual names": ({"results": [ALL], "data": [{}]}, "those under 'results', not those under 'data'"),
+    "a list under a name in an object": ({"data": {"train": [ALL]}}, "the rows are those under 'train'"),
     "an object that is the only row": ({**ALL, "tags": ["a", "b"], "runs": [{"id": 1}]}, ""),
 }  # fmt: skip
 SPLITS = {"train": [ALL], "test": [ALL, ALL], "about": {"by": "me"}}
@@ -148,6 +149,7 @@ def test_files_of_other_tools_are_known(tmp_path: Path, name: str) -> None:
     [
         (SPLITS, {}, 'several lists of rows: train (1), test (2)\n  say which one: split="train"'),
         (SPLITS, {"split": "tests"}, "and no 'tests': did you mean test?"),
+        ({"data": SPLITS}, {}, 'several lists of rows: train (1), test (2)\n  say which one: split="train"'),
         ({"question": ["a", "b"], "answer": ["c"]}, {}, "the lists differ in length: question has 2, answer has 1"),
         ({"question": [], "answer": []}, {}, "the lists have no rows"),
     ],
@@ -161,8 +163,9 @@ def test_an_object_that_could_be_read_in_several_ways(
 
 
 def test_one_of_several_lists_by_its_name(tmp_path: Path) -> None:
-    evaluation, _ = read(tmp_path, SPLITS, split="test")
-    assert evaluation.rows.num_rows == 2
+    for document in (SPLITS, {"data": SPLITS}):
+        evaluation, _ = read(tmp_path, document, split="test")
+        assert evaluation.rows.num_rows == 2
 
 
 def test_lists_of_ids_are_cells(tmp_path: Path) -> None:

@@ -48,6 +48,10 @@ def rows_in(document: Mapping[str, Any], name: str, split: str | None, say: Say)
         say("read as predictions, as SQuAD's are: each key is a qid, each value an answer")
         return [{"qid": qid, "answer": answer} for qid, answer in document.items()]
     rows = rows_of_table(document, name, split, say)
+    if rows is None and not any(map(is_title, document)):
+        for key in ROW_KEYS:
+            if document.get(key) and isinstance(document[key], dict):
+                return rows_in(document[key], name, split, say)  # {"data": {"train": [...], "test": [...]}}
     return [document] if rows is None else rows
 
 
