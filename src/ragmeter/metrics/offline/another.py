@@ -34,25 +34,24 @@ def another_name(pairs: Match, titles: Ids) -> Bools:
     Avenue, Kate Walsh for Kathleen Erin Walsh. `titles` are the roots of words that are no names: President Kennedy.
     """
     gold, answer = pairs.gold, pairs.answer
-    name, is_other_name = (_names(side) & ~np.isin(side.root, titles) for side in (gold, answer))
-    is_other_name &= ~answer.has(Mark.ACRONYM) & ~pairs.answer_gold & ~pairs.answer_asked
-    is_found = (name | gold.has(Mark.LETTER)) & (pairs.credit == 1)  # also an initial: F. Kennedy
-    gold_at = np.flatnonzero(name[:-1] & (pairs.credit[:-1] == 0) & is_found[1:] & (gold.text[:-1] == gold.text[1:]))
-    gold_at = gold_at[pairs.found_at[gold_at + 1] > 0]
-    before = pairs.found_at[gold_at + 1] - 1
-    letters = gold.text[name] * LETTERS + gold.letter[name]
-    same_letter = np.isin(gold.text[gold_at] * LETTERS + answer.letter[before], letters)
-    ends = answer.has(Mark.CLAUSE | Mark.SENTENCE)[before] | (answer.text[before] != gold.text[gold_at])
+    is_name = _names(gold, titles, slice(None))
+    letters = gold.text[is_name] * LETTERS + gold.letter[is_name]
+    missing = np.flatnonzero(is_name & (pairs.credit == 0))
     differs = np.zeros(gold.count, bool)
-    differs[gold.text[gold_at[is_other_name[before] & ~ends & ~same_letter]]] = True
-    # The last name is what counts: Margaret Mitchell for Margaret Atwood.
-    first = name & (pairs.credit == 1) & (pairs.found_at >= 0)
-    gold_at = np.flatnonzero(first[:-1] & name[1:] & (pairs.credit[1:] == 0) & (gold.text[:-1] == gold.text[1:]))
-    place = pairs.found_at[gold_at]
-    after = np.minimum(place + 1, max(len(answer.ids) - 1, 0))
-    ends = answer.has(Mark.CLAUSE | Mark.SENTENCE)[place] | (answer.text[after] != gold.text[gold_at])
-    same_letter = np.isin(gold.text[gold_at] * LETTERS + answer.letter[after], letters)
-    differs[gold.text[gold_at[is_other_name[after] & ~ends & ~same_letter & (after > place)]]] = True
+    for step in (1, -1):  # the word after the missing one was found, or the one before it
+        places = missing[(missing + step >= 0) & (missing + step < len(gold.ids))]
+        beside = places + step
+        is_found = is_name[beside] | ((step > 0) & gold.has(Mark.LETTER)[beside])  # also an initial: F. Kennedy
+        is_found &= (
+            (pairs.credit[beside] == 1) & (pairs.found_at[beside] >= 0) & (gold.text[beside] == gold.text[places])
+        )
+        text, other = gold.text[places[is_found]], pairs.found_at[beside[is_found]] - step
+        is_there = (other >= answer.starts[text]) & (other < answer.starts[text + 1])
+        text, other = text[is_there], other[is_there]
+        is_other = _names(answer, titles, other) & ~pairs.answer_gold[other] & ~pairs.answer_asked[other]
+        is_other &= ~answer.has(Mark.ACRONYM)[other] & ~np.isin(text * LETTERS + answer.letter[other], letters)
+        is_other &= ~answer.has(Mark.CLAUSE | Mark.SENTENCE)[np.minimum(other, other + step)]
+        differs[text[is_other]] = True
     return differs
 
 
@@ -72,7 +71,8 @@ def another_unit(pairs: Match) -> Bools:
     return differs
 
 
-def _names(side: Texts) -> Bools:
-    """Capitalised content words that are not numbers, initials or units."""
+def _names(side: Texts, titles: Ids, places: Ids | slice) -> Bools:
+    """Which of these items are capitalised content words, and no numbers, initials, units or titles."""
     no_name = Mark.FUNCTION | Mark.NUMBER | Mark.LETTER | Mark.MONTH | Mark.UNIT
-    return np.asarray(side.has(Mark.CAPITAL) & ~side.has(no_name) & np.isnan(side.value))
+    is_name = (side.marks[places] & (no_name | Mark.CAPITAL) == Mark.CAPITAL) & np.isnan(side.value[places])
+    return np.asarray(is_name & ~np.isin(side.root[places], titles))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,13 +18,12 @@ from ragmeter.metrics.offline.parts import Asked, Parts
 from ragmeter.metrics.offline.polarity import polarities
 from ragmeter.metrics.offline.reading import uncited
 from ragmeter.metrics.offline.roles import contradicted_by_another, swapped_roles
-from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain
+from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain, table
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
     Bools,
     Chunked,
     Texts,
-    Vocabulary,
     Words,
     chunked,
     languages_of,
@@ -72,7 +72,7 @@ def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bool
     texts = [vocab.texts(side) for side in split]
     pairs = match(texts[0], texts[1], texts[2], vocab.properties.words)
     refusal = refusals(texts[2], answers, code)
-    kinds, asked = _asked(questions, vocab)
+    kinds, asked = _asked(questions, code)
     parts = Parts.of(pairs)
     polarity = polarities(questions, references, answers, code)
     roles = swapped_roles(asked.winner, references, answers)
@@ -83,15 +83,19 @@ def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bool
     return Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, case)
 
 
-def _asked(questions: Chunked, vocab: Vocabulary) -> tuple[Ids, Asked]:
+def _asked(questions: Chunked, language: str) -> tuple[Ids, Asked]:
     """The kind of each question, as an index of QUESTIONS, and what else it asks for."""
-    split, table = [words(plain(text)) for text in questions.texts], vocab.table
-    kinds = np.array([QUESTIONS.index(table.kind_of_question(asked)) for asked in split], np.int64)[questions.of_row]
-    several, term, winner = (
-        np.array([asks(asked) for asked in split], bool)[questions.of_row]
-        for asks in (table.asks_for_several, lambda asked: not table.term.isdisjoint(asked), table.asks_for_winner)
-    )
-    return kinds, Asked(kinds == QUESTIONS.index("where"), several, term, winner)
+    asks = np.array([_asks(text, language) for text in questions.texts], np.int64).reshape(-1, 4)[questions.of_row]
+    several, term, winner = (column > 0 for column in asks.T[1:])
+    return asks[:, 0], Asked(asks[:, 0] == QUESTIONS.index("where"), several, term, winner)
+
+
+@lru_cache(maxsize=4_096)
+def _asks(question: str, language: str) -> tuple[int, bool, bool, bool]:
+    """The kind of a question, and whether it asks for several things, for a term, or for a winner."""
+    asked, own = words(plain(question)), table(language)
+    kind = QUESTIONS.index(own.kind_of_question(asked))
+    return kind, own.asks_for_several(asked), not own.term.isdisjoint(asked), own.asks_for_winner(asked)
 
 
 def refusals(answers: Texts, split: Chunked, language: str) -> Bools:

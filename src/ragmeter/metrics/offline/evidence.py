@@ -76,27 +76,20 @@ def explain_answers(
 
 
 def _explain(rows: Sequence[tuple[str, Sequence[str], str]], language: str | None) -> list[Explanation]:
-    pair_questions, pair_references, pair_answers, row_of = [], [], [], []
-    for row, (question, references, answer) in enumerate(rows):
-        for reference in references:
-            pair_questions.append(question)
-            pair_references.append(reference)
-            pair_answers.append(answer)
-            row_of.append(row)
-    best: dict[int, tuple[float, int, _Pair]] = {}
-    for compared in matches(pair_questions, pair_references, pair_answers, language):
+    pairs = [(row, asked, gold, answer) for row, (asked, golds, answer) in enumerate(rows) for gold in golds]
+    row_of = [row for row, *_ in pairs]
+    questions, references, answers = ([str(pair[side]) for pair in pairs] for side in (1, 2, 3))
+    best: dict[int, tuple[float, str, _Pair]] = {}
+    for compared in matches(questions, references, answers, language):
         lines = evidence_lines(compared)
         chances = trees().probabilities(lines).tolist()
         for place, number in enumerate(compared.rows.tolist()):
             row = row_of[number]
             if row not in best or chances[place] > best[row][0]:
-                best[row] = chances[place], number, _Pair(compared, place, lines[place])
+                best[row] = chances[place], references[number], _Pair(compared, place, lines[place])
     chosen = [best[row] for row in range(len(rows))]
     contributions = trees().contributions(np.array([pair.line for *_, pair in chosen]))
-    return [
-        _explanation(probability, pair_references[number], pair, weights)
-        for (probability, number, pair), weights in zip(chosen, contributions.tolist(), strict=True)
-    ]
+    return [_explanation(*own, weights) for own, weights in zip(chosen, contributions.tolist(), strict=True)]
 
 
 def _explanation(probability: float, reference: str, pair: _Pair, weights: Sequence[float]) -> Explanation:
@@ -187,8 +180,7 @@ _FINDINGS: dict[str, tuple[tuple[str, str, Callable[[Match], Bools]], ...]] = {
 def _position(pair: _Pair) -> str:
     if not pair.features["recall_new"]:
         return "no gold word stands in the answer"
-    sentence = "in the first sentence" if pair.features["first_sentence"] else "after the first sentence"
-    return f"the first gold word is word {round(math.expm1(pair.features['position'])) + 1}, {sentence}"
+    return f"the first gold word is word {round(math.expm1(pair.features['position'])) + 1}"
 
 
 def _question(pair: _Pair) -> str:

@@ -65,11 +65,6 @@ class Case:
         return negations(self.mentions)
 
     @cached_property
-    def not_said(self) -> Bools:
-        """Where every mention is only asked about, or a "but" follows it."""
-        return not_said(self.mentions)
-
-    @cached_property
     def question_share(self) -> Floats:
         """The share of the question's content words that occur in the answer, without the gold answer's words."""
         pairs = self.pairs
@@ -209,7 +204,7 @@ GUARDS = {
     ),
     "bare and not said": Guard(
         "the gold words are only asked about, or a 'but' follows them" + _BARE, threshold.WRONG,
-        lambda case, _: case.not_said & case.bare & case.mentions.short,
+        lambda case, _: not_said(case.mentions) & case.bare & case.mentions.short,
     ),
     "bare heap": Guard(
         f"{_HEAPED}, and little is said of what was asked", 0.45,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from rapidfuzz import process
@@ -12,9 +11,9 @@ from rapidfuzz.distance import Levenshtein, Prefix
 
 from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.related import kindred, roughly
+from ragmeter.metrics.offline.related import Found, kindred, roughly
 from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, Words, counted
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts, Words
 
 _MOST_MISSING = 200  # words of a gold answer that are looked for in other spellings, so that the time is limited
 _AT_ONCE = 1 << 19  # pairs of words: more would take too much memory
@@ -40,7 +39,6 @@ class Match:
     exact: Bools  # of gold items: found exactly
     squashed: Bools  # per pair: without spaces, the answer has the gold answer, between word boundaries
     inside: Bools  # per pair: the same, also within words
-    acronym: Bools  # per pair: one side has the other's initials
     kin: Bools  # of gold items: the answer has a related word
     rough: Bools  # of gold items: the answer has the decade of this year, or the number rounded
 
@@ -48,51 +46,34 @@ class Match:
 def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     """Compare gold answers with answers, pair by pair. `words` has the word of each item's id."""
     n_roots = 1 + max((int(side.root.max()) for side in (question, gold, answer) if len(side.root)), default=0)
-    keys = {name: side.text * n_roots + side.root for name, side in (("q", question), ("g", gold), ("a", answer))}
-    answer_keys, order = sorted_keys(keys["a"])
-    found_at, answer_gold = _both_ways(answer_keys, order, keys["g"])
-    asked_at, answer_asked = _both_ways(answer_keys, order, keys["q"])
-    is_found = found_at >= 0
-    answer_content = ~answer.has(Mark.FUNCTION)
+    asked_keys, gold_keys, answer_keys = (side.text * n_roots + side.root for side in (question, gold, answer))
+    found_at, answer_gold = _both_ways(answer_keys, gold_keys)
+    asked_at, answer_asked = _both_ways(answer_keys, asked_keys)
+    exact = found_at >= 0
+    credit = exact.astype(np.float64)
     content = ~gold.has(Mark.FUNCTION)
     content |= (gold.per_text(content) == 0)[gold.text]
-    credit = is_found.astype(np.float64)
-    spelled = _other_spellings(gold, answer, credit, found_at, content, answer_asked, words)
-    answer_gold[found_at[spelled]] = True
-    acronym = _acronyms(gold, answer, credit, found_at, content, words)
-    answer_gold[found_at[acronym[gold.text] & (found_at >= 0)]] = True
-    _initials(gold, answer, credit, found_at, content)
+
+    def give(found: Found) -> Bools:
+        credit[found.gold], found_at[found.gold] = found.credit, found.at
+        answer_gold[found.answer] = True
+        is_given = np.zeros(len(credit), bool)
+        is_given[found.gold] = True
+        return is_given
+
+    give(_other_spellings(gold, answer, content & (credit == 0), answer_asked, words))
+    give(_acronyms(gold, answer, content & (credit == 0), found_at, words))
+    give(_initials(gold, answer, credit, content))
     lacking = content & (credit == 0)
-    relations = (kindred(question, gold, answer, lacking), roughly(gold, answer, lacking, answer_asked))
-    related = [np.zeros(len(credit), bool) for _ in relations]
-    for relation, flags in zip(relations, related, strict=True):
-        flags[relation.gold], credit[relation.gold], found_at[relation.gold] = (
-            True,
-            threshold.RELATED,
-            relation.found_at,
-        )
-        answer_gold[relation.answer] = True
-    squashed, inside = _squashed(gold, answer, credit, content, words)
+    related = [kindred(question, gold, answer, lacking), roughly(gold, answer, lacking, answer_asked)]
+    kin, rough = map(give, related)
+    squashed, inside = _squashed(gold, answer, gold.per_text(content & (credit < 1)) > 0, words)
     credit[squashed[gold.text]] = 1.0
+    gold_asked = look_up(np.sort(asked_keys), gold_keys)[0]
     return Match(
-        question=question,
-        gold=gold,
-        answer=answer,
-        credit=credit,
-        found_at=found_at,
-        gold_asked=look_up(np.sort(keys["q"]), keys["g"])[0],
-        answer_asked=answer_asked,
-        answer_gold=answer_gold,
-        question_answered=asked_at >= 0,
-        content=content,
-        answer_content=answer_content,
-        exact=is_found,
-        squashed=squashed,
-        inside=inside,
-        acronym=acronym,
-        kin=related[0],
-        rough=related[1],
-    )
+        question, gold, answer, credit, found_at, gold_asked, answer_asked, answer_gold, asked_at >= 0,
+        content, ~answer.has(Mark.FUNCTION), exact, squashed, inside, kin, rough,
+    )  # fmt: skip
 
 
 def sorted_keys(keys: Ids) -> tuple[Ids, Ids]:
@@ -105,14 +86,14 @@ def sorted_keys(keys: Ids) -> tuple[Ids, Ids]:
     return packed >> bits, packed & ((1 << bits) - 1)
 
 
-def _both_ways(keys: Ids, order: Ids, looked_for: Ids) -> tuple[Ids, Bools]:
-    """The first place of each key that is looked for, or -1; and which of the sorted `keys` were looked for."""
-    is_looked_for = np.zeros(len(keys), bool)
-    is_looked_for[order] = look_up(np.sort(looked_for), keys)[0]
-    is_present, place = look_up(keys, looked_for)
-    first = np.full(len(looked_for), -1)
-    first[is_present] = order[place[is_present]]
-    return first, is_looked_for
+def _both_ways(keys: Ids, looked_for: Ids) -> tuple[Ids, Bools]:
+    """The first place of each key that is looked for, or -1; and which of the `keys` were looked for."""
+    distinct = np.sort(looked_for)
+    is_looked_for, place = look_up(distinct, keys)
+    at = np.flatnonzero(is_looked_for)[::-1]  # backwards, so that the first one stays
+    first = np.full(len(distinct), -1)
+    first[place[at]] = at
+    return first[look_up(distinct, looked_for)[1]] if len(distinct) else first, is_looked_for
 
 
 def look_up(sorted_keys: Ids, looked_for: Ids) -> tuple[Bools, Ids]:
@@ -123,25 +104,18 @@ def look_up(sorted_keys: Ids, looked_for: Ids) -> tuple[Bools, Ids]:
     return sorted_keys[place] == looked_for, place
 
 
-def _other_spellings(
-    gold: Texts, answer: Texts, credit: Floats, found_at: Ids, content: Bools, asked: Bools, words: Words
-) -> Ids:
-    """Give credit to missing gold words that the answer, but not the question, has in another spelling; return them."""
-    missing = np.flatnonzero(
-        (credit == 0) & content & (gold.marks & _NO_WORD == 0) & (gold.length >= threshold.SHORTEST_SPELLED)
-    )
+def _other_spellings(gold: Texts, answer: Texts, lacking: Bools, asked: Bools, words: Words) -> Found:
+    """Missing gold words that the answer, but not the question, has in another spelling."""
+    missing = np.flatnonzero(lacking & (gold.marks & _NO_WORD == 0) & (gold.length >= threshold.SHORTEST_SPELLED))
     rank = np.arange(len(missing)) - np.searchsorted(gold.text[missing], gold.text[missing])
     missing = missing[rank < _MOST_MISSING]
     counts = np.diff(answer.starts)[gold.text[missing]]
     best = [
         _best_spellings(gold, answer, missing[part], counts[part], asked, words) for part in slices(counts, _AT_ONCE)
     ]
-    if not best:
-        return missing
-    gold_item, candidate, similarity = (np.concatenate(side) for side in zip(*best, strict=True))
-    credit[gold_item] = similarity
-    found_at[gold_item] = candidate
-    return np.asarray(gold_item)
+    none = missing[:0], missing[:0], np.zeros(0)
+    gold_item, at, similarity = (np.concatenate(side) for side in zip(none, *best, strict=True))
+    return Found(gold_item, at, at, similarity)
 
 
 def _best_spellings(
@@ -174,98 +148,68 @@ def _best_spellings(
     return gold_item[is_first], candidate[is_first], similarity[is_first]
 
 
-def _acronyms(gold: Texts, answer: Texts, credit: Floats, found_at: Ids, content: Bools, words: Words) -> Bools:
+def _acronyms(gold: Texts, answer: Texts, lacking: Bools, found_at: Ids, words: Words) -> Found:
     """Where one side has an abbreviation in capitals, and the other the words that it abbreviates."""
-    is_acronym = np.zeros(gold.count, bool)
-    lacks_words = gold.per_text(content & (credit == 0)) > 0
-    short, short_gold = answer.has(Mark.ACRONYM), gold.has(Mark.ACRONYM)
-    in_answer = answer.per_text(short) > 0
-    in_gold = gold.per_text(short_gold & (credit == 0)) > 0
-    gold_initials, answer_initials = _initials_of(gold), _initials_of(answer)
-    for pair in np.flatnonzero(lacks_words & (in_answer | in_gold)).tolist():
-        golds, answers = slice(*gold.starts[pair : pair + 2].tolist()), slice(*answer.starts[pair : pair + 2].tolist())
-        if in_answer[pair]:
-            initials = {texts[pair] for texts in gold_initials}
-            for place in (answers.start + np.flatnonzero(short[answers])).tolist():
-                word = words[answer.ids[place]]
-                if len(word) > 1 and word in initials:
-                    is_acronym[pair] = True
-                    credit[golds] = 1.0
-                    found_at[golds] = np.where(found_at[golds] < 0, place, found_at[golds])
-        if in_gold[pair] and not is_acronym[pair]:
-            for place in (golds.start + np.flatnonzero(short_gold[golds])).tolist():
+    found: list[tuple[int, int]] = []  # gold items, and the items of the answer that they were found at
+    short, short_gold = answer.has(Mark.ACRONYM), gold.has(Mark.ACRONYM) & lacking
+    may_have = (answer.per_text(short) > 0) | (gold.per_text(short_gold) > 0)
+    for pair in np.flatnonzero((gold.per_text(lacking) > 0) & may_have).tolist():
+        own, answered = (slice(*side.starts[pair : pair + 2].tolist()) for side in (gold, answer))
+        spelled_out = _initials_of(gold, own)
+        for place in (answered.start + np.flatnonzero(short[answered])).tolist():
+            if len(words[answer.ids[place]]) > 1 and words[answer.ids[place]] in spelled_out:
+                found += [
+                    (item, found_at[item] if found_at[item] >= 0 else place) for item in range(own.start, own.stop)
+                ]
+                break
+        else:
+            for place in (own.start + np.flatnonzero(short_gold[own])).tolist():
                 word = words[gold.ids[place]]
-                if credit[place] == 0 and len(word) > 1:
-                    places = [texts[pair].find(word) for texts in answer_initials]
-                    if max(places) >= 0:
-                        is_acronym[pair], credit[place] = True, 1.0
-                        found_at[place] = answers.start + max(places[0], 0)
-    return is_acronym
+                begins = [initials.find(word) for initials in _initials_of(answer, answered)] if len(word) > 1 else [-1]
+                if max(begins) >= 0:
+                    found.append((place, answered.start + max(begins[0], 0)))
+    items, at = np.array(found, np.int64).reshape(-1, 2).T
+    return Found(items, at, at, 1.0)
 
 
-def _initials_of(side: Texts) -> tuple[_Slices, _Slices]:
-    """The first letters of each text's words: of all, and of content words."""
-    is_content = ~side.has(Mark.FUNCTION)
-    before = np.concatenate([[0], counted(is_content)])
-    return _Slices(_letters(side.letter), side.starts), _Slices(_letters(side.letter[is_content]), before[side.starts])
+def _initials_of(side: Texts, text: slice) -> list[str]:
+    """The first letters of a text's words: of all, and of content words."""
+    letters = side.letter[text]
+    content = letters[side.marks[text] & Mark.FUNCTION == 0]
+    return ["".join(map(chr, each.tolist())) for each in (letters, content)]
 
 
-@dataclass(frozen=True)
-class _Slices:
-    """One long text, and where each part of it begins."""
-
-    text: str
-    starts: Ids
-
-    def __getitem__(self, place: int) -> str:
-        return self.text[self.starts[place] : self.starts[place + 1]]
-
-    def __iter__(self) -> Iterator[str]:
-        starts = self.starts.tolist()
-        return (self.text[begin:end] for begin, end in pairwise(starts))
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-
-def _letters(code_points: Small) -> str:
-    return code_points.astype("<u4").tobytes().decode("utf-32-le", "replace")
-
-
-def _initials(gold: Texts, answer: Texts, credit: Floats, found_at: Ids, content: Bools) -> None:
+def _initials(gold: Texts, answer: Texts, credit: Floats, content: Bools) -> Found:
     """`J. Smith` for `John Smith`: a missing name whose initial is in the answer, where another name was found."""
     partly = gold.per_text(content & (credit > 0)) > 0
     missing = np.flatnonzero((credit == 0) & content & gold.has(Mark.CAPITAL) & partly[gold.text])
     letters = np.flatnonzero(answer.has(Mark.LETTER) & (answer.length == 1))
     keys, order = sorted_keys(answer.text[letters] * LETTERS + answer.letter[letters])
     is_there, place = look_up(keys, gold.text[missing] * LETTERS + gold.letter[missing])
-    credit[missing[is_there]] = threshold.INITIAL
-    found_at[missing[is_there]] = letters[order[place[is_there]]]
+    return Found(missing[is_there], letters[order[place[is_there]]], letters[:0], threshold.INITIAL)
 
 
-def _squashed(gold: Texts, answer: Texts, credit: Floats, content: Bools, words: Words) -> tuple[Bools, Bools]:
+def _squashed(gold: Texts, answer: Texts, lacking: Bools, words: Words) -> tuple[Bools, Bools]:
     """`Spider-Man` and `Spiderman`: the gold answer's letters without spaces, between word boundaries of the answer."""
     is_squashed, inside = np.zeros(gold.count, bool), np.zeros(gold.count, bool)
     letters = gold.per_text(gold.length)
     fits = (letters >= threshold.SQUASHED) & (letters <= answer.per_text(answer.length))
-    lacking = np.flatnonzero((gold.per_text(content & (credit < 1)) > 0) & fits)
-    gold_letters, _ = _run_together(gold, lacking, words)
-    answer_letters, edges = _run_together(answer, lacking, words)
-    places = [
-        -1 if gold.isdigit() else answer.find(gold) for gold, answer in zip(gold_letters, answer_letters, strict=True)
-    ]
-    place = np.array(places, np.int64)
-    inside[lacking] = place >= 0
-    begin = answer_letters.starts[:-1] + place
-    at_edges = look_up(edges, begin)[0] & look_up(edges, begin + np.diff(gold_letters.starts))[0]
-    is_squashed[lacking] = (place >= 0) & at_edges
+    pairs = np.flatnonzero(lacking & fits)
+    for pair, own, answered in zip(
+        pairs.tolist(), *(_run_together(side, pairs, words) for side in (gold, answer)), strict=True
+    ):
+        place = -1 if own.isdigit() else answered.find(own)
+        if place >= 0:
+            inside[pair] = True
+            lengths = answer.length[answer.starts[pair] : answer.starts[pair + 1]].tolist()
+            is_squashed[pair] = {place, place + len(own)} <= {0, *accumulate(lengths)}
     return is_squashed, inside
 
 
-def _run_together(side: Texts, texts: Ids, words: Words) -> tuple[_Slices, Ids]:
-    """The letters of these texts without spaces, and where words begin or end."""
+def _run_together(side: Texts, texts: Ids, words: Words) -> list[str]:
+    """The words of each of these texts without spaces."""
     counts = np.diff(side.starts)[texts]
     items = ranges(side.starts[texts], counts)
-    edges = np.concatenate([[0], np.cumsum(side.length[items])])
-    ends = np.concatenate([[0], np.cumsum(counts)])
-    return _Slices("".join(words[side.ids[items]].tolist()), edges[ends]), edges
+    letters = "".join(words[side.ids[items]].tolist())
+    ends = np.concatenate([[0], np.cumsum(side.length[items])])[np.concatenate([[0], np.cumsum(counts)])].tolist()
+    return [letters[begin:end] for begin, end in pairwise(ends)]

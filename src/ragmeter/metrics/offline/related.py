@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,21 +22,19 @@ _MOST_FIGURES = 12
 _MOST_NUMBERS = 100
 
 
-@dataclass(frozen=True)
-class Related:
-    """Gold items with a related item in the answer, the place of that item, and all related items of the answers."""
+class Found(NamedTuple):
+    """Gold items, the items of the answers that they were found at, those that count as gold words, and the credit."""
 
     gold: Ids
-    found_at: Ids
+    at: Ids
     answer: Ids
+    credit: Floats | float = threshold.RELATED
 
 
-def kindred(question: Texts, gold: Texts, answer: Texts, missing: Bools) -> Related:
+def kindred(question: Texts, gold: Texts, answer: Texts, missing: Bools) -> Found:
     """Missing gold words with a related word in the answer that the question does not have."""
-    of_tongue = (question.per_text(question.has(Mark.TONGUE)) > 0)[
-        gold.text
-    ]  # a question about a language: there, French is not France
-    gold_items = np.flatnonzero(missing & (gold.kin > 0) & ~of_tongue)
+    of_tongue = question.per_text(question.has(Mark.TONGUE)) > 0  # there, French is not France
+    gold_items = np.flatnonzero(missing & (gold.kin > 0) & ~of_tongue[gold.text])
     answer_items = np.flatnonzero(answer.kin > 0)
     n_kin = 1 + max((int(side.kin.max()) for side in (question, gold, answer) if len(side.kin)), default=0)
     question_items = np.flatnonzero(question.kin > 0)
@@ -45,12 +44,12 @@ def kindred(question: Texts, gold: Texts, answer: Texts, missing: Bools) -> Rela
     return _joined(gold_items, gold.text[gold_items] * n_kin + gold.kin[gold_items], answer_items, keys)
 
 
-def _joined(gold_items: Ids, gold_keys: Ids, answer_items: Ids, answer_keys: Ids) -> Related:
+def _joined(gold_items: Ids, gold_keys: Ids, answer_items: Ids, answer_keys: Ids) -> Found:
     """Items with the same key. Both sides are sorted by place, so that the first place is found."""
     distinct_keys, first = np.unique(answer_keys, return_index=True)
     is_related = np.isin(gold_keys, distinct_keys)
     found_at = answer_items[first[np.searchsorted(distinct_keys, gold_keys[is_related])]]
-    return Related(gold_items[is_related], found_at, answer_items[np.isin(answer_keys, gold_keys)])
+    return Found(gold_items[is_related], found_at, answer_items[np.isin(answer_keys, gold_keys)])
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def _centuries(side: Texts) -> tuple[Ids, Ids]:
     return name[number_at >= 0], number_at[number_at >= 0]
 
 
-def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> Related:
+def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> Found:
     """Missing gold years within a decade or century of the answer, and vice versa; and rounded numbers."""
     free = ~answer_asked
     gold_periods, answer_periods = _Periods.of(gold), _Periods.of(answer)
@@ -112,7 +111,7 @@ def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> 
     fits = missing[gold_items] & free[found_at]
     gold_items, found_at, beside = gold_items[fits], found_at[fits], beside[fits]
     _, first = np.unique(gold_items, return_index=True)
-    return Related(gold_items[first], found_at[first], np.unique(np.concatenate([found_at, beside])))
+    return Found(gold_items[first], found_at[first], np.unique(np.concatenate([found_at, beside])))
 
 
 def _numbers(side: Texts, is_candidate: Bools) -> tuple[Ids, Bools]:

@@ -11,7 +11,6 @@ from functools import lru_cache
 import numpy as np
 import regex
 
-from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.offline.tables import plain, tables
 from ragmeter.metrics.offline.vocabulary import Bools, Chunked
 
@@ -22,10 +21,7 @@ _YEAR = regex.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 _ONLY_YEAR = regex.compile(r"\D{0,12}([12]\d{3})\W{0,3}")
 _SCORE = regex.compile(r"\W*(\d{1,2})\s*(?:[-–—−:]|to)\s*(\d{1,2})\W*")
 _SCORES = regex.compile(r"(?<![\d.,:/–-])(\d{1,2})\s*(?:[-–—−:]|to)\s*(\d{1,2})(?![\d.,:/–-]\d)")
-_BEATS = regex.compile(
-    r"(?:\b(?:beat|beats|beating|defeated|defeats|defeating|overcame|thrashed|edged|victory over|win over|won against"
-    r"|vencio a|derroto a|gano a|batio a|venciendo a|derrotando a)(?: (?:the|a|an|el|la|los|las|al))?\s+)$"
-)
+_ARTICLE = r"(?: (?:the|a|an|el|la|los|las|al))?"
 _BEFORE = 40  # characters before a name in which a verb like "beat" stands
 
 
@@ -33,26 +29,22 @@ def contradicted_by_another(questions: Chunked, references: Chunked, answers: Ch
     """Pairs with a year alone for gold, where another gold answer has the year's date, and the answer another date."""
     is_contradicted = np.zeros(len(answers.of_row), bool)
     years = [_ONLY_YEAR.fullmatch(text) if len(text) < _LONGEST_YEAR else None for text in references.texts]
-    is_year = np.array([year is not None and not _dated(year[0]) for year in years], bool)[references.of_row]
-    row_numbers = _rows(questions, answers)
-    golds: dict[int, list[int]] = {}
-    for pair in np.flatnonzero(~is_year & np.isin(row_numbers, row_numbers[is_year])).tolist():
-        golds.setdefault(int(row_numbers[pair]), []).append(int(references.of_row[pair]))
-    for pair in np.flatnonzero(is_year).tolist():
-        others, year = golds.get(int(row_numbers[pair])), years[references.of_row[pair]]
-        if others and year:
-            dates = [_dated(references.texts[gold][:_MOST_OF_DATE]) for gold in others]
-            known = {month for of_gold in dates for of_year, month in of_gold if of_year == year[1]}
-            own = {month for of_year, month in _dated(answers.texts[answers.of_row[pair]]) if of_year == year[1]}
-            is_contradicted[pair] = bool(known and own) and known.isdisjoint(own)
+    is_year = np.array([year is not None and not _dated(year[0]) for year in years], bool)
+    # The pairs of a row follow each other, with the same question and the same answer.
+    is_first = np.diff(questions.of_row, prepend=-1) | np.diff(answers.of_row, prepend=-1)
+    firsts = np.append(np.flatnonzero(is_first), len(is_first))
+    row_of = np.searchsorted(firsts, np.arange(len(is_first)), side="right")
+    known: dict[int, frozenset[tuple[str, int]]] = {}  # by row
+    for pair in np.flatnonzero(is_year[references.of_row]).tolist():
+        row, year = int(row_of[pair]), years[references.of_row[pair]]
+        if row not in known:
+            others = [gold for gold in references.of_row[firsts[row - 1] : firsts[row]].tolist() if not is_year[gold]]
+            known[row] = frozenset().union(*(_dated(references.texts[gold][:_MOST_OF_DATE]) for gold in others))
+        if known[row] and year:
+            own = {date for date in _dated(answers.texts[answers.of_row[pair]]) if date[0] == year[1]}
+            is_known = any((year[1], month) in known[row] for month in range(1, 13))
+            is_contradicted[pair] = is_known and bool(own) and known[row].isdisjoint(own)
     return is_contradicted
-
-
-def _rows(questions: Chunked, answers: Chunked) -> Ids:
-    """The row of each pair: the pairs of a row follow each other, with the same question and the same answer."""
-    begins = np.ones(len(answers.of_row), bool)
-    begins[1:] = (np.diff(questions.of_row) != 0) | (np.diff(answers.of_row) != 0)
-    return np.cumsum(begins)
 
 
 @lru_cache(maxsize=4096)
@@ -90,12 +82,21 @@ def swapped_roles(asks_for_winner: Bools, references: Chunked, answers: Chunked)
         if score is not None and score[1] != score[2]:
             is_swapped[row] = (score[2], score[1]) in own and (score[1], score[2]) not in own
     for row in np.flatnonzero(asks_for_winner).tolist():
-        gold, answer = (plain(side.texts[side.of_row[row]][:_MOST]).strip(" .") for side in (references, answers))
-        is_swapped[row] |= bool(gold) and _is_beaten(gold.removeprefix("the "), answer)
+        gold, answer = (side.texts[side.of_row[row]][:_MOST] for side in (references, answers))
+        is_swapped[row] |= _is_beaten(gold, answer)
     return is_swapped
 
 
+@lru_cache(maxsize=4096)
 def _is_beaten(gold: str, answer: str) -> bool:
-    """Whether every mention of the gold answer follows a verb like "beat"."""
-    places = [match.start() for match in regex.finditer(rf"\b{regex.escape(gold)}\b", answer)]
-    return bool(places) and all(_BEATS.search(answer[max(0, place - _BEFORE) : place]) for place in places)
+    """Whether the answer mentions the gold answer, and every mention follows a verb like "beat"."""
+    gold, answer = (plain(text).strip(" .").removeprefix("the ") for text in (gold, answer))
+    places = [match.start() for match in regex.finditer(rf"\b{regex.escape(gold)}\b", answer)] if gold else []
+    return bool(places) and all(_beats().search(answer[max(0, place - _BEFORE) : place]) for place in places)
+
+
+@lru_cache(maxsize=1)
+def _beats() -> regex.Pattern[str]:
+    """A verb like "beat", in any language that has a table, at the end of a text."""
+    verbs = "|".join(verb for table in tables().values() for verb in table.beats)
+    return regex.compile(rf"\b(?:{verbs}){_ARTICLE}\s+$")

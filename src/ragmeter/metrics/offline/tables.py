@@ -96,6 +96,7 @@ class Table:
     term: frozenset[str]
     winner: frozenset[str]
     loser: frozenset[str]
+    beats: tuple[str, ...]
     asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
 
     def knows(self, word: str) -> bool:
@@ -211,6 +212,7 @@ def _table(words: dict[str, Any]) -> Table:
         term=frozenset(words.get("term", "").split()),
         winner=frozenset(words.get("winner", "").split()),
         loser=frozenset(words.get("loser", "").split()),
+        beats=tuple(words["beats"].split("|")) if "beats" in words else (),
         asks_first=_asks(words),
     )
 

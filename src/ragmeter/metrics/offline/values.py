@@ -229,8 +229,8 @@ def _plain_figures(figures: str) -> list[Item]:
 
 def _footnoted(word: str, figures: str) -> list[Item]:
     """The year in a year with a footnote attached: 19841."""
-    year = float(figures[:4])
-    return [number(year, word, Mark.NUMBER | Mark.WEAK)] if is_year(year) else []
+    year = int(figures[:4])
+    return [Item(word, f"#{year}", Mark.NUMBER | Mark.WEAK, float(year))] if is_year(year) else []
 
 
 def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
