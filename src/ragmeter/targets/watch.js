@@ -251,7 +251,7 @@ const unsent = () => {
 // Whether a page that was opened still grows: its boxes, its elements, and timers that may add to them.
 const signs = () => ({
   boxes: all(EDITABLE).filter(seen).length, elements: query(document, "*").length,
-  login: all("input[type=password]").some(seen), timers: [...timers.values()].some(({ repeats }) => !repeats), repeats: [...timers.values()].some(({ repeats }) => repeats),
+  opened: hasOpened(), login: all("input[type=password]").some(seen), timers: [...timers.values()].some(({ repeats }) => !repeats), repeats: [...timers.values()].some(({ repeats }) => repeats),
 });
 
 // The part of an element that the pieces of text in it take.
