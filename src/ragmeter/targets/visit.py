@@ -17,7 +17,7 @@ from ragmeter.targets.looks import check_look, check_message, read_sources
 from ragmeter.targets.page import SELECTOR_NOT_FOUND, TAMPERED, Page
 from ragmeter.targets.port import Answer
 from ragmeter.targets.sending import SendingPage
-from ragmeter.targets.trouble import Trouble
+from ragmeter.targets.trouble import LOST, Trouble
 from ragmeter.targets.turns import Turns
 
 __all__ = ["Page", "Visit"]
@@ -73,7 +73,8 @@ class Visit(SendingPage):
         now, traffic = time.perf_counter(), self.events.traffic
         ended = finish.see(look, traffic, now)
         if problem := trouble.see(look, finish, traffic, now, ended=ended):
-            raise GiveUp(TARGET_ERROR, whole(problem))
+            kind = TryAgain if problem == LOST else GiveUp  # on another page
+            raise kind(TARGET_ERROR, whole(problem))
         if finish.seems_complete(look, traffic):
             self.rests()
         return ended
