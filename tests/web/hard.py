@@ -121,6 +121,7 @@ ERRORS = {
     "error_elsewhere": 'add("user", q); const d = add("bot", "Answer to "); await sleep(200); show("Could not save the history", document.body).setAttribute("role", "alert"); for (let i = 0; i < 30; i++) { await sleep(100); d.textContent += "word "; } d.textContent += "it is so.";',
 }  # fmt: skip
 KINDS = {
+    "loads_again": 'add("user", q); const asked = await (await fetch("/log")).text(), t = await (await post("/answer", q)).text(); if (asked.includes(q)) add("bot", t); else location.reload();',
     "keeps_all": """const known = [localStorage, sessionStorage, document.cookie, window.name].map((s) => s.length).reduce((a, b) => a + b) + history.length - 2; add("user", q);
         const t = await (await post("/answer", q)).text(); add("bot", t + " I know of " + known); localStorage.a = sessionStorage.b = window.name = q; document.cookie = "c=" + encodeURIComponent(q);
         history.pushState(q, ""); for (const event of ["beforeunload", "pagehide", "unload"]) addEventListener(event, () => { sessionStorage.c = window.name = localStorage.d = q; });""",

@@ -1,4 +1,4 @@
-"""Which contexts of the browser are used again, without a browser."""
+"""Which contexts of the browser are used again, and whose turn it is, without a browser."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from ragmeter.targets.contexts import Contexts, Slot
+from ragmeter.targets.contexts import Contexts
+from ragmeter.targets.turns import Slot, Turns
 
 
 class Context:
@@ -36,14 +37,34 @@ def visit(context: Any, *, other_origins: bool = False) -> Any:
 
 
 def test_a_context_is_emptied_and_used_again_by_its_browser_alone() -> None:
-    contexts, browser = Contexts(), SimpleNamespace(is_connected=lambda: True)
-    context = Context(browser)
-    assert asyncio.run(contexts.keep(visit(context)))
-    assert context.cookies == 0
-    assert contexts.take(SimpleNamespace(is_connected=lambda: True)) is None
-    assert asyncio.run(contexts.keep(visit(context)))
-    assert contexts.take(browser) == (context, None)
-    assert contexts.take(browser) is None
+    async def use() -> None:
+        contexts, browser = Contexts(), SimpleNamespace(is_connected=lambda: True)
+        context = Context(browser)
+        assert await contexts.keep(visit(context))
+        assert context.cookies == 0
+        assert await contexts.take(SimpleNamespace(is_connected=lambda: True)) is None
+        assert await contexts.keep(visit(context))
+        assert await contexts.take(browser) == (context, None)
+        assert await contexts.take(browser) is None
+
+    asyncio.run(use())
+
+
+def test_a_context_that_is_being_emptied_is_waited_for_by_one_page() -> None:
+    async def use() -> None:
+        contexts, browser = Contexts(), SimpleNamespace(is_connected=lambda: True)
+        context, emptied = Context(browser), asyncio.Event()
+        context.clear_cookies = emptied.wait  # type: ignore[method-assign,assignment]
+        emptying = asyncio.create_task(contexts.keep(visit(context)))
+        await asyncio.sleep(0)  # it has begun
+        takes = [asyncio.create_task(contexts.take(browser)) for _ in range(2)]
+        assert await takes[1] is None  # a new context for it
+        assert not emptying.done()
+        emptied.set()
+        assert await emptying
+        assert await takes[0] == (context, None)
+
+    asyncio.run(use())
 
 
 def test_what_was_stored_at_other_origins_is_not_kept() -> None:
@@ -59,3 +80,25 @@ def test_a_slot_is_given_back_once() -> None:
         return slots._value
 
     assert asyncio.run(use()) == 1
+
+
+def test_a_page_opens_once_the_one_before_has_opened_and_the_questions_are_sent() -> None:
+    async def use() -> list[str]:
+        turns, order = Turns(), []
+
+        async def opens(name: str) -> None:
+            async with turns.opening():
+                order.append(f"{name} opens")
+                await asyncio.sleep(0)
+                order.append(f"{name} is open")
+
+        with turns.sending():
+            first, second = (asyncio.create_task(opens(name)) for name in ("one", "two"))
+            with turns.sending():
+                await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            order.append("sent")
+        await asyncio.gather(first, second)
+        return order
+
+    assert asyncio.run(use()) == ["sent", "one opens", "one is open", "two opens", "two is open"]

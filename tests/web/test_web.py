@@ -292,6 +292,14 @@ def test_an_error_on_the_page_is_an_error(site: str, kind: str, cause: str, monk
     assert answers == [f"target_error: {cause.replace('SITE', site)}"]
 
 
+def test_a_question_that_a_page_loses_by_loading_again_is_asked_again(
+    site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragmeter.targets.trouble._NOTHING", 0.5)
+    answers = texts(ask_all(target(site, "loads_again"), "Is it lost once?", retries=1))
+    assert answers == ["Answer to Is it lost once?: it is so."]
+
+
 @pytest.mark.parametrize("kind", ["about_errors", "error_elsewhere"])
 def test_an_answer_about_errors_is_an_answer(site: str, kind: str) -> None:
     (answer,) = texts(ask_all(target(site, kind), "Is it so?"))

@@ -1,10 +1,9 @@
-"""Contexts of the browser that are used again, and the slots of pages that answer."""
+"""Contexts of the browser that are used again."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 
 from ragmeter.targets.origin import Gate
@@ -25,6 +24,8 @@ class Contexts:
         self._ready: list[tuple[Any, Gate | None]] = []
         self._times: dict[Any, int] = {}
         self._lost: list[Gate | None] = []  # of contexts whose browser has ended
+        self._emptying = self._waiting = 0  # contexts that will be ready in a moment, and who waits for them
+        self._emptied = asyncio.Condition()
 
     async def keep(self, visit: OpenPage, login: str | None = None) -> bool:
         """Empty the context of a page and keep it, with the login of this file; False if that can't be done."""
@@ -32,15 +33,20 @@ class Contexts:
         times = self._times.pop(context, 0) + 1
         if times >= _TIMES or len(self._ready) >= _MOST or visit.has_other_origins:
             return False
+        self._emptying += 1
         try:
             async with asyncio.timeout(_EMPTIES):
                 await _empty(visit)
                 if login is not None:
                     await context.set_storage_state(login)  # an old Playwright does not have it
+            self._times[context] = times
+            self._ready.append((context, visit.gate))
         except Exception:  # whatever it is, the context is closed with all that is in it
             return False
-        self._times[context] = times
-        self._ready.append((context, visit.gate))
+        finally:
+            self._emptying -= 1
+            async with self._emptied:
+                self._emptied.notify_all()
         return True
 
     async def close(self) -> None:
@@ -50,8 +56,14 @@ class Contexts:
                 await gate.close()
         self._ready.clear()
 
-    def take(self, browser: Any) -> tuple[Any, Gate | None] | None:
-        """A context of this browser that is ready; None if there is none."""
+    async def take(self, browser: Any) -> tuple[Any, Gate | None] | None:
+        """A context of this browser that is ready, or will be in a moment; None if there is none."""
+        async with self._emptied:
+            self._waiting += 1
+            try:
+                await self._emptied.wait_for(lambda: self._ready or self._emptying < self._waiting)
+            finally:
+                self._waiting -= 1
         while self._ready:
             context, gate = self._ready.pop()
             if context.browser is browser and browser.is_connected():
@@ -75,26 +87,3 @@ async def _empty(visit: OpenPage) -> None:
     await tab.evaluate("window.name = ''")
     await session.detach()
     await visit.detach()
-
-
-class Slot:
-    """One of the slots for pages that answer; it may be given back before the end, and `more` with it."""
-
-    def __init__(self, slots: asyncio.Semaphore | None, more: Callable[[], None] = lambda: None) -> None:
-        self._slots = slots
-        self._more = more
-
-    async def __aenter__(self) -> Self:
-        if self._slots is not None:
-            await self._slots.acquire()
-        return self
-
-    def release(self) -> None:
-        """Give the slot back, if that has not been done."""
-        if self._slots is not None:
-            self._slots.release()
-            self._slots = None
-        self._more()
-
-    async def __aexit__(self, *failure: object) -> None:
-        self.release()

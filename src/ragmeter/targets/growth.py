@@ -11,8 +11,8 @@ from ragmeter.targets.finish import Traffic
 #: Seconds without a change after which nothing more is expected of a page, and the fewest looks at it: on a busy
 #: machine the time may be over after one.
 _QUIET, _LOOKS = 10.0, 5
-#: The most seconds that are waited for a page to hear nothing more.
-_HEARS = 3.0
+#: The most seconds that are waited for a page to hear nothing more, and to change no more if it says it has opened.
+_HEARS, _MOMENT = 3.0, 0.1
 
 
 class Growth:
@@ -24,6 +24,7 @@ class Growth:
         self._begun = self._since = time.monotonic()
         self._last: list[tuple[Any, Any]] = []
         self._looks = 0
+        self.has_box = False
 
     @property
     def seconds(self) -> float:
@@ -33,11 +34,15 @@ class Growth:
     async def has_box_for(self, seconds: float) -> bool:
         """Whether the page has a box, and has added no elements and heard nothing for so many seconds.
 
-        A page that has a box may not be connected yet: what is typed before is lost. Some always hear something.
+        A page that has a box may not be connected yet: what is typed before is lost. Some always hear something. A
+        known application that says that it has opened needs no more than a moment.
         """
         signs = await self._look()
+        self.has_box = any(sign.get("boxes") for sign in signs)
+        if any(sign.get("opened") for sign in signs):
+            seconds = min(seconds, _MOMENT)
         hears = time.perf_counter() - self._traffic.heard_at < seconds and self.seconds < _HEARS
-        return any(sign.get("boxes") for sign in signs) and time.monotonic() - self._since >= seconds and not hears
+        return self.has_box and time.monotonic() - self._since >= seconds and not hears
 
     async def is_over(self, timeout: float) -> bool:
         """Whether nothing more is to be expected: the time is over, or the page is quiet and waits for nothing."""

@@ -10,6 +10,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "unsure": str,
     "ignored": str,
     "problem": str,
+    "lost": bool,
     "signs": int,
     "waiting": int,
     "selector": (str, type(None)),

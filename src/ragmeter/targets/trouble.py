@@ -7,11 +7,15 @@ from typing import Any
 
 from ragmeter.targets.finish import Finish, Traffic, is_answer
 
-#: Seconds that an error must be there while the answer does not go on; the same after a failed request; and after a
-#: stop button has gone without an answer, also where a known application says that it has nothing more to do.
+#: Seconds that an error must be there while the answer does not go on; the same after a failed request; after a stop
+#: button has gone, or the page has loaded itself again, without an answer; and where a known application says that it
+#: has nothing more to do.
 _SHOWN, _BROKEN, _NOTHING, _IDLE = 1.0, 3.0, 10.0, 3.0
 #: An answer that still changes so many seconds after an error has nothing to do with it.
 _GOES_ON = 0.5
+_STOPPED = "the page has stopped working on the question and shows no answer"
+LOST = "the page has loaded itself again and lost the question"
+_ERRORS = frozenset({"problem", "broken"})
 
 
 class Trouble:
@@ -29,20 +33,21 @@ class Trouble:
         self._was_busy = self._was_busy or busy or look["worked"]
         if look["problem"]:
             self._problem = look["problem"]
-        nothing = self._was_busy and not (busy or look["off"] or traffic.under_way or is_answer(finish.text))
+        nothing = not (busy or look["off"] or traffic.under_way or is_answer(finish.text))
         still = _IDLE if look["idle"] else _NOTHING
         cases = {
             "problem": (bool(look["problem"]), _SHOWN, f"the page shows an error: {self._problem}"),
             "broken": (bool(traffic.broken), _BROKEN, f"the page's request failed: {traffic.broken}"),
-            "nothing": (nothing, still, "the page has stopped working on the question and shows no answer"),
+            "nothing": (nothing and self._was_busy and not look["lost"], still, _STOPPED),
+            "lost": (nothing and look["lost"] and not look["signs"], _NOTHING, LOST),
         }
         for name, (is_there, seconds, cause) in cases.items():
             if not is_there or cause in self._harmless:
                 self._since.pop(name, None)
                 continue
             since = self._since.setdefault(name, now)
-            if name != "nothing" and finish.changed > since + _GOES_ON:
+            if name in _ERRORS and finish.changed > since + _GOES_ON:
                 self._harmless.add(cause)
-            elif now - since >= seconds or (ended and name != "nothing"):
+            elif now - since >= seconds or (ended and name in _ERRORS):
                 return cause
         return ""

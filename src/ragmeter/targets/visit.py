@@ -17,7 +17,8 @@ from ragmeter.targets.looks import check_look, check_message, read_sources
 from ragmeter.targets.page import SELECTOR_NOT_FOUND, TAMPERED, Page
 from ragmeter.targets.port import Answer
 from ragmeter.targets.sending import SendingPage
-from ragmeter.targets.trouble import Trouble
+from ragmeter.targets.trouble import LOST, Trouble
+from ragmeter.targets.turns import Turns
 
 __all__ = ["Page", "Visit"]
 #: Seconds between two looks at a page; while a text that seems complete is only watched, there are more of them.
@@ -29,14 +30,19 @@ _SHOWN = 60
 
 
 class Visit(SendingPage):
-    """A page that is asked. `rests` is called once an answer seems to be complete, and is only watched from then on."""
+    """A page that is asked. `rests` is called once an answer seems to be complete, and is only watched from then on.
+
+    `turns` are shared with other pages: none is opened while a question is sent.
+    """
 
     rests: Callable[[], None] = staticmethod(lambda: None)
+    turns: Turns
 
     async def ask(self, question: str) -> Answer:
         """Type the question, send it, and wait until the answer is finished."""
         self.asked += 1
-        frame, begun = await self.send(question)
+        with self.turns.sending():
+            frame, begun = await self.send(question)
         return await self._wait(frame, begun)
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
@@ -67,7 +73,8 @@ class Visit(SendingPage):
         now, traffic = time.perf_counter(), self.events.traffic
         ended = finish.see(look, traffic, now)
         if problem := trouble.see(look, finish, traffic, now, ended=ended):
-            raise GiveUp(TARGET_ERROR, whole(problem))
+            kind = TryAgain if problem == LOST else GiveUp  # on another page
+            raise kind(TARGET_ERROR, whole(problem))
         if finish.seems_complete(look, traffic):
             self.rests()
         return ended

@@ -68,7 +68,7 @@ const mark = ({ question, answer, ready, sources, messages }) => {
     else timers.delete(name);
   }
   const memory = {
-    question, answer, ready, sources, messages: messages || [], home: state.home,
+    question, answer, ready, sources, messages: messages || [], home: state.home, address: location.href,
     answers: answers.length, last: answers.length ? key(squeezed(textContent(answers[answers.length - 1]))) : "",
     listed: sources ? all(sources).length : 0, working: working().length, stops: stopButtons().length, shown: count(ready),
   };
@@ -178,6 +178,9 @@ const withoutLists = (elements, sources) => {
   return elements.filter((element) => !held.get(element).length || text(element) !== held.get(element).map(text).join(""));
 };
 
+// Whether the page has loaded itself again since the question, and shows nothing of it any more.
+const isLost = () => Boolean(state.mark.reloaded) && state.mark.address === location.href && state.echo.size === 0;
+
 // One look: the text and the signals are of the same moment. Nothing if this page knows of no question.
 const look = (messages) => {
   if (!state.mark) return null;
@@ -200,7 +203,7 @@ const look = (messages) => {
   const now = count(ready);
   state.located = elements;
   return {
-    text, unsure, problem: trouble(text),
+    text, unsure, problem: trouble(text), lost: !text && !unsure && isLost(),
     selector: elements.length ? path(elements[0]) : null,
     sources: sources ? shownSources(sources, length) : null,
     ignored: state.ignored.join(", ").slice(0, 200), ready: now > 0, newly: now > shown, ...work(),
@@ -251,7 +254,7 @@ const unsent = () => {
 // Whether a page that was opened still grows: its boxes, its elements, and timers that may add to them.
 const signs = () => ({
   boxes: all(EDITABLE).filter(seen).length, elements: query(document, "*").length,
-  login: all("input[type=password]").some(seen), timers: [...timers.values()].some(({ repeats }) => !repeats), repeats: [...timers.values()].some(({ repeats }) => repeats),
+  opened: hasOpened(), login: all("input[type=password]").some(seen), timers: [...timers.values()].some(({ repeats }) => !repeats), repeats: [...timers.values()].some(({ repeats }) => repeats),
 });
 
 // The part of an element that the pieces of text in it take.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,11 +21,12 @@ from ragmeter.hints import parameter
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.browser import launch, playwright_api, start_playwright
-from ragmeter.targets.contexts import Contexts, Slot
+from ragmeter.targets.contexts import Contexts
 from ragmeter.targets.evidence import drop_evidence, keep_evidence
 from ragmeter.targets.origin import Gate
 from ragmeter.targets.page import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, first_line
 from ragmeter.targets.port import Question, Target
+from ragmeter.targets.turns import Slot, Turns
 from ragmeter.targets.visit import Visit
 
 Result = TypeVar("Result")
@@ -35,8 +36,6 @@ _SCRIPTS = tuple(
 )
 #: Seconds that the browser may take to make a page, and to end; generous, for a busy machine.
 _MAKES, _ENDS = 120.0, 30.0
-#: The most seconds that a page waits until the one before it has opened.
-_TURN = 15.0
 
 
 @dataclass(frozen=True)
@@ -130,8 +129,7 @@ class WebTarget(Target):
         self._slots = asyncio.Semaphore(self._workers) if self._workers else None
         self._ahead = asyncio.Semaphore(2 * self._workers) if self._workers else None
         self._starting = asyncio.Lock()
-        self._last_opening = asyncio.Event()
-        self._last_opening.set()
+        self._turns = Turns()
         self._error = api.Error
         self._playwright = await start_playwright()
         try:
@@ -216,25 +214,12 @@ class WebTarget(Target):
             raise TryAgain(PAGE_CRASHED, f"the browser can't open a page: {reason}") from None
         try:
             if not visit.opened:
-                async with self._turn():
+                async with self._turns.opening():
                     await visit.open()
                     await visit.arrive()
         except (GiveUp, TryAgain, self._error) as error:
             raise await self._failed(visit, question, error) from None
         return visit
-
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """Heavy pages open one after another: side by side, none would be ready in time."""
-        free = asyncio.Event()
-        before, self._last_opening = self._last_opening, free
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_TURN):
-                await before.wait()
-        try:
-            yield
-        finally:
-            free.set()
 
     async def _failed(self, visit: Visit, question: Question, error: Exception) -> Exception:
         """Close a page that failed, and return the error to raise."""
@@ -258,7 +243,7 @@ class WebTarget(Target):
             if not idle.gone:
                 return idle
         visit = await self._new()
-        visit.messages = self._messages
+        visit.messages, visit.turns = self._messages, self._turns
         if question.session_id is not None:
             self._sessions[question.session_id] = visit
         return visit
@@ -268,7 +253,7 @@ class WebTarget(Target):
             if self._browser is self._discarded or not self._browser.is_connected():  # perhaps killed for memory
                 self._browser = await self._launch()
             browser = self._browser
-        if (context := self._contexts.take(browser)) is not None:
+        if (context := await self._contexts.take(browser)) is not None:
             with suppress(TimeoutError, self._error):
                 async with asyncio.timeout(_ENDS):
                     return await self._tab_in(*context)

@@ -16,6 +16,11 @@ const IDLE_APP = [
   "body:has([data-step-type='user_message']):not(:has(#stop-button)) #chat-submit", // Chainlit
 ].join(", ");
 const isIdle = () => query(document, IDLE_APP).length > 0;
+// A known application says that it has opened: the same, or Bokeh, which Panel is made with, has shown its documents.
+const hasOpened = () => {
+  const { documents } = window.Bokeh || {};
+  return isIdle() || (Boolean(documents) && documents.length > 0 && documents.every(({ is_idle: shown }) => shown === true));
+};
 
 // A stop button may come and go between two looks at the page: it is noticed here, when something changes.
 const OFTEN = 50; // milliseconds between two checks

@@ -1,0 +1,42 @@
+"""When a page that was opened is ready for a question, without a browser and with a clock that is made up."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ragmeter.targets import growth
+from ragmeter.targets.finish import Traffic
+
+BOX = {"boxes": 1, "elements": 100}
+
+
+@pytest.mark.parametrize(
+    ("later", "expected"),
+    [
+        ([BOX], 0.625),  # no change for 0.3 s
+        ([{**BOX, "opened": True}], 0.375),  # a known application says that it has opened
+        ([{**BOX, "boxes": 0, "opened": True}], 2.0),  # it has no box
+        ([{**BOX, "elements": count, "opened": True} for count in range(4)], 0.75),  # it still adds elements
+    ],
+)
+def test_ready_once_it_has_a_box_and_does_not_change(
+    later: list[dict[str, Any]], expected: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(growth, "time", SimpleNamespace(monotonic=lambda: clock.now, perf_counter=lambda: clock.now))
+    looks = [[], [{"boxes": 0, "elements": 10}], *([sign] for sign in later)]
+
+    async def signs() -> list[dict[str, Any]]:
+        return looks.pop(0) if len(looks) > 1 else looks[0]
+
+    async def opened() -> float:
+        watch = growth.Growth(signs, Traffic(heard_at=-1.0))
+        while not await watch.has_box_for(0.3) and clock.now < 2:
+            clock.now += 0.125
+        return float(clock.now)
+
+    assert asyncio.run(opened()) == pytest.approx(expected)
