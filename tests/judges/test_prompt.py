@@ -16,7 +16,7 @@ from ragmeter.errors import InputError
 from ragmeter.judges.prompt import Prompt, prompt_hash, read_words
 from ragmeter.judges.verdict import verdict
 from tests.judge_server import texts
-from tests.judges.wordings import CHOSEN, WORDINGS
+from tests.judges.wordings import CHOSEN, WORDINGS, halves, pool
 
 INJECTIONS: list[str] = json.loads((Path(__file__).parent / "injections.json").read_text(encoding="utf-8"))
 CONTROL_MARKS = (
@@ -136,3 +136,11 @@ def test_the_words_are_those_that_were_measured() -> None:
     sent = Prompt(verdict).messages(given)
     marker = marker_of(sent[1]["content"])
     assert sent == WORDINGS[CHOSEN].messages(given, marker)
+
+
+def test_words_are_not_chosen_by_questions_that_are_reported_on() -> None:
+    first, second = halves()
+    answers = pool()
+    assert len(answers) == 2820
+    assert set(first) <= set(answers)
+    assert not {judged.question for judged in answers} & {judged.question for judged in second}

@@ -1,7 +1,8 @@
 """Wordings that were tried for the judgement of an answer, the answers they were tried on, and how they are scored.
 
 The answers are EVOUNA's, each with a person's verdict. 400 questions are drawn with a fixed seed, one answer to each:
-the first 200 chose the wording, the other 200 say how well it does. docs/judge.md has the figures.
+the first 200 chose the wording, the other 200 say how well it does. A larger pool, without the questions of the other
+200, is for choosing among many. docs/judge.md has the figures.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PEOPLE = Path(__file__).parents[2] / "training" / "evouna_nq.jsonl.gz"
 SEED, HALF = 13, 200
+POOL_SEED = 2013
 #: What each text is called on its BEGIN line: like its column, or like what a teacher has before her.
 COLUMNS = ("question", "reference", "answer")
 SCHOOL = ("question", "correct answer", "student answer")
@@ -112,14 +115,32 @@ class Judged:
 
 def halves() -> tuple[list[Judged], list[Judged]]:
     """The answers to choose by, and those to report on: one for each of 400 questions, of any of the five systems."""
-    with gzip.open(PEOPLE, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
     chance = random.Random(SEED)
-    sample = []
-    for row in chance.sample(rows, 2 * HALF):
-        answer, right = chance.choice(list(row["answers"].values()))
-        sample.append(Judged(row["question"], tuple(row["golds"]), answer, right))
+    sample = [_draw(row, chance) for row in chance.sample(_rows(), 2 * HALF)]
     return sample[:HALF], sample[HALF:]
+
+
+def pool() -> list[Judged]:
+    """Answers to choose by among many wordings: the first half's, and one to each question that neither half has."""
+    first, second = halves()
+    questions = {judged.question for judged in first + second}
+    chance = random.Random(POOL_SEED)
+    others = [_draw(row, chance) for row in _rows() if row["question"] not in questions]
+    chance.shuffle(others)
+    sample = first + others
+    chance.shuffle(sample)
+    return sample
+
+
+def _rows() -> list[dict[str, Any]]:
+    with gzip.open(PEOPLE, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def _draw(row: Mapping[str, Any], chance: random.Random) -> Judged:
+    """One of the answers to a question, of any system."""
+    answer, right = chance.choice(list(row["answers"].values()))
+    return Judged(row["question"], tuple(row["golds"]), answer, right)
 
 
 @dataclass(frozen=True)
