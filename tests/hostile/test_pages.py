@@ -167,7 +167,7 @@ def _work(page: Any, session: Any, code: str) -> float:
 
 
 LOOK = {
-    "text": "x", "unsure": "", "ignored": "", "problem": "", "selector": None, "sources": None, "busy": None,
+    "text": "x", "unsure": "", "ignored": "", "problem": "", "lost": False, "selector": None, "sources": None, "busy": None,
     "signs": 0, "waiting": 0, "worked": False, "idle": False, "off": False, "timers": False, "ticking": False,
     "ready": True, "newly": True,
 }  # fmt: skip
