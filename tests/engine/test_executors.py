@@ -20,7 +20,8 @@ from ragmeter import add_metrics, evaluate, get_metric
 from ragmeter.cli.evaluate import _parser
 from ragmeter.cli.main import main
 from ragmeter.definition import METRICS
-from ragmeter.engine.executors import EXECUTORS, Submitting, Threads, _cut, executor_of
+from ragmeter.engine import executors
+from ragmeter.engine.executors import EXECUTORS, Auto, Submitting, Threads, _cut, executor_of
 from ragmeter.engine.processes import Processes
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import UnknownNameError, UsageError, WorkerError
@@ -256,6 +257,7 @@ def test_a_script_with_metrics_of_its_own(tmp_path: Path) -> None:
 def test_names_of_executors() -> None:
     assert isinstance(executor_of("threads"), Threads)
     assert isinstance(executor_of("processes"), Processes)
+    assert isinstance(executor_of("auto"), Auto)
     own = Threads(1)
     assert executor_of(own) is own
     with pytest.raises(UnknownNameError, match="unknown executor 'proceses': did you mean processes"):
@@ -264,6 +266,29 @@ def test_names_of_executors() -> None:
         evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", executor=3)
     (option,) = (action for action in _parser(add_help=True)._actions if action.dest == "executor")
     assert tuple(option.choices or ()) == EXECUTORS
+
+
+@pytest.mark.parametrize(
+    ("metrics", "many", "by_processes"),
+    [("offline_correct", 300, True), ("offline_correct,token_f1", 300, True), ("offline_correct", 10**6, False)]
+    + [("token_f1", 300, False)],
+)
+def test_processes_are_taken_where_they_pay(
+    monkeypatch: pytest.MonkeyPatch, metrics: str, many: int, by_processes: bool
+) -> None:
+    used: list[Any] = []
+
+    class Recorded(Threads):
+        def map(self, function: Any, batches: Any) -> Any:
+            used.append(function)
+            return super().map(function, batches)
+
+    monkeypatch.setattr("ragmeter.io.batches.ROWS", 200)
+    monkeypatch.setattr(executors, "_MANY", many)
+    monkeypatch.setattr(executors, "available_cores", lambda: 2)
+    monkeypatch.setattr(executors, "_processes", Recorded)
+    assert bits(evaluate(rows(), metrics=metrics, executor="auto").rows) == bits(evaluate(rows(), metrics=metrics).rows)
+    assert bool(used) is by_processes
 
 
 def test_the_option_of_the_command(
@@ -276,7 +301,7 @@ def test_the_option_of_the_command(
         done = ragmeter_process(*command, "--executor", executor)
         assert done.returncode == 0, done.stderr
         means.append(done.stdout.partition("rows:")[0])
-    assert means[0] == means[1]
+    assert len(set(means)) == 1
     idle = ["evaluate", "--evaluator", "EditDistanceEvaluator", "--results", "r.csv", "--executor", "threads"]
     assert main(idle) == 2
     assert "--executor has no effect with --evaluator" in capsys.readouterr().err

@@ -85,8 +85,9 @@ def _parser(*, add_help: bool) -> options.Parser:
     options.embedding_options(group)
     group.add_argument(
         "--executor",
-        choices=("threads", "processes"),
-        help="who computes; processes are for metrics of yours in Python code; default: threads",
+        choices=("threads", "processes", "auto"),
+        help="who computes; processes are for metrics of yours in Python code; default: auto, processes for the "
+        "offline judges and many rows, else threads",
     )
     group.add_argument(
         "--engine",
@@ -239,7 +240,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         **inputs,
         **options.read_statistics(chosen),
         **judging,
-        executor=chosen.executor or "threads",
+        executor=chosen.executor or "auto",
         engine=chosen.engine,
         skip_bad_parts=chosen.skip_bad_parts,
         run=name,
@@ -318,6 +319,6 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
     if chosen.dry_run:
         return options.print_estimate(estimate_adding(path, metrics, **judging), json=chosen.json)
-    executor = chosen.executor or "threads"
+    executor = chosen.executor or "auto"
     evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
     return _show(chosen, evaluation, gate)

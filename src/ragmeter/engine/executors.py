@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -27,6 +28,8 @@ Item = TypeVar("Item")
 
 #: A batch is cut for other processes into so many pieces for each of them, of so many rows at least.
 _PIECES, _ROWS = 4, 64
+#: From so many rows on, processes are worth their start. A whole batch, so that no second one has to be waited for.
+_MANY = 16_384
 
 
 class Scoring(Protocol):
@@ -35,6 +38,10 @@ class Scoring(Protocol):
     @property
     def by_row(self) -> bool:
         """Whether the scores are the same in whatever pieces a batch comes."""
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether our own Python code takes most of the time, so that threads would take turns."""
 
     def __call__(self, batch: Batch) -> ScoreColumns:
         """The batch's scores."""
@@ -113,6 +120,22 @@ class Submitting:
             ) from error
 
 
+class Auto:
+    """Processes for many rows and metrics that hold Python's lock, threads for all else.
+
+    For the command; a script may not be able to start processes.
+    """
+
+    def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
+        """The scores, in the order of the batches."""
+        rest, first, count = iter(batches), list[Batch](), 0
+        while scoring.holds_lock and count < _MANY and (batch := next(rest, None)) is not None:
+            first.append(batch)
+            count += len(batch)
+        executor = _processes() if count >= _MANY and available_cores() > 1 else Threads()
+        return executor.map(scoring, chain(first, rest))
+
+
 def executor_of(given: ExecutorLike) -> Executor:
     """An executor by its name, or what has `submit`."""
     if isinstance(given, str):
@@ -136,7 +159,7 @@ def _processes() -> Executor:
     return Processes()
 
 
-_BY_NAME: dict[str, Callable[[], Executor]] = {"threads": Threads, "processes": _processes}
+_BY_NAME: dict[str, Callable[[], Executor]] = {"threads": Threads, "processes": _processes, "auto": Auto}
 #: The names of executors.
 EXECUTORS = tuple(_BY_NAME)
 

@@ -63,6 +63,11 @@ class _Scoring:
         own = (isinstance(metric, ScorerMetric) or metric.source.startswith("ragmeter.") for metric in self.metrics)
         return all(own) and not any(metric.embedded for metric in self.metrics)
 
+    @property
+    def holds_lock(self) -> bool:
+        """The offline judges do; metrics of the user's may not be able to travel."""
+        return self.by_row and any(metric.source.startswith("ragmeter.metrics.offline.") for metric in self.metrics)
+
     def __call__(self, batch: Batch) -> ScoreColumns:
         load_builtin()  # in another process, only the metrics' own modules were imported
         return score_batch(batch, self.metrics).scores
