@@ -270,8 +270,12 @@ def test_names_of_executors() -> None:
 
 @pytest.mark.parametrize(
     ("metrics", "many", "by_processes"),
-    [("offline_correct", 300, True), ("offline_correct,token_f1", 300, True), ("offline_correct", 10**6, False)]
-    + [("token_f1", 300, False)],
+    [
+        ("offline_correct", 300, True),
+        ("offline_correct,token_f1", 300, True),
+        ("offline_correct", 10**6, False),
+        ("token_f1", 300, False),
+    ],
 )
 def test_processes_are_taken_where_they_pay(
     monkeypatch: pytest.MonkeyPatch, metrics: str, many: int, by_processes: bool
