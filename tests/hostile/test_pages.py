@@ -167,8 +167,8 @@ def _work(page: Any, session: Any, code: str) -> float:
 
 
 LOOK = {
-    "text": "x", "unsure": "", "ignored": "", "problem": "", "lost": False, "selector": None, "sources": None, "busy": None,
-    "signs": 0, "waiting": 0, "worked": False, "idle": False, "off": False, "timers": False, "ticking": False,
+    "text": "x", "unsure": "", "ignored": "", "problem": "", "selector": None, "sources": None, "busy": None,
+    "lost": False, "signs": 0, "waiting": 0, "worked": False, "idle": False, "off": False, "timers": False, "ticking": False,
     "ready": True, "newly": True,
 }  # fmt: skip
 
