@@ -168,8 +168,8 @@ def _work(page: Any, session: Any, code: str) -> float:
 
 LOOK = {
     "text": "x", "unsure": "", "ignored": "", "problem": "", "selector": None, "sources": None, "busy": None,
-    "lost": False, "signs": 0, "waiting": 0, "worked": False, "idle": False, "off": False, "timers": False, "ticking": False,
-    "ready": True, "newly": True,
+    "signs": 0, "waiting": 0, "worked": False, "idle": False, "off": False, "timers": False, "ticking": False,
+    "lost": False, "ready": True, "newly": True,
 }  # fmt: skip
 
 
