@@ -130,6 +130,24 @@ OPPOSITE = [
 ]
 
 
+#: Plain answers, as people write them: the question, the gold answer, the answer, and whether it is right.
+PLAIN = [
+    # A "no" without a comma.
+    ("Is it open?", "No.", "No it isn't.", True),
+    ("Is it open?", "Yes.", "No it isn't.", False),
+    ("Can I bring my dog?", "No.", "No you can't bring dogs.", True),
+    ("Can I bring my dog?", "Yes.", "No you can't bring dogs.", False),
+    # A negation with a "than" in its sentence that is about the gold words.
+    ("¿Cuál es la ciudad más grande de España?", "Madrid", "Madrid no es la ciudad más grande de España.", False),
+    ("Which is larger, Paris or Lyon?", "Paris", "Paris is not larger than Lyon.", False),
+    # The gold answer's limit without its "only".
+    ("When can I enter?", "Only until 6 pm.", "Until 6 pm.", True),
+    ("Can I enter?", "Only until 6 pm.", "Until 6 pm.", True),
+    ("When can I enter?", "Only before noon.", "Before noon.", True),
+    ("¿Hasta qué hora se puede entrar?", "Solo hasta las 6.", "Hasta las 6.", True),
+]
+
+
 def probabilities(rows: list[tuple[str, str, str]]) -> Floats:
     questions, golds, answers = zip(*rows, strict=True)
     return get_metric("offline_correct_probability")(list(questions), list(golds), list(answers))
@@ -145,9 +163,15 @@ def test_the_opposite_is_wrong() -> None:
     assert high == []
 
 
+@pytest.mark.parametrize(("question", "gold", "answer", "is_right"), PLAIN)
+def test_plain_answers(question: str, gold: str, answer: str, *, is_right: bool) -> None:
+    assert (probabilities([(question, gold, answer)])[0] >= 0.5) == is_right
+
+
 @pytest.mark.parametrize(
     ("question", "gold", "answer"),
     [
+        ("When is it refunded?", "Only if the firm cancels the trip.", "Only if you cancel the trip a week before."),
         ("who wrote it", "Old Tom North", "It was written by New York's Tom South."),  # names have no opposite
         ("what are they called", "Dead Men Tell No Tales", "They are called Dead Men and tales."),
         ("when did it start", "May 2017", "It could not start in June 2017."),

@@ -264,16 +264,16 @@ def _by_restriction(asked: Statement, gold: Statement, answered: Statement, pole
     """Compare "only with a permit" with "not without a permit", "nobody but Ann" and "everybody but Ann"."""
     sign, restricted = gold.restriction(asked.content, poles)
     own_sign, own = answered.restriction(asked.content, poles)
-    if common(restricted, own):
-        return sign * own_sign
+    if shared := common(restricted, own):
+        differ = len(shared) < len(restricted) and len(common(own, restricted)) < len(own)
+        return min(sign * own_sign, 0) if differ else sign * own_sign
     if sign < 0 or answered.has("all", poles):
         return 0
-    signs = [
-        # "until", and not "not until"
-        -1
-        if clause.sign > 0 and clause.has("limits", poles)
-        else clause.concepts.get(poles.need, 0 if is_polar else clause.sign)
-        for clause in answered.clauses
-        if common(restricted, clause.content)
-    ]
+    limits = frozenset().union(*(clause.limits(poles) for clause in gold.clauses))
+    signs = []
+    for clause in answered.clauses:
+        if common(restricted, clause.content):
+            sign = clause.concepts.get(poles.need, 0 if is_polar else clause.sign)
+            own_limits = clause.limits(poles)
+            signs.append((1 if own_limits <= limits else -1) if own_limits else sign)
     return min(signs, default=0)

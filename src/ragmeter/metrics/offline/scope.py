@@ -148,15 +148,14 @@ def _negates(folded: str, table: Table) -> bool:
 
 
 def _limited(mentions: Mentions, negation: Bools) -> Bools:
-    """Negations with an "until" or the like before the gold words: "not until 2020" is 2020."""
+    """Negations with an "until" or the like between them and the gold words: "not until 2020" is 2020."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
     is_limited = np.zeros(len(negation), bool)
     places = np.flatnonzero(negation)
     until = Places.of(answer.has(Mark.UNTIL) & ~pairs.answer_gold).after(places)
-    first = np.minimum(
-        Places.of(pairs.answer_gold & pairs.answer_content).after(places), mentions.sentences.end(places)
-    )
-    is_limited[places[until < np.minimum(first, places + threshold.FAR)]] = True
+    gold = Places.of(pairs.answer_gold & pairs.answer_content).after(places)
+    is_between = (until < gold) & (gold < mentions.sentences.end(places))
+    is_limited[places[is_between & (until <= places + threshold.REACH)]] = True
     return is_limited
 
 

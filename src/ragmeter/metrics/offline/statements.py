@@ -39,6 +39,10 @@ class Clause:
         """The place after the first of these words, or 0."""
         return next((place for place, word in enumerate(self.order, 1) if word in words), 0)
 
+    def limits(self, poles: Poles) -> frozenset[str]:
+        """Words such as "until", if it is not "not until"."""
+        return poles.words["limits"].intersection(self.order if self.sign > 0 else ())
+
     def overall(self, poles: Poles, *, is_gold: bool = False) -> int:
         """The sign, with concepts of which one end says yes and the other no; a gold answer is to the point."""
         says = poles.affirms if is_gold else poles.says
@@ -157,7 +161,8 @@ def _lead(folded: str, poles: Poles) -> tuple[int, str]:
         phrase = " ".join(begin[:length])
         sign = poles.leads.get(phrase, 0)
         rest = folded[len(phrase) :]
-        if sign and _LEAD_ENDS.match(rest):
+        is_followed = sign < 0 and not poles.words["subjects"].isdisjoint(begin[length : length + 1])  # "No it isn't."
+        if sign and (is_followed or _LEAD_ENDS.match(rest)):
             return sign, folded if poles.concepts[phrase].ends else rest  # "False."
     return 0, folded
 
