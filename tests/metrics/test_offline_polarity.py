@@ -145,6 +145,32 @@ PLAIN = [
     ("Can I enter?", "Only until 6 pm.", "Until 6 pm.", True),
     ("When can I enter?", "Only before noon.", "Before noon.", True),
     ("¿Hasta qué hora se puede entrar?", "Solo hasta las 6.", "Hasta las 6.", True),
+    # What has ended is a no to the present, and no answer to a question about the past.
+    ("Did the company relocate to Texas?", "Yes", "It moved to Texas in 2020.", True),
+    ("Did Zayn leave One Direction?", "Yes", "He left the band in 2015.", True),
+    ("Is Zayn in One Direction?", "No", "He left the band in 2015.", True),
+    ("Was Obama president?", "Yes", "He is a former president.", True),
+    ("Is Obama president?", "No", "He is a former president.", True),
+    ("Did he serve in the army?", "Yes", "He left the army in 1946.", True),
+    ("Did she leave the party?", "Yes", "She left the party in 2021.", True),
+    ("Has the store moved?", "Yes", "It moved to a new building.", True),
+    ("Was the treaty signed in Paris?", "Yes", "It was signed there after the war ended.", True),
+    ("Did they finish the tunnel?", "No", "It was abandoned in 1975.", True),
+    ("Did the festival take place?", "No", "It was cancelled.", True),
+    ("¿Emigró a México?", "Sí", "Se fue a México en 1939.", True),
+    ("¿Vivió en París?", "Sí", "Se marchó a París en 1925.", True),
+    ("¿Fue presidente?", "Sí", "Fue presidente antiguamente, de 1920 a 1924.", True),
+    # Words that look like an opposite or a restriction.
+    ("Did prices fall?", "Prices fell to 5 euros.", "Yes, they fell.", True),
+    ("Is he an expert on bees?", "Yes", "He is the only expert on bees in town.", True),
+    ("¿Mide dos metros?", "Sí", "Mide más o menos dos metros.", True),
+    ("¿Tiene hijos?", "Sí", "Tiene una hija única.", True),
+    # The same yes or no with another number or month, in letters too, or with an "or".
+    ("Is parking free?", "No, it costs 5 euros a day.", "No, it costs twenty euros a day.", False),
+    ("Is parking free?", "No, it costs 5 euros a day.", "No, it costs five euros a day.", True),
+    ("¿Abre en abril?", "No, abre en mayo.", "No, abre en junio.", False),
+    ("¿Abre en abril?", "No, abre en mayo.", "No, en abril está cerrado.", True),
+    ("Are dogs allowed?", "Yes, dogs are allowed.", "Yes, or maybe no.", False),
 ]
 
 
@@ -176,13 +202,19 @@ def test_plain_answers(question: str, gold: str, answer: str, *, is_right: bool)
         ("what are they called", "Dead Men Tell No Tales", "They are called Dead Men and tales."),
         ("when did it start", "May 2017", "It could not start in June 2017."),
         ("who may enter", "only dogs", "Bananas are yellow."),
+        ("Was Obama president?", "Yes", "In the past, from 2009 to 2017."),
+        ("Did the bridge fall?", "Yes", "It collapsed in 1940."),
+        ("Was the launch successful?", "Yes", "The only problem was a short delay."),
+        ("Did he drop out of college?", "Yes", "He left Harvard in 1975."),
+        ("Was there a fire?", "Yes", "It destroyed the roof."),
+        ("¿Merece la pena el museo?", "Sí", "Es un lugar único en el mundo."),
         ("Is it safe?", "No", "Bananas are yellow."),
         ("Is it safe?", "No", ""),
         ("wer darf hinein", "niemand", "alle"),  # a language without a table of opposites
     ],
 )
 def test_what_is_not_clear_stays_undecided(question: str, gold: str, answer: str) -> None:
-    language = "de" if question.startswith("wer") else "en"
+    language = "de" if question.startswith("wer") else "es" if question.startswith("¿") else "en"
     polarity = polarities(chunked([question]), chunked([gold]), chunked([answer]), language)
     assert not polarity.opposite[0]
     assert not polarity.same[0]

@@ -27,6 +27,18 @@ def another_number(pairs: Match) -> Bools:
     return differs
 
 
+def other_numbers(pairs: Match) -> Bools:
+    """Where a number or month of the gold answer is missing, and another is there that the question does not have."""
+    gold, answer = pairs.gold, pairs.answer
+    missing = _is_number(gold) & (pairs.credit == 0) & ~pairs.gold_asked
+    other = _is_number(answer) & ~pairs.answer_gold & ~pairs.answer_asked
+    return np.asarray((gold.per_text(missing) > 0) & (answer.per_text(other) > 0))
+
+
+def _is_number(side: Texts) -> Bools:
+    return np.asarray(side.has(Mark.NUMBER | Mark.MONTH) & ~side.has(Mark.WEAK))
+
+
 def another_name(pairs: Match, titles: Ids) -> Bools:
     """Where a part of a name is replaced by a different one: Franklin Roosevelt for Theodore Roosevelt.
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, share
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.another import another_name, another_number, another_unit
+from ragmeter.metrics.offline.another import another_name, another_number, another_unit, other_numbers
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import Mentions
 from ragmeter.metrics.offline.parts import Asked, Parts, lacks_part
@@ -125,10 +125,11 @@ class Case:
         n_other, n_gold = answer.per_text(free & ~pairs.answer_gold), answer.per_text(free & pairs.answer_gold)
         return np.where(n_gold < n_other / 2, n_other, 0.0)
 
-    @property
+    @cached_property
     def same_polarity(self) -> Bools:
         """Where the answer says the same of yes and no, and nothing forbids to believe it."""
-        return self.polarity.same & ~self.refusal & ~self.only_question & (self.n_heaped <= threshold.HEAP)
+        is_same = self.polarity.same & ~self.refusal & ~self.only_question & (self.n_heaped <= threshold.HEAP)
+        return is_same & ~other_numbers(self.pairs)
 
 
 Features = Mapping[str, Floats]
@@ -146,12 +147,12 @@ class Guard(NamedTuple):
 def _other_numbers(case: Case, features: Features) -> Bools:
     none_there = (features["numbers_missing"] > 0) & (features["numbers_found"] <= 0)
     none_there &= case.pairs.gold.per_text(case.pairs.rough) == 0
-    return np.asarray(none_there & (features["numbers_contradicted"] > 0) & ~case.polarity.same)
+    return np.asarray(none_there & (features["numbers_contradicted"] > 0) & ~case.same_polarity)
 
 
 _BARE = ", and nothing is said of what was asked"
 _HEAPED = "the answer is a heap in which the gold words are a small part"
-#: The first guard that holds is the one that is reported; the lowest caps come first. People accept many answers in
+#: The first guard that holds is the one that counts: what both texts say comes before how it is said. People accept many answers in
 #: which a gold word is beside an "or" or a negation ("a bank or credit union"), if they address the question: those
 #: get a mild cap. An answer with nothing but alternatives, a negation or a refusal counts as wrong.
 GUARDS = {

@@ -35,6 +35,7 @@ _NEGATED_QUESTION = regex.compile(
     r"^(\W*(?:\w+(?=n['’]t )|\w+ (?:i|you|s?he|it|we|they) (?=not )|(?=no |tampoco )))(?:n['’]t|not?|tampoco) ",
     regex.IGNORECASE,
 )
+_OF_THE_PAST = regex.compile(r"^\W*(?:did|was|were|ha[ds]|have|fue|fueron)\b|\w{2}(?:ó|aron|ieron)\b", regex.IGNORECASE)
 _MOST = 1500  # characters of a text that are read
 _NONE: frozenset[int] = frozenset()
 
@@ -98,11 +99,10 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _differs(question: str, reference: str, answer: str) -> bool:
-    """Whether the same polarity says little: the answer has a number or name in place of the gold one's."""
-    asked, known, answered = (set(words(plain(text))) for text in (question, f"{question} {reference}", answer))
-    numbers = [{word for word in words(plain(text)) if word[0].isdigit()} - asked for text in (reference, answer)]
-    names = [set(map(plain, NAME.findall(text))) for text in (reference, answer)]
-    return any(gold - answered and own - known for gold, own in (numbers, names))
+    """Whether the same polarity says little: the answer has a name in place of the gold one's."""
+    known, answered = (set(words(plain(text))) for text in (f"{question} {reference}", answer))
+    names, own_names = (set(map(plain, NAME.findall(text))) for text in (reference, answer))
+    return bool(names - answered and own_names - known)
 
 
 def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
@@ -113,6 +113,10 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     plain_question = _NEGATED_QUESTION.sub(r"\1 ", question)  # "Isn't it closed?" asks if it is closed
     asked = read(plain_question, poles)
     gold, answered = (read(text, poles) for text in (reference, answer))
+    if _OF_THE_PAST.search(question) and not any(map(poles.says, asked.concepts)):
+        answered = answered.without(poles.present - asked.concepts - gold.concepts)
+    if answered.takes_back(poles):
+        return 0
     if relation := _by_restriction(asked, gold, answered, poles, is_polar=is_polar):
         return relation
     if is_polar and not asked.both_ends(poles) and (gold.lead or gold.negates or not asked.has("or", poles)):
@@ -162,7 +166,7 @@ def _answer_to(
         told = [first, *(clause for clause in others if clause.order[0] not in poles.words["ahead"])]
         sign = asked.bias(poles) * min(clause.overall(poles, is_gold=is_gold) for clause in told)
     is_only = (clause or statement).has("only", poles) and not asked.has("only", poles)
-    return -1 if sign >= 0 and is_only else sign
+    return -1 if sign > 0 and is_only else sign
 
 
 def _relation(
@@ -221,7 +225,8 @@ def _shared(clause: Clause, other: Clause, poles: Poles, without: frozenset[int]
 def _by_concepts(clause: Clause, other: Clause, shared: Collection[int], poles: Poles) -> int:
     """1 where two clauses agree on the concepts that they share, else -1; "support was dropped" turns one around."""
     free = [ends for ends in (poles.concepts[word].ends for word in clause.order) if ends.keys().isdisjoint(shared)]
-    turning = {c: end for ends in free for c, end in ends.items() if poles.turns(c) and c not in other.concepts}
+    own = clause.concepts.keys() - other.concepts.keys()
+    turning = {c: end for ends in free for c, end in ends.items() if poles.turns(c) and c in own}
     turned = prod(turning.values()) if any(map(poles.affirms, shared)) else 1
     agree = min(clause.concepts[concept] * other.concepts[concept] for concept in shared)
     return agree * turned * _swapped(clause, other, poles)

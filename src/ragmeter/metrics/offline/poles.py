@@ -75,16 +75,20 @@ class Poles:
     @cached_property
     def need(self) -> int:
         """The concept of what is needed, which "without" speaks of."""
-        return self._concept("need")
+        return min(self._concepts_of("need"))
 
     @cached_property
     def can(self) -> int:
         """The concept of what is possible or allowed."""
-        return self._concept("can")
+        return min(self._concepts_of("can"))
 
-    def _concept(self, name: str) -> int:
-        (word,) = self.words[name]
-        return next(iter(self.concepts[word].ends))
+    @cached_property
+    def present(self) -> frozenset[int]:
+        """The concepts that say nothing of the past: what has ended was there once."""
+        return self._concepts_of("present")
+
+    def _concepts_of(self, name: str) -> frozenset[int]:
+        return frozenset(min(self.concepts[word].ends) for word in self.words[name])
 
     def affirms(self, concept: int) -> bool:
         """Whether one end of the concept says yes to questions about it, and the other no."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise, zip_longest
 
@@ -82,10 +82,21 @@ class Statement:
         """Whether a clause is negated."""
         return any(clause.sign < 0 for clause in self.main)
 
+    def takes_back(self, poles: Poles) -> bool:
+        """Whether a yes or a no follows an "or": "Yes, or maybe no"."""
+        others = [clause.order[1:3] for clause in self.clauses if clause.order[0] in poles.words["or"]]
+        return any(word in poles.leads for order in others for word in order)
+
     def both_ends(self, poles: Poles) -> frozenset[int]:
         """The concepts of which the text has both ends: "before or after"."""
         ends = {end for word in self.words for end in poles.concepts[word].ends.items()}
         return frozenset(concept for concept, end in ends if (concept, -end) in ends)
+
+    def without(self, concepts: frozenset[int]) -> Statement:
+        """The statement without these concepts."""
+        own = [{c: end for c, end in clause.concepts.items() if c not in concepts} for clause in self.clauses]
+        clauses = (replace(clause, concepts=kept) for clause, kept in zip(self.clauses, own, strict=True))
+        return Statement(self.lead, tuple(clauses))
 
     def restriction(self, asked: frozenset[str], poles: Poles) -> tuple[int, frozenset[str]]:
         """What the text is restricted to (1) or excepts (-1): "not without a permit", "all but Ann"."""
