@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ragmeter import get_metric
+from ragmeter.metrics.offline import comparing
 from ragmeter.metrics.offline.evidence import explain_answer
 from ragmeter.metrics.offline.guards import GUARDS, capped
 from ragmeter.metrics.offline.polarity import polarities
@@ -159,6 +160,7 @@ PLAIN = [
     ("Did the festival take place?", "No", "It was cancelled.", True),
     ("¿Emigró a México?", "Sí", "Se fue a México en 1939.", True),
     ("¿Vivió en París?", "Sí", "Se marchó a París en 1925.", True),
+    ("¿Se fue de casa?", "Sí", "Se marchó a los dieciocho años.", True),
     ("¿Fue presidente?", "Sí", "Fue presidente antiguamente, de 1920 a 1924.", True),
     # Words that look like an opposite or a restriction.
     ("Did prices fall?", "Prices fell to 5 euros.", "Yes, they fell.", True),
@@ -206,6 +208,7 @@ def test_plain_answers(question: str, gold: str, answer: str, *, is_right: bool)
         ("Did the bridge fall?", "Yes", "It collapsed in 1940."),
         ("Was the launch successful?", "Yes", "The only problem was a short delay."),
         ("Did he drop out of college?", "Yes", "He left Harvard in 1975."),
+        ("Was the painting stolen?", "Yes", "It disappeared in 1990."),
         ("Was there a fire?", "Yes", "It destroyed the roof."),
         ("¿Merece la pena el museo?", "Sí", "Es un lugar único en el mundo."),
         ("Is it safe?", "No", "Bananas are yellow."),
@@ -249,3 +252,18 @@ def test_a_word_is_at_one_end_of_a_concept(language: str) -> None:
     assert table is not None
     assert all(end in (-1, 1) for ends in table.ends.values() for end in ends.values())
     assert table.words["negators"]
+
+
+def test_what_is_known_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.metrics.offline.poles._MOST_KEPT", 5)
+    table = poles.__wrapped__("en")
+    assert table is not None
+    for number in range(20):
+        assert table.chunks[f"word{number}"]
+    assert max(map(len, (table.roots, table.concepts, table.chunks))) <= 5
+
+
+def test_long_questions_are_not_kept() -> None:
+    before = comparing._asks.cache_info().currsize
+    probabilities([("Is it open? " * 200, "Yes", "No")])
+    assert comparing._asks.cache_info().currsize == before

@@ -33,6 +33,7 @@ from ragmeter.metrics.refusals import is_miss
 
 _AT_ONCE = 1 << 20  # words of the three sides: more would take too much memory
 _REFUSES_AT_LENGTH = 800  # characters
+_LONGEST_CACHED = 1000  # characters of a question: longer ones would fill the memory
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,9 @@ def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bool
 
 def _asked(questions: Chunked, language: str) -> tuple[Ids, Asked]:
     """The kind of each question, as an index of QUESTIONS, and what else it asks for."""
-    asks = np.array([_asks(text, language) for text in questions.texts], np.int64).reshape(-1, 4)[questions.of_row]
+    readers = (_asks if len(text) <= _LONGEST_CACHED else _asks.__wrapped__ for text in questions.texts)
+    kinds = [asks(text, language) for asks, text in zip(readers, questions.texts, strict=True)]
+    asks = np.array(kinds, np.int64).reshape(-1, 4)[questions.of_row]
     several, term, winner = (column > 0 for column in asks.T[1:])
     return asks[:, 0], Asked(asks[:, 0] == QUESTIONS.index("where"), several, term, winner)
 

@@ -152,9 +152,9 @@ def _other_numbers(case: Case, features: Features) -> Bools:
 
 _BARE = ", and nothing is said of what was asked"
 _HEAPED = "the answer is a heap in which the gold words are a small part"
-#: The first guard that holds is the one that counts: what both texts say comes before how it is said. People accept many answers in
-#: which a gold word is beside an "or" or a negation ("a bank or credit union"), if they address the question: those
-#: get a mild cap. An answer with nothing but alternatives, a negation or a refusal counts as wrong.
+#: The first guard that holds is the one that counts: what both texts say comes before how it is said. People accept
+#: many answers in which a gold word is beside an "or" or a negation ("a bank or credit union"), if they address the
+#: question: those get a mild cap. An answer with nothing but alternatives, a negation or a refusal counts as wrong.
 GUARDS = {
     "numbers": Guard(
         "not one number of the gold answer is there, and others stand in their place", 0.3, _other_numbers

@@ -163,9 +163,11 @@ def _acronyms(gold: Texts, answer: Texts, lacking: Bools, found_at: Ids, words: 
                 ]
                 break
         else:
-            for place in (own.start + np.flatnonzero(short_gold[own])).tolist():
+            places = (own.start + np.flatnonzero(short_gold[own])).tolist()
+            initials = _initials_of(answer, answered) if places else []
+            for place in places:
                 word = words[gold.ids[place]]
-                begins = [initials.find(word) for initials in _initials_of(answer, answered)] if len(word) > 1 else [-1]
+                begins = [letters.find(word) for letters in initials] if len(word) > 1 else [-1]
                 if max(begins) >= 0:
                     found.append((place, answered.start + max(begins[0], 0)))
     items, at = np.array(found, np.int64).reshape(-1, 2).T

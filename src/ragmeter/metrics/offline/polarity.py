@@ -54,7 +54,7 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     if known is None:
         return polarity
     of_gold = _bits(references, known)
-    is_polar = np.array([_is_polar(text, known) for text in questions.texts], bool)[questions.of_row]
+    is_polar = np.array([_is_polar(text[:_MOST], known) for text in questions.texts], bool)[questions.of_row]
     is_short = (np.diff(answers.starts) <= threshold.SHORT_STATEMENT + 1)[answers.of_row]
     has_bits = np.asarray(of_gold.any(axis=1))[references.of_row]
     rows = np.flatnonzero(has_bits & (is_polar | is_short))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import accumulate, chain, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import regex
 
@@ -16,10 +16,11 @@ from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.tables import Mark, Table, plain, table
 from ragmeter.metrics.offline.vocabulary import stemming
 
+_T = TypeVar("_T")
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "des")
 _NO_PHRASES = {"affirmed", "denied", "turns", "verdicts", "affirms", "opposites"}  # lists of other things
 DECIDES = 1  # the bit of a chunk that says so
-_MOST_CHUNKS = 200_000
+_MOST_KEPT = 200_000  # words or chunks of texts: hostile texts have ever more
 _LONGEST_PHRASE = 4  # words
 _SHORTEST_STEM = 3  # letters
 _SHORTEST_BASE = 4  # letters after a prefix
@@ -146,7 +147,17 @@ class Word:
     decides: bool  # a negation, a yes or a no
 
 
-class _Roots(dict[str, str]):
+class _Known(dict[str, _T]):
+    """What is known of the words or chunks that were asked for; of a limited number of them."""
+
+    def keep(self, key: str, value: _T) -> _T:
+        """The value, from now on known."""
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        return self.setdefault(key, value)
+
+
+class _Roots(_Known[str]):
     """The stem of each word that was asked for."""
 
     def __init__(self, language: str) -> None:
@@ -154,10 +165,10 @@ class _Roots(dict[str, str]):
         self._stem = stemming(language)
 
     def __missing__(self, word: str) -> str:
-        return self.setdefault(word, word if "_" in word else self._stem(word))
+        return self.keep(word, word if "_" in word else self._stem(word))
 
 
-class _Concepts(dict[str, Word]):
+class _Concepts(_Known[Word]):
     """What each word says that was asked for, by itself, by its stem, or by what follows a prefix such as "un-"."""
 
     def __init__(self, poles: Poles) -> None:
@@ -175,10 +186,10 @@ class _Concepts(dict[str, Word]):
         elif not ends and (base := _base(word)):
             ends = {concept: -end for concept, end in self[base].ends.items()}
         decides = word in poles.deciding or word in poles.leads or word.endswith("n't")
-        return self.setdefault(word, Word(ends, self._phrases.get(poles.roots[word], {}), decides))
+        return self.keep(word, Word(ends, self._phrases.get(poles.roots[word], {}), decides))
 
 
-class _Chunks(dict[str, bytes]):
+class _Chunks(_Known[bytes]):
     """For each chunk of a text that was asked for, as bits: whether it decides, and the concepts that it may have."""
 
     def __init__(self, concepts: _Concepts, n_concepts: int) -> None:
@@ -189,14 +200,12 @@ class _Chunks(dict[str, bytes]):
     def __missing__(self, chunk: str) -> bytes:
         if chunk.isdecimal():  # many, and each is rare
             return bytes(self.width)
-        if len(self) > _MOST_CHUNKS:
-            self.clear()
         bits = 0
         for entry in map(self._concepts.__getitem__, words(plain(chunk))):
             bits |= DECIDES * entry.decides
             for concept in chain(entry.ends, *entry.phrases.values()):
                 bits |= DECIDES << concept
-        return self.setdefault(chunk, bits.to_bytes(self.width, "little"))
+        return self.keep(chunk, bits.to_bytes(self.width, "little"))
 
 
 def _base(word: str) -> str:
