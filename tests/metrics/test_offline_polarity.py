@@ -260,10 +260,10 @@ def test_what_is_known_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
     assert table is not None
     for number in range(20):
         assert table.chunks[f"word{number}"]
-    assert max(map(len, (table.roots, table.concepts, table.chunks))) <= 5
+    assert max(len(table.roots), len(table.concepts), len(table.chunks)) <= 5
 
 
-def test_long_questions_are_not_kept() -> None:
+def test_of_a_long_question_only_the_beginning_is_kept() -> None:
     before = comparing._asks.cache_info().currsize
-    probabilities([("Is it open? " * 200, "Yes", "No")])
-    assert comparing._asks.cache_info().currsize == before
+    probabilities([("Is it open? " * times, "Yes", "No") for times in (200, 300, 400)])
+    assert comparing._asks.cache_info().currsize <= before + 1

@@ -29,14 +29,10 @@ def another_number(pairs: Match) -> Bools:
 
 def other_numbers(pairs: Match) -> Bools:
     """Where a number or month of the gold answer is missing, and another is there that the question does not have."""
-    gold, answer = pairs.gold, pairs.answer
-    missing = _is_number(gold) & (pairs.credit == 0) & ~pairs.gold_asked
-    other = _is_number(answer) & ~pairs.answer_gold & ~pairs.answer_asked
-    return np.asarray((gold.per_text(missing) > 0) & (answer.per_text(other) > 0))
-
-
-def _is_number(side: Texts) -> Bools:
-    return np.asarray(side.has(Mark.NUMBER | Mark.MONTH) & ~side.has(Mark.WEAK))
+    missing, other = (pairs.credit == 0) & ~pairs.gold_asked, ~pairs.answer_gold & ~pairs.answer_asked
+    for side, numbers in ((pairs.gold, missing), (pairs.answer, other)):
+        numbers &= side.has(Mark.NUMBER | Mark.MONTH) & ~side.has(Mark.WEAK)
+    return np.asarray((pairs.gold.per_text(missing) > 0) & (pairs.answer.per_text(other) > 0))
 
 
 def another_name(pairs: Match, titles: Ids) -> Bools:

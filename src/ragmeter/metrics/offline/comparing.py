@@ -18,7 +18,7 @@ from ragmeter.metrics.offline.parts import Asked, Parts
 from ragmeter.metrics.offline.polarity import polarities
 from ragmeter.metrics.offline.reading import uncited
 from ragmeter.metrics.offline.roles import contradicted_by_another, swapped_roles
-from ragmeter.metrics.offline.tables import QUESTIONS, Mark, plain, table
+from ragmeter.metrics.offline.tables import Mark, plain, table
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
     Bools,
@@ -33,19 +33,18 @@ from ragmeter.metrics.refusals import is_miss
 
 _AT_ONCE = 1 << 20  # words of the three sides: more would take too much memory
 _REFUSES_AT_LENGTH = 800  # characters
-_LONGEST_CACHED = 1000  # characters of a question: longer ones would fill the memory
+_QUESTION_READ = 1500  # characters
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The pairs of one language: their rows, how they match, the kinds of questions, refusals and guards."""
+    """The pairs of one language: their rows, how they match, refusals and guards."""
 
     rows: Ids
     language: str
     words: Words
     pairs: Match
     parts: Parts  # of the gold answers
-    kinds: Ids
     refusal: Bools
     case: Case  # for the guards
 
@@ -73,7 +72,7 @@ def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bool
     texts = [vocab.texts(side) for side in split]
     pairs = match(texts[0], texts[1], texts[2], vocab.properties.words)
     refusal = refusals(texts[2], answers, code)
-    kinds, asked = _asked(questions, code)
+    asked = _asked(questions, code)
     parts = Parts.of(pairs)
     polarity = polarities(questions, references, answers, code)
     roles = swapped_roles(asked.winner, references, answers)
@@ -81,24 +80,21 @@ def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bool
     case = Case(
         pairs, parts, refusal, asked, questions, answers, references, polarity, roles, vocab.table, titles, less_precise
     )
-    return Compared(rows, code, vocab.properties.words, pairs, parts, kinds, refusal, case)
+    return Compared(rows, code, vocab.properties.words, pairs, parts, refusal, case)
 
 
-def _asked(questions: Chunked, language: str) -> tuple[Ids, Asked]:
-    """The kind of each question, as an index of QUESTIONS, and what else it asks for."""
-    readers = (_asks if len(text) <= _LONGEST_CACHED else _asks.__wrapped__ for text in questions.texts)
-    kinds = [asks(text, language) for asks, text in zip(readers, questions.texts, strict=True)]
-    asks = np.array(kinds, np.int64).reshape(-1, 4)[questions.of_row]
-    several, term, winner = (column > 0 for column in asks.T[1:])
-    return asks[:, 0], Asked(asks[:, 0] == QUESTIONS.index("where"), several, term, winner)
+def _asked(questions: Chunked, language: str) -> Asked:
+    """What the questions ask for."""
+    asks = np.array([_asks(text[:_QUESTION_READ], language) for text in questions.texts], bool)
+    return Asked(*asks.reshape(-1, 4)[questions.of_row].T)
 
 
 @lru_cache(maxsize=4_096)
-def _asks(question: str, language: str) -> tuple[int, bool, bool, bool]:
-    """The kind of a question, and whether it asks for several things, for a term, or for a winner."""
+def _asks(question: str, language: str) -> tuple[bool, bool, bool, bool]:
+    """Whether a question asks for a place, for several things, for a term, or for a winner."""
     asked, own = words(plain(question)), table(language)
-    kind = QUESTIONS.index(own.kind_of_question(asked))
-    return kind, own.asks_for_several(asked), not own.term.isdisjoint(asked), own.asks_for_winner(asked)
+    is_place = own.kind_of_question(asked) == "where"
+    return is_place, own.asks_for_several(asked), not own.term.isdisjoint(asked), own.asks_for_winner(asked)
 
 
 def refusals(answers: Texts, split: Chunked, language: str) -> Bools:

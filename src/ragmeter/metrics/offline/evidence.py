@@ -14,7 +14,7 @@ from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.features import FEATURES, NAMES, evidence_lines
 from ragmeter.metrics.offline.guards import guard_of
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.tables import QUESTIONS, Mark
+from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.trees import trees
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 
@@ -165,6 +165,7 @@ _FINDINGS: dict[str, tuple[tuple[str, str, Callable[[Match], Bools]], ...]] = {
             lambda pair: _other(pair) & (pair.answer.marks & (_FIGURE | Mark.WEAK) == Mark.NUMBER),
         ),
     ),
+    "question": (("it has gold words itself", "gold", lambda pair: pair.content & pair.gold_asked),),
     "negation": (("in the answer", "answer", lambda pair: _other(pair) & pair.answer.has(Mark.NEGATION)),),
     "alternatives": (
         ("joined by", "answer", lambda pair: pair.answer.has(Mark.EITHER) & ~pair.answer_asked),
@@ -181,14 +182,6 @@ def _position(pair: _Pair) -> str:
     if not pair.features["recall_new"]:
         return "no gold word stands in the answer"
     return f"the first gold word is word {round(math.expm1(pair.features['position'])) + 1}"
-
-
-def _question(pair: _Pair) -> str:
-    kind = QUESTIONS[int(pair.compared.kinds[pair.place])]
-    asked = pair.words(pair.match.gold, pair.match.content & pair.match.gold_asked)
-    taken_up = float(pair.compared.case.question_share[pair.place])
-    text = f"asks: {'how many' if kind == 'count' else kind}; the answer takes up {taken_up:.0%} of its words"
-    return text + (f"; gold words that it has itself: {asked}" if asked else "")
 
 
 def _numbers(pair: _Pair) -> str:
@@ -213,7 +206,7 @@ _SAYS: dict[str, Callable[[_Pair], str]] = {
     "other candidates": lambda pair: pair.finding("other candidates", "the answer says nothing else"),
     "length": _length,
     "position": _position,
-    "question": _question,
+    "question": lambda pair: pair.finding("question", "it has no gold word"),
     "numbers": _numbers,
     "negation": lambda pair: pair.finding("negation", "nothing is negated"),
     "refusal": lambda pair: "the answer declines to answer" if pair.features["refusal"] else "no refusal",

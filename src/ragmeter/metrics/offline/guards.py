@@ -5,8 +5,8 @@ alternatives, in a heap of other words, the question repeated) are rare among th
 outweigh what is wrong with them. A cap can't be outweighed. With several gold answers each has its own guard, and the
 best one counts.
 
-A guard decides "wrong" only where it is right on answers that it was not made for; where it costs more right answers
-than it catches wrong ones, its cap is `threshold.NOT_SURE`. docs/offline-judge.md has the table.
+Where a guard costs more right answers than it catches wrong ones, on answers that it was not made for, its cap is
+`threshold.NOT_SURE`, with the exceptions that docs/offline-judge.md names beside the table.
 """
 
 from __future__ import annotations

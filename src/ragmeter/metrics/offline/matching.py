@@ -88,12 +88,12 @@ def sorted_keys(keys: Ids) -> tuple[Ids, Ids]:
 
 def _both_ways(keys: Ids, looked_for: Ids) -> tuple[Ids, Bools]:
     """The first place of each key that is looked for, or -1; and which of the `keys` were looked for."""
-    distinct = np.sort(looked_for)
-    is_looked_for, place = look_up(distinct, keys)
+    in_order = np.sort(looked_for)
+    is_looked_for, place = look_up(in_order, keys)
     at = np.flatnonzero(is_looked_for)[::-1]  # backwards, so that the first one stays
-    first = np.full(len(distinct), -1)
+    first = np.full(len(in_order), -1)
     first[place[at]] = at
-    return first[look_up(distinct, looked_for)[1]] if len(distinct) else first, is_looked_for
+    return first[look_up(in_order, looked_for)[1]] if len(in_order) else first, is_looked_for
 
 
 def look_up(sorted_keys: Ids, looked_for: Ids) -> tuple[Bools, Ids]:

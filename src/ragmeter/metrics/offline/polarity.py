@@ -113,8 +113,8 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     plain_question = _NEGATED_QUESTION.sub(r"\1 ", question)  # "Isn't it closed?" asks if it is closed
     asked = read(plain_question, poles)
     gold, answered = (read(text, poles) for text in (reference, answer))
-    if _OF_THE_PAST.search(question) and not any(map(poles.says, asked.concepts)):
-        answered = answered.without(poles.present - asked.concepts - gold.concepts)
+    if is_polar and _OF_THE_PAST.search(question) and not any(map(poles.says, asked.concepts)):
+        answered = answered.without(poles.named["present"] - asked.concepts - gold.concepts)
     if answered.takes_back(poles):
         return 0
     if relation := _by_restriction(asked, gold, answered, poles, is_polar=is_polar):
@@ -274,11 +274,11 @@ def _by_restriction(asked: Statement, gold: Statement, answered: Statement, pole
         return min(sign * own_sign, 0) if differ else sign * own_sign
     if sign < 0 or answered.has("all", poles):
         return 0
-    limits = frozenset().union(*(clause.limits(poles) for clause in gold.clauses))
+    limits = {word for clause in gold.clauses if clause.sign > 0 for word in clause.order} & poles.words["limits"]
     signs = []
-    for clause in answered.clauses:
-        if common(restricted, clause.content):
-            sign = clause.concepts.get(poles.need, 0 if is_polar else clause.sign)
-            own_limits = clause.limits(poles)
-            signs.append((1 if own_limits <= limits else -1) if own_limits else sign)
+    for clause in (clause for clause in answered.clauses if common(restricted, clause.content)):
+        if clause.sign > 0 and (own_limits := poles.words["limits"].intersection(clause.order)):
+            signs.append(1 if own_limits <= limits else -1)  # "until", and not "not until"
+        else:
+            signs.append(clause.concepts.get(poles.need, 0 if is_polar else clause.sign))
     return min(signs, default=0)

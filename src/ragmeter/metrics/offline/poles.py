@@ -74,22 +74,15 @@ class Poles:
         return self.words["negators"] | self.words["likewise"] | self.words["openers"]
 
     @cached_property
+    def named(self) -> Mapping[str, frozenset[int]]:
+        """The concepts of what is needed and of what can be, for "without", and of what says no to the present only."""
+        names = ("need", "can", "present")
+        return {name: frozenset(min(self.concepts[word].ends) for word in self.words[name]) for name in names}
+
+    @cached_property
     def need(self) -> int:
-        """The concept of what is needed, which "without" speaks of."""
-        return min(self._concepts_of("need"))
-
-    @cached_property
-    def can(self) -> int:
-        """The concept of what is possible or allowed."""
-        return min(self._concepts_of("can"))
-
-    @cached_property
-    def present(self) -> frozenset[int]:
-        """The concepts that say nothing of the past: what has ended was there once."""
-        return self._concepts_of("present")
-
-    def _concepts_of(self, name: str) -> frozenset[int]:
-        return frozenset(min(self.concepts[word].ends) for word in self.words[name])
+        """The concept of what is needed."""
+        return min(self.named["need"])
 
     def affirms(self, concept: int) -> bool:
         """Whether one end of the concept says yes to questions about it, and the other no."""

@@ -39,10 +39,6 @@ class Clause:
         """The place after the first of these words, or 0."""
         return next((place for place, word in enumerate(self.order, 1) if word in words), 0)
 
-    def limits(self, poles: Poles) -> frozenset[str]:
-        """Words such as "until", if it is not "not until"."""
-        return poles.words["limits"].intersection(self.order if self.sign > 0 else ())
-
     def overall(self, poles: Poles, *, is_gold: bool = False) -> int:
         """The sign, with concepts of which one end says yes and the other no; a gold answer is to the point."""
         says = poles.affirms if is_gold else poles.says
@@ -94,9 +90,8 @@ class Statement:
 
     def without(self, concepts: frozenset[int]) -> Statement:
         """The statement without these concepts."""
-        own = [{c: end for c, end in clause.concepts.items() if c not in concepts} for clause in self.clauses]
-        clauses = (replace(clause, concepts=kept) for clause, kept in zip(self.clauses, own, strict=True))
-        return Statement(self.lead, tuple(clauses))
+        others = ({c: end for c, end in clause.concepts.items() if c not in concepts} for clause in self.clauses)
+        return Statement(self.lead, tuple(map(lambda c, own: replace(c, concepts=own), self.clauses, others)))
 
     def restriction(self, asked: frozenset[str], poles: Poles) -> tuple[int, frozenset[str]]:
         """What the text is restricted to (1) or excepts (-1): "not without a permit", "all but Ann"."""
@@ -199,7 +194,11 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
         concepts = {concept: -end for concept, end in before.concepts.items()} if before else {}
     elif is_needed:
         concepts.setdefault(poles.need, 1)
-    elif first in poles.words["without"] and before and (before.sign < 0 or poles.can in before.concepts):
+    elif (
+        first in poles.words["without"]
+        and before
+        and (before.sign < 0 or not poles.named["can"].isdisjoint(before.concepts))
+    ):
         concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
     content = frozenset(poles.roots[word] for word in order if poles.is_content(word))
     is_side = first in poles.words["sides"] or (bool(clauses) and first in poles.words["relatives"])

@@ -54,6 +54,7 @@ _FOLDED_LETTERS |= {ord("₀") + figure: str(figure) for figure in range(10)}  #
 
 #: The kinds of questions, and last any other.
 QUESTIONS = ("who", "when", "where", "count", "why", "what")
+_LENGTHS = (3, 2, 1)  # words of a phrase that begins a question
 _MARKED = {
     "function": Mark.FUNCTION,
     "negation": Mark.NEGATION,
@@ -97,7 +98,7 @@ class Table:
     winner: frozenset[str]
     loser: frozenset[str]
     beats: tuple[str, ...]
-    asks_first: dict[str, dict[tuple[str, ...], str]]  # by the first word, longer phrases first
+    asks: dict[str, str]  # the kind of question that a word or phrase begins
 
     def knows(self, word: str) -> bool:
         """Whether the table has the word."""
@@ -119,11 +120,8 @@ class Table:
 
     def kind_of_question(self, words: list[str]) -> str:
         """The kind of the question, by its first question word; longer phrases are tried first."""
-        for place, word in enumerate(words):
-            for phrase in self.asks_first.get(word, ()):
-                if words[place : place + len(phrase)] == list(phrase):
-                    return self.asks_first[word][phrase]
-        return QUESTIONS[-1]
+        phrases = (" ".join(words[at : at + length]) for at in range(len(words)) for length in _LENGTHS)
+        return next((self.asks[phrase] for phrase in phrases if phrase in self.asks), QUESTIONS[-1])
 
 
 def plain(text: str) -> str:
@@ -213,18 +211,8 @@ def _table(words: dict[str, Any]) -> Table:
         winner=frozenset(words.get("winner", "").split()),
         loser=frozenset(words.get("loser", "").split()),
         beats=tuple(words["beats"].split("|")) if "beats" in words else (),
-        asks_first=_asks(words),
+        asks={phrase: kind for kind in QUESTIONS[:-1] for phrase in words.get(kind, "").split("|") if phrase},
     )
-
-
-def _asks(words: dict[str, Any]) -> dict[str, dict[tuple[str, ...], str]]:
-    phrases = {
-        tuple(phrase.split()): kind for kind in QUESTIONS[:-1] for phrase in words.get(kind, "").split("|") if phrase
-    }
-    by_first_word: dict[str, dict[tuple[str, ...], str]] = {}
-    for words_of_phrase in sorted(phrases, key=len, reverse=True):
-        by_first_word.setdefault(words_of_phrase[0], {})[words_of_phrase] = phrases[words_of_phrase]
-    return by_first_word
 
 
 def _numbers(words: dict[str, Any]) -> dict[str, tuple[float, int]]:

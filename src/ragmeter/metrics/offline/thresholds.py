@@ -30,13 +30,14 @@ TO_THE_LAST = 9  # words between a candidate and the "or" before the last candid
 CANDIDATES = 2  # other candidates that make a list
 CANDIDATE = 8  # the most words of a candidate
 
-# Polarity: what a clause counts that may be the one that answers.
+# Polarity. Of several clauses the one with the largest sum answers: 1 for each word of the topic, and of the others
+# what stands here.
 SHORT_STATEMENT = 30  # words of an answer that is compared with the gold answer alone
 RESTATED = 0.5  # of the gold answer's other content words, so that the same polarity means the same answer
-AFFIRMING = 1.5  # what a shared concept that says yes or no counts beside a word of the topic
-REWORDED = 0.05  # what it counts that the concept has different words
-OTHER_WORD = -0.05  # what any other word counts
-SHARED_WORD = 0.1  # what a word that is shared with the most alike clause counts beside it
+AFFIRMING = 1.5  # for a concept that says yes or no, and that the question or gold answer has too
+REWORDED = 0.05  # for such a concept in different words
+OTHER_WORD = -0.05  # for each content word
+SHARED_WORD = 0.1  # for each word that the clause of the question or gold answer has too
 SAME_BEGINNING = 5  # letters of two words that count as forms of one word
 
 # Gold words in other forms.
