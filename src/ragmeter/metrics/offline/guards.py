@@ -128,8 +128,8 @@ class Case:
     @cached_property
     def same_polarity(self) -> Bools:
         """Where the answer says the same of yes and no, and nothing forbids to believe it."""
-        is_same = self.polarity.same & ~self.refusal & ~self.only_question & (self.n_heaped <= threshold.HEAP)
-        return is_same & ~other_numbers(self.pairs)
+        is_believed = ~self.refusal & ~self.only_question & (self.n_heaped <= threshold.HEAP)
+        return self.polarity.same & is_believed & ~other_numbers(self.pairs)
 
 
 Features = Mapping[str, Floats]

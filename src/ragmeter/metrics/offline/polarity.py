@@ -115,8 +115,8 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     gold, answered = (read(text, poles) for text in (reference, answer))
     if is_polar and _OF_THE_PAST.search(question) and not any(map(poles.says, asked.concepts)):
         answered = answered.without(poles.named["present"] - asked.concepts - gold.concepts)
-    if answered.takes_back(poles):
-        return 0
+    if any(c.order[0] in poles.words["or"] and poles.leads.keys() & c.order[1:3] for c in answered.clauses):
+        return 0  # "Yes, or maybe no."
     if relation := _by_restriction(asked, gold, answered, poles, is_polar=is_polar):
         return relation
     if is_polar and not asked.both_ends(poles) and (gold.lead or gold.negates or not asked.has("or", poles)):

@@ -78,11 +78,6 @@ class Statement:
         """Whether a clause is negated."""
         return any(clause.sign < 0 for clause in self.main)
 
-    def takes_back(self, poles: Poles) -> bool:
-        """Whether a yes or a no follows an "or": "Yes, or maybe no"."""
-        others = [clause.order[1:3] for clause in self.clauses if clause.order[0] in poles.words["or"]]
-        return any(word in poles.leads for order in others for word in order)
-
     def both_ends(self, poles: Poles) -> frozenset[int]:
         """The concepts of which the text has both ends: "before or after"."""
         ends = {end for word in self.words for end in poles.concepts[word].ends.items()}

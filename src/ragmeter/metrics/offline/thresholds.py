@@ -30,8 +30,7 @@ TO_THE_LAST = 9  # words between a candidate and the "or" before the last candid
 CANDIDATES = 2  # other candidates that make a list
 CANDIDATE = 8  # the most words of a candidate
 
-# Polarity. Of several clauses the one with the largest sum answers: 1 for each word of the topic, and of the others
-# what stands here.
+# Polarity. Of several clauses the one with the largest sum answers: 1 for each word of the topic, and what stands here.
 SHORT_STATEMENT = 30  # words of an answer that is compared with the gold answer alone
 RESTATED = 0.5  # of the gold answer's other content words, so that the same polarity means the same answer
 AFFIRMING = 1.5  # for a concept that says yes or no, and that the question or gold answer has too
