@@ -156,6 +156,8 @@ PLAIN = [
     ("Did she leave the party?", "Yes", "She left the party in 2021.", True),
     ("Has the store moved?", "Yes", "It moved to a new building.", True),
     ("Was the treaty signed in Paris?", "Yes", "It was signed there after the war ended.", True),
+    ("Did the show have ten seasons?", "Yes", "It ended after ten seasons.", True),
+    ("Did he play for Barcelona?", "Yes", "He played there before he moved to Paris.", True),
     ("Did they finish the tunnel?", "No", "It was abandoned in 1975.", True),
     ("Did the festival take place?", "No", "It was cancelled.", True),
     ("¿Emigró a México?", "Sí", "Se fue a México en 1939.", True),
@@ -165,6 +167,7 @@ PLAIN = [
     # Words that look like an opposite or a restriction.
     ("Did prices fall?", "Prices fell to 5 euros.", "Yes, they fell.", True),
     ("Is he an expert on bees?", "Yes", "He is the only expert on bees in town.", True),
+    ("Was anyone hurt?", "No", "Everyone was fine.", True),
     ("¿Mide dos metros?", "Sí", "Mide más o menos dos metros.", True),
     ("¿Tiene hijos?", "Sí", "Tiene una hija única.", True),
     # The same yes or no with another number or month, in letters too, or with an "or".
@@ -208,6 +211,8 @@ def test_plain_answers(question: str, gold: str, answer: str, *, is_right: bool)
         ("Did the bridge fall?", "Yes", "It collapsed in 1940."),
         ("Was the launch successful?", "Yes", "The only problem was a short delay."),
         ("Did he drop out of college?", "Yes", "He left Harvard in 1975."),
+        ("Did they reach the summit?", "No", "They turned back."),
+        ("Did the king abdicate?", "Yes", "He gave up the throne in 1936."),
         ("Was the painting stolen?", "Yes", "It disappeared in 1990."),
         ("Was there a fire?", "Yes", "It destroyed the roof."),
         ("¿Merece la pena el museo?", "Sí", "Es un lugar único en el mundo."),
