@@ -272,13 +272,14 @@ def test_names_of_executors() -> None:
     ("metrics", "many", "by_processes"),
     [
         ("offline_correct", 300, True),
+        ("offline_correct,user_metrics.Vowels", 300, False),
         ("offline_correct,token_f1", 300, True),
         ("offline_correct", 10**6, False),
         ("token_f1", 300, False),
     ],
 )
 def test_processes_are_taken_where_they_pay(
-    monkeypatch: pytest.MonkeyPatch, metrics: str, many: int, by_processes: bool
+    user: Any, monkeypatch: pytest.MonkeyPatch, metrics: str, many: int, by_processes: bool
 ) -> None:
     used: list[Any] = []
 
@@ -289,10 +290,39 @@ def test_processes_are_taken_where_they_pay(
 
     monkeypatch.setattr("ragmeter.io.batches.ROWS", 200)
     monkeypatch.setattr(executors, "_MANY", many)
-    monkeypatch.setattr(executors, "available_cores", lambda: 2)
-    monkeypatch.setattr(executors, "_processes", Recorded)
+    monkeypatch.setattr(executors, "_processes_unasked", Recorded)
     assert bits(evaluate(rows(), metrics=metrics, executor="auto").rows) == bits(evaluate(rows(), metrics=metrics).rows)
     assert bool(used) is by_processes
+
+
+@pytest.mark.parametrize(
+    ("cores", "script", "workers"),
+    [(2, "/bin/ragmeter", 2), (128, "/ragmeter/__main__.py", 8), (1, "/bin/ragmeter", None), (2, "mine.py", None)],
+)
+def test_processes_are_started_unasked_by_the_command_alone(
+    monkeypatch: pytest.MonkeyPatch, cores: int, script: str, workers: int | None
+) -> None:
+    monkeypatch.setattr(executors, "available_cores", lambda: cores)
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", script, raising=False)
+    started = executors._processes_unasked()
+    assert isinstance(started, Threads) if workers is None else isinstance(started, Processes)
+    assert workers in (None, getattr(started, "workers", None))
+
+
+def test_the_command_chooses_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.csv").write_text("answer,reference\nan answer,the gold\n")
+    chosen: list[Any] = []
+    choose = Auto.map
+
+    def record(self: Auto, *work: Any) -> Any:
+        chosen.append(self)
+        return choose(self, *work)
+
+    monkeypatch.setattr(Auto, "map", record)
+    assert main(["evaluate", "--metrics", "token_f1", "--results", "r.csv", "--run", "mine"]) == 0
+    assert main(["evaluate", "--metrics", "exact_match", "--run", "mine"]) == 0
+    assert len(chosen) == 2
 
 
 def test_the_option_of_the_command(

@@ -105,7 +105,11 @@ def test_a_conversation_ends_with_its_page_and_the_next_has_its_own(site: str, i
 
 
 @in_browser
-def test_pages_that_never_open(site: str) -> None:
+def test_pages_that_never_open(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Visit, "grace", 5.0)
+    (unready,) = texts(ask_all(target(site, "blocks_once_opened", timeout=2.0), "x"))
+    assert unready.startswith("timeout: ")
+    assert unready.endswith(f" within 2 s: {BUSY}")
     (blocked,) = texts(ask_all(target(site, "blocks_when_opened", timeout=2.0), "x"))
     assert blocked == f"timeout: can't open {site}/blocks_when_opened within 2 s: {BUSY}"
     (endless,) = texts(ask_all(target(site, "loop"), "x"))
@@ -169,7 +173,7 @@ def _work(page: Any, session: Any, code: str) -> float:
 LOOK = {
     "text": "x", "unsure": "", "ignored": "", "problem": "", "selector": None, "sources": None, "busy": None,
     "signs": 0, "waiting": 0, "worked": False, "idle": False, "off": False, "timers": False, "ticking": False,
-    "lost": False, "ready": True, "newly": True,
+    "lost": False, "echoed": False, "ready": True, "newly": True,
 }  # fmt: skip
 
 

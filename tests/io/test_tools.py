@@ -122,6 +122,7 @@ FILES: dict[str, tuple[Any, str]] = {
     "a list under a name of its own": ({"version": 2, "questions": [ALL, ALL]}, "the rows are those under 'questions'"),
     "lists under two usual names": ({"results": [ALL], "data": [{}]}, "those under 'results', not those under 'data'"),
     "a list under a name in an object": ({"data": {"train": [ALL]}}, "the rows are those under 'train'"),
+    "an object in the only row": ({"version": 2, **ALL, "data": {"rows": [{"id": 1}]}}, ""),
     "an object that is the only row": ({**ALL, "tags": ["a", "b"], "runs": [{"id": 1}]}, ""),
 }  # fmt: skip
 SPLITS = {"train": [ALL], "test": [ALL, ALL], "about": {"by": "me"}}

@@ -127,6 +127,8 @@ async def show(request: Request) -> Response:
         return RedirectResponse("/loop")
     if kind == "blocks_when_opened":
         return page("<script>while (true);</script>")
+    if kind == "blocks_once_opened":
+        return page("<textarea></textarea><script>setTimeout(() => { while (true); }, 100);</script>")
     if kind == "password":
         return page("<form><input name=user><input name=password type=password><button>Sign in</button></form>")
     if kind == "forbidden":

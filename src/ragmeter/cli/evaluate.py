@@ -86,8 +86,8 @@ def _parser(*, add_help: bool) -> options.Parser:
     group.add_argument(
         "--executor",
         choices=("threads", "processes", "auto"),
-        help="who computes; processes are for metrics of yours in Python code; default: auto, processes for the "
-        "offline judges and many rows, else threads",
+        help="who computes; processes are for metrics of yours in Python code; default: auto, processes for "
+        "offline_... metrics and many rows, else threads",
     )
     group.add_argument(
         "--engine",

@@ -105,12 +105,12 @@ def evaluate(
     answer is paid for once, and `retry_failed` asks again about rows that got no verdict. With `run`, the run is kept
     as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. An older run of that name
     is replaced; one with a judge's replies that would be lost only if `replace` is true, and its journal stays.
-    `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), "auto" (processes for
-    the offline judges and many rows, as the command does), or an object with `submit()` as those of concurrent.futures;
-    the numbers are the same. `engine` has the results scored in parts, by "threads", by processes of this machine
-    ("local:3"), by a Dask cluster ("tcp://host:8786") or by a Dask client; the numbers are the same, and the same call
-    goes on after a crash. `skip_bad_parts` leaves out those that can't be read, and the summary names them.
-    `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
+    `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), "auto" (the command's:
+    processes for `offline_...` and many rows, else threads), or an object with `submit()` as those of
+    concurrent.futures; the numbers are the same. `engine` has the results scored in parts, by "threads", by processes
+    of this machine ("local:3"), by a Dask cluster ("tcp://host:8786") or by a Dask client; the numbers are the same,
+    and the same call goes on after a crash. `skip_bad_parts` leaves out those that can't be read, and the summary names
+    them. `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
     """
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)

@@ -30,6 +30,7 @@ Item = TypeVar("Item")
 _PIECES, _ROWS = 4, 64
 #: From so many rows on, processes are worth their start. A whole batch, so that no second one has to be waited for.
 _MANY = 16_384
+_MOST = 8  # processes that are started unasked: each takes memory, and a container may have fewer cores than it shows
 
 
 class Scoring(Protocol):
@@ -121,10 +122,7 @@ class Submitting:
 
 
 class Auto:
-    """Processes for many rows and metrics that hold Python's lock, threads for all else.
-
-    For the command; a script may not be able to start processes.
-    """
+    """Processes for many rows and metrics that hold Python's lock, where they can be started; threads for all else."""
 
     def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
         """The scores, in the order of the batches."""
@@ -132,7 +130,7 @@ class Auto:
         while scoring.holds_lock and count < _MANY and (batch := next(rest, None)) is not None:
             first.append(batch)
             count += len(batch)
-        executor = _processes() if count >= _MANY and available_cores() > 1 else Threads()
+        executor = _processes_unasked() if count >= _MANY else Threads()
         return executor.map(scoring, chain(first, rest))
 
 
@@ -157,6 +155,13 @@ def _processes() -> Executor:
     from ragmeter.engine.processes import Processes
 
     return Processes()
+
+
+def _processes_unasked() -> Executor:
+    from ragmeter.engine.processes import Processes, can_start
+
+    workers = min(available_cores(), _MOST)
+    return Processes(workers) if workers > 1 and can_start() else Threads()
 
 
 _BY_NAME: dict[str, Callable[[], Executor]] = {"threads": Threads, "processes": _processes, "auto": Auto}

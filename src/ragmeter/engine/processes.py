@@ -9,11 +9,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import Any
 
 from ragmeter.effects.cores import available_cores
@@ -21,12 +23,14 @@ from ragmeter.effects.own_process import set_up_own_process
 from ragmeter.engine.executors import Scoring, Submitting
 from ragmeter.table import Batch, ScoreColumns
 
+_MOST = 61  # as many as Windows can wait for
+
 
 class Processes:
     """Processes that are started for one call of `map`, and ended with it."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or available_cores()
+        self.workers = min(workers or available_cores(), _MOST)
 
     def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
         """The scores, in the order of the batches. A batch may be scored in pieces."""
@@ -43,6 +47,19 @@ class Processes:
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def can_start() -> bool:
+    """Whether this process is the command, which can start others. A script that calls it may not be made for that.
+
+    A worker begins by running the script again, unless that is a `__main__.py` or has a guard, as the command has.
+    """
+    try:
+        multiprocessing.get_context("spawn").Lock()
+    except (ImportError, OSError):  # a system without semaphores
+        return False
+    script = getattr(sys.modules["__main__"], "__file__", None) or ""
+    return Path(script).stem in {"ragmeter", "__main__"} and not getattr(sys, "frozen", False)
 
 
 def _begin() -> None:

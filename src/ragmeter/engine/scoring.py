@@ -65,8 +65,10 @@ class _Scoring:
 
     @property
     def holds_lock(self) -> bool:
-        """The offline judges do; metrics of the user's may not be able to travel."""
-        return self.by_row and any(metric.source.startswith("ragmeter.metrics.offline.") for metric in self.metrics)
+        """The offline judges do. Metrics of the user's may not be able to travel."""
+        sources = [metric.source for metric in self.metrics]
+        is_ours = all(source.startswith("ragmeter.") for source in sources)
+        return is_ours and self.by_row and any(source.startswith("ragmeter.metrics.offline.") for source in sources)
 
     def __call__(self, batch: Batch) -> ScoreColumns:
         load_builtin()  # in another process, only the metrics' own modules were imported

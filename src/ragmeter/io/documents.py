@@ -49,9 +49,9 @@ def rows_in(document: Mapping[str, Any], name: str, split: str | None, say: Say)
         return [{"qid": qid, "answer": answer} for qid, answer in document.items()]
     rows = rows_of_table(document, name, split, say)
     if rows is None and not any(map(is_title, document)):
-        for key in ROW_KEYS:
-            if document.get(key) and isinstance(document[key], dict):
-                return rows_in(document[key], name, split, say)  # {"data": {"train": [...], "test": [...]}}
+        for inner in (document.get(key) for key in ROW_KEYS):  # {"data": {"train": [...], "test": [...]}}
+            if isinstance(inner, dict) and any(value and holds_rows(value) for value in inner.values()):
+                return rows_in(inner, name, split, say)
     return [document] if rows is None else rows
 
 

@@ -148,7 +148,7 @@ def _compiled(code: str, phrases: dict[str, list[str]]) -> _Language:
     phrase = rf"(?P<phrase>{any_of['unknown']}|(?P<unsure>{any_of['unsure']}))"
     compiled = _compiler("".join(any_of.values()))
     return _Language(
-        has_own_script=not re.search("[A-Za-z]", "".join([*phrases["unknown"], *phrases["unsure"]])),
+        has_own_script=not re.search("[A-Za-z]", "".join([*phrases.get("unknown", []), *phrases.get("unsure", [])])),
         begins=compiled(rf"{leads}{phrase}{edge}"),
         harmless=compiled(rf" *(?:{any_of['harmless']}){edge}"),
         contrast=compiled(rf"{edge}(?:{any_of['contrast']}){edge}"),

@@ -77,6 +77,11 @@ class Traffic:
         self.under_way = set()
         self.requests, self.heard_at = 0, now
 
+    @property
+    def is_form(self) -> bool:
+        """Whether the question was sent by loading a page, as forms do: that the page is a new one is no loss."""
+        return any(request.resource_type == "document" for request in self._carriers)
+
     def begin(self, request: Any, now: float) -> None:
         """A request was sent."""
         if request.resource_type in _REQUESTS:

@@ -11,6 +11,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "ignored": str,
     "problem": str,
     "lost": bool,
+    "echoed": bool,
     "signs": int,
     "waiting": int,
     "selector": (str, type(None)),

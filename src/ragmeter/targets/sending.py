@@ -56,13 +56,16 @@ class SendingPage(OpenPage):
 
     async def arrive(self) -> None:
         """Wait a little until a new page is complete: what it adds later is no answer, and it may lose a text."""
-        watch, prepared = self._watch(), False
-        while not await watch.has_box_for(_SETTLED) and watch.seconds < min(_ARRIVES, self.how.timeout):
-            if watch.has_box and not prepared:
-                prepared = True
-                with suppress(self._error):  # the page is being replaced
-                    await self.page.main_frame.locator("body").count()  # Playwright's script: sending needs it at once
-            await asyncio.sleep(_POLL)
+        watch, prepared, seconds = self._watch(), False, self.how.timeout
+        async with self._limited(seconds + self.grace, f"the page was not ready within {seconds:g} s"):
+            while not await watch.has_box_for(_SETTLED) and watch.seconds < min(_ARRIVES, seconds):
+                if watch.has_box and not prepared:
+                    prepared = True
+                    with suppress(self._error):  # the page is being replaced
+                        await self.page.main_frame.locator(
+                            "body"
+                        ).count()  # Playwright's script: sending needs it at once
+                await asyncio.sleep(_POLL)
 
     async def _box(self) -> tuple[Any, Any]:
         """The input box: the one that the user gave, or the likeliest visible one."""

@@ -35,17 +35,20 @@ class Trouble:
             self._problem = look["problem"]
         nothing = not (busy or look["off"] or traffic.under_way or is_answer(finish.text))
         still = _IDLE if look["idle"] else _NOTHING
+        lost = look["lost"] and not look["signs"] and not traffic.is_form
         cases = {
             "problem": (bool(look["problem"]), _SHOWN, f"the page shows an error: {self._problem}"),
             "broken": (bool(traffic.broken), _BROKEN, f"the page's request failed: {traffic.broken}"),
-            "nothing": (nothing and self._was_busy and not look["lost"], still, _STOPPED),
-            "lost": (nothing and look["lost"] and not look["signs"], _NOTHING, LOST),
+            "nothing": (nothing and self._was_busy and not lost, still, _STOPPED),
+            "lost": (nothing and lost, _NOTHING, LOST),
         }
         for name, (is_there, seconds, cause) in cases.items():
             if not is_there or cause in self._harmless:
                 self._since.pop(name, None)
                 continue
             since = self._since.setdefault(name, now)
+            if name == "lost":
+                since = max(since, traffic.heard_at)  # a page that asks for something may be getting the answer
             if name in _ERRORS and finish.changed > since + _GOES_ON:
                 self._harmless.add(cause)
             elif now - since >= seconds or (ended and name in _ERRORS):

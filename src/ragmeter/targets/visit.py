@@ -118,6 +118,7 @@ class Visit(SendingPage):
                 raise GiveUp(TARGET_ERROR, TAMPERED)
             first = first or {**look, "frame": candidate}
             first["problem"] = first["problem"] or look["problem"]
+            first["lost"] = first["lost"] and not (look["echoed"] or look["text"])
             if look["text"]:
                 return {**first, "text": look["text"], "selector": look["selector"], "frame": candidate}
         return first

@@ -203,7 +203,7 @@ const look = (messages) => {
   const now = count(ready);
   state.located = elements;
   return {
-    text, unsure, problem: trouble(text), lost: !text && !unsure && isLost(),
+    text, unsure, problem: trouble(text), lost: !text && !unsure && isLost(), echoed: state.echo.size > 0,
     selector: elements.length ? path(elements[0]) : null,
     sources: sources ? shownSources(sources, length) : null,
     ignored: state.ignored.join(", ").slice(0, 200), ready: now > 0, newly: now > shown, ...work(),

@@ -129,7 +129,7 @@ class WebTarget(Target):
         self._slots = asyncio.Semaphore(self._workers) if self._workers else None
         self._ahead = asyncio.Semaphore(2 * self._workers) if self._workers else None
         self._starting = asyncio.Lock()
-        self._turns = Turns()
+        self._turns, self._contexts = Turns(), Contexts()
         self._error = api.Error
         self._playwright = await start_playwright()
         try:

@@ -1,0 +1,51 @@
+"""When a page has lost a question or given up on it, without a browser: looks and a clock that are made up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragmeter.targets.finish import Finish, Traffic
+from ragmeter.targets.trouble import LOST, Trouble
+from tests.web.test_finish import QUIET, Request
+
+LOOK = {**QUIET, "text": "", "problem": "", "lost": False}
+STOPPED = "the page has stopped working on the question and shows no answer"
+
+
+def sent_by(kind: str) -> Traffic:
+    """The question was sent by a request of this kind, which has ended; by a web socket without one."""
+    traffic = Traffic()
+    traffic.question(0.0, "Is it so?")
+    request = Request(kind) if kind else None
+    if request:
+        traffic.begin(request, 0.0)
+        traffic.end(request, 0.0)
+    traffic.sent("Is it so?", request)
+    return traffic
+
+
+@pytest.mark.parametrize(
+    ("look", "traffic", "polls", "expected"),
+    [
+        ({"lost": True}, sent_by(""), False, (10.0, LOST)),
+        ({"lost": True}, sent_by("fetch"), False, (10.0, LOST)),
+        ({"lost": True}, sent_by("document"), False, None),  # a form loads a page, and the answer may come late
+        ({"lost": True}, sent_by(""), True, None),  # it asks for something all the time
+        ({"lost": True, "worked": True, "signs": 1}, sent_by(""), False, (10.0, STOPPED)),  # something moves
+        ({"lost": True, "busy": "#stop"}, sent_by(""), False, None),
+        ({}, sent_by(""), False, None),
+    ],
+)
+def test_what_becomes_of_a_question_that_the_page_shows_nothing_of(
+    look: dict[str, Any], traffic: Traffic, polls: bool, expected: tuple[float, str] | None
+) -> None:
+    trouble, finish, found = Trouble(), Finish(0.0, named=False), None
+    for second in range(1, 60):
+        if polls:
+            traffic.heard_at = float(second)
+        if cause := trouble.see({**LOOK, **look}, finish, traffic, float(second), ended=False):
+            found = second - 1.0, cause
+            break
+    assert found == expected
