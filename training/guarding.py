@@ -9,7 +9,6 @@ from judged import Judged
 from learning import Bools, Floats, Rows, calibration
 
 from ragmeter.metrics.offline.comparing import matches
-from ragmeter.metrics.offline.features import by_name
 from ragmeter.metrics.offline.guards import GUARDS
 
 _RIGHT = 0.5
@@ -21,9 +20,8 @@ def flags(rows: Sequence[Judged]) -> Bools:
     holds = np.zeros((len(pairs), len(GUARDS)), bool)
     questions, golds, answers = ([pair[side] for pair in pairs] for side in range(3))
     for compared in matches(questions, golds, answers, None):
-        features = by_name(compared)
         for place, guard in enumerate(GUARDS.values()):
-            holds[compared.rows, place] = guard.holds(compared.case, features)
+            holds[compared.rows, place] = guard.holds(compared)
     return holds
 
 

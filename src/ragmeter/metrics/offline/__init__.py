@@ -3,8 +3,8 @@
 `values.py` and `vocabulary.py` normalise texts, `comparing.py` compares rows of them by `matching.py`, with
 `related.py` for near equivalents, `features.py` turns the result into numbers, `trees.py` weighs them. `guards.py` caps
 the probability in doubtful cases: by the context (`scope.py`) of the `mentions.py` of the gold answer, by its
-`parts.py` and `roles.py`, because the answer has `another.py` in place of a part, or by the `polarity.py` of both as
-`statements.py`, with the words of `poles.py`. `thresholds.py` has every number that was chosen, `evidence.py` explains
+`roles.py`, because the answer has `another.py` in place of a part, or by the `polarity.py` of both as `statements.py`,
+with the words of `poles.py`. `thresholds.py` has every number that was chosen, `evidence.py` explains
 a verdict in words. `training/` in the repository trains the trees, docs/offline-judge.md says how good they are.
 
 Long answers have a judge of their own: `shares.py` compares them with the reference, `quality.py` weighs the shares.

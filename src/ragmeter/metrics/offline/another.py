@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ragmeter.metrics.bags import Ids
+from ragmeter.metrics.offline.comparing import Compared
 from ragmeter.metrics.offline.matching import LETTERS, Match
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Texts
 
 
-def another_number(pairs: Match) -> Bools:
+def another_number(case: Compared) -> Bools:
     """Where a name has a different number or letter after it than in the gold answer: Henry VII for VIII, vitamin C."""
-    gold, answer = pairs.gold, pairs.answer
+    pairs, gold, answer = case.pairs, case.pairs.gold, case.pairs.answer
     n_roots = 1 + max((int(side.root.max()) for side in (gold, answer) if len(side.root)), default=0)
     keys = []
-    for side, is_candidate in ((gold, pairs.credit == 0), (answer, ~pairs.answer_gold & ~pairs.answer_asked)):
+    for side, is_candidate in ((gold, pairs.credit == 0), (answer, pairs.other)):
         letter = side.has(Mark.LETTER)
         places = np.flatnonzero(is_candidate & (np.isfinite(side.value) | letter) & ~side.has(Mark.MONTH))
         places = places[places > side.starts[side.text[places]]]
@@ -29,48 +30,48 @@ def another_number(pairs: Match) -> Bools:
 
 def other_numbers(pairs: Match) -> Bools:
     """Where a number or month of the gold answer is missing, and another is there that the question does not have."""
-    missing, other = (pairs.credit == 0) & ~pairs.gold_asked, ~pairs.answer_gold & ~pairs.answer_asked
-    for side, numbers in ((pairs.gold, missing), (pairs.answer, other)):
-        numbers &= side.has(Mark.NUMBER | Mark.MONTH) & ~side.has(Mark.WEAK)
-    return np.asarray((pairs.gold.per_text(missing) > 0) & (pairs.answer.per_text(other) > 0))
+    sides = (pairs.gold, (pairs.credit == 0) & ~pairs.gold_asked), (pairs.answer, pairs.other)
+    n_missing, n_others = (
+        side.per_text(flags & side.has(Mark.NUMBER | Mark.MONTH) & ~side.has(Mark.WEAK)) for side, flags in sides
+    )
+    return np.asarray((n_missing > 0) & (n_others > 0))
 
 
-def another_name(pairs: Match, titles: Ids) -> Bools:
+def another_name(case: Compared) -> Bools:
     """Where a part of a name is replaced by a different one: Franklin Roosevelt for Theodore Roosevelt.
 
     A name with the same first letter as one of the gold names is mostly a variant of it: Cindy for Cyndi, Ave for
-    Avenue, Kate Walsh for Kathleen Erin Walsh. `titles` are the roots of words that are no names: President Kennedy.
+    Avenue, Kate Walsh for Kathleen Erin Walsh. Words like "president" are no names: President Kennedy.
     """
-    gold, answer = pairs.gold, pairs.answer
+    pairs, gold, answer = case.pairs, case.pairs.gold, case.pairs.answer
+    titles = case.vocabulary.roots_of(case.vocabulary.table.titles)
     is_name = _names(gold, titles, slice(None))
     letters = gold.text[is_name] * LETTERS + gold.letter[is_name]
-    missing = np.flatnonzero(is_name & (pairs.credit == 0))
+    missing, is_whole = np.flatnonzero(is_name & (pairs.credit == 0)), (pairs.credit == 1) & (pairs.found_at >= 0)
     differs = np.zeros(gold.count, bool)
     for step in (1, -1):  # the word after the missing one was found, or the one before it
         places = missing[(missing + step >= 0) & (missing + step < len(gold.ids))]
         beside = places + step
         is_found = is_name[beside] | ((step > 0) & gold.has(Mark.LETTER)[beside])  # also an initial: F. Kennedy
-        is_found &= (
-            (pairs.credit[beside] == 1) & (pairs.found_at[beside] >= 0) & (gold.text[beside] == gold.text[places])
-        )
+        is_found &= is_whole[beside] & (gold.text[beside] == gold.text[places])
         text, other = gold.text[places[is_found]], pairs.found_at[beside[is_found]] - step
         is_there = (other >= answer.starts[text]) & (other < answer.starts[text + 1])
         text, other = text[is_there], other[is_there]
-        is_other = _names(answer, titles, other) & ~pairs.answer_gold[other] & ~pairs.answer_asked[other]
+        is_other = _names(answer, titles, other) & pairs.other[other]
         is_other &= ~answer.has(Mark.ACRONYM)[other] & ~np.isin(text * LETTERS + answer.letter[other], letters)
         is_other &= ~answer.has(Mark.CLAUSE | Mark.SENTENCE)[np.minimum(other, other + step)]
         differs[text[is_other]] = True
     return differs
 
 
-def another_unit(pairs: Match) -> Bools:
+def another_unit(case: Compared) -> Bools:
     """Where the gold answer's number has a different unit beside it: 5 miles for 5 km, 8 am for 8 pm."""
-    gold, answer = pairs.gold, pairs.answer
+    pairs, gold, answer = case.pairs, case.pairs.gold, case.pairs.answer
     missing = gold.has(Mark.UNIT) & (pairs.credit == 0)
     lacks = (gold.per_text(missing) > 0) & (gold.per_text(gold.has(Mark.UNIT) & ~missing) == 0)
     numbers = np.flatnonzero(gold.has(Mark.NUMBER) & pairs.exact & lacks[gold.text])
     number_at, text = pairs.found_at[numbers], gold.text[numbers]
-    is_other_unit = answer.has(Mark.UNIT) & ~pairs.answer_gold & ~pairs.answer_asked
+    is_other_unit = answer.has(Mark.UNIT) & pairs.other
     differs = np.zeros(gold.count, bool)
     for step in (-1, 1, 2):
         beside = np.clip(number_at + step, 0, max(len(is_other_unit) - 1, 0))

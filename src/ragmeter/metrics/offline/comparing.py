@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from ragmeter.metrics.bags import Ids, slices
+from ragmeter.metrics.bags import Ids, share, slices
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.guards import Case
 from ragmeter.metrics.offline.matching import Match, match
-from ragmeter.metrics.offline.mentions import Stretches
-from ragmeter.metrics.offline.parts import Asked, Parts
+from ragmeter.metrics.offline.mentions import Mentions, Stretches
 from ragmeter.metrics.offline.polarity import polarities
 from ragmeter.metrics.offline.reading import uncited
-from ragmeter.metrics.offline.roles import contradicted_by_another, swapped_roles
+from ragmeter.metrics.offline.roles import contradicted_by_another
+from ragmeter.metrics.offline.scope import alternatives, negations
 from ragmeter.metrics.offline.tables import Mark, plain, table
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
     Bools,
     Chunked,
+    Floats,
+    Small,
     Texts,
-    Words,
+    Vocabulary,
     chunked,
     languages_of,
     vocabulary,
@@ -36,17 +38,91 @@ _REFUSES_AT_LENGTH = 800  # characters
 _QUESTION_READ = 1500  # characters
 
 
+class Asked(NamedTuple):
+    """Whether the questions ask for a place, for more than one thing, what something is called, or who won."""
+
+    place: Bools
+    several: Bools
+    term: Bools
+    winner: Bools
+
+
 @dataclass(frozen=True)
 class Compared:
-    """The pairs of one language: their rows, how they match, refusals and guards."""
+    """Some pairs of one language, and what features and guards look at; computed once, where it is asked for."""
 
     rows: Ids
-    language: str
-    words: Words
+    vocabulary: Vocabulary
     pairs: Match
-    parts: Parts  # of the gold answers
-    refusal: Bools
-    case: Case  # for the guards
+    less_precise: Bools  # another gold answer has the date of this one's year, and the answer another date
+    questions: Chunked
+    references: Chunked
+    answers: Chunked
+
+    @property
+    def language(self) -> str:
+        """The language of all these pairs."""
+        return self.vocabulary.language
+
+    def texts(self, row: int) -> tuple[str, str, str]:
+        """The question, the gold answer and the answer of a pair."""
+        question, gold, answer = (
+            side.texts[int(side.of_row[row])] for side in (self.questions, self.references, self.answers)
+        )
+        return question, gold, answer
+
+    @cached_property
+    def refusal(self) -> Bools:
+        """Which answers decline to answer."""
+        return refusals(self.pairs.answer, self.answers, self.language)
+
+    @cached_property
+    def asked(self) -> Asked:
+        """What the questions ask for."""
+        asks = np.array([_asks(text[:_QUESTION_READ], self.language) for text in self.questions.texts], bool)
+        return Asked(*asks.reshape(-1, 4)[self.questions.of_row].T)
+
+    @cached_property
+    def polarity(self) -> Small:
+        """1 where an answer says the same of yes and no as the gold answer, -1 where it says the opposite."""
+        return polarities(self.questions, self.references, self.answers, self.language)
+
+    @cached_property
+    def mentions(self) -> Mentions:
+        """Where the answers mention the gold answers."""
+        return Mentions.of(self.pairs)
+
+    @cached_property
+    def alternatives(self) -> tuple[Bools, Bools]:
+        """Where every mention is among alternatives; and in a wider sense."""
+        return alternatives(self.mentions, self.asked.several)
+
+    @cached_property
+    def negations(self) -> tuple[Bools, Bools]:
+        """Where every mention is negated, clearly or in any way."""
+        return negations(self.mentions)
+
+    @cached_property
+    def question_share(self) -> Floats:
+        """The share of the question's content words that occur in the answer, without the gold answer's words."""
+        pairs = self.pairs
+        asked = ~pairs.question.has(Mark.FUNCTION)
+        asked_gold = pairs.gold_asked & (pairs.credit > 0) & ~pairs.gold.has(Mark.FUNCTION)
+        answered = pairs.question.per_text(pairs.question_answered & asked) - pairs.gold.per_text(asked_gold)
+        return share(np.maximum(answered, 0), pairs.question.per_text(asked))
+
+    @cached_property
+    def bare(self) -> Bools:
+        """Where hardly anything is said of what was asked."""
+        return np.asarray(self.question_share < threshold.SAYS_NOTHING)
+
+    @cached_property
+    def n_heaped(self) -> Floats:
+        """The number of words that are neither gold nor the question's; 0 unless they far outnumber the gold words."""
+        pairs, answer = self.pairs, self.pairs.answer
+        n_other = answer.per_text(pairs.answer_content & pairs.other)
+        n_gold = answer.per_text(pairs.answer_content & pairs.answer_gold & ~pairs.answer_asked)
+        return np.where(n_gold < n_other / 2, n_other, 0.0)
 
 
 def matches(
@@ -61,32 +137,11 @@ def matches(
     for code in np.unique(languages).tolist():
         of_language = np.flatnonzero(languages == code)
         for part in slices(sizes[of_language], _AT_ONCE):
-            rows = of_language[part]
-            yield _compared(rows, code, [side.rows(rows) for side in split], less_precise[rows])
-
-
-def _compared(rows: Ids, code: str, split: Sequence[Chunked], less_precise: Bools) -> Compared:
-    """Some pairs of one language, compared."""
-    vocab = vocabulary(code)
-    questions, references, answers = split
-    texts = [vocab.texts(side) for side in split]
-    pairs = match(texts[0], texts[1], texts[2], vocab.properties.words)
-    refusal = refusals(texts[2], answers, code)
-    asked = _asked(questions, code)
-    parts = Parts.of(pairs)
-    polarity = polarities(questions, references, answers, code)
-    roles = swapped_roles(asked.winner, references, answers)
-    titles = vocab.roots_of(vocab.table.titles)
-    case = Case(
-        pairs, parts, refusal, asked, questions, answers, references, polarity, roles, vocab.table, titles, less_precise
-    )
-    return Compared(rows, code, vocab.properties.words, pairs, parts, refusal, case)
-
-
-def _asked(questions: Chunked, language: str) -> Asked:
-    """What the questions ask for."""
-    asks = np.array([_asks(text[:_QUESTION_READ], language) for text in questions.texts], bool)
-    return Asked(*asks.reshape(-1, 4)[questions.of_row].T)
+            rows, vocab = of_language[part], vocabulary(code)
+            sides = [side.rows(rows) for side in split]
+            asked, gold, answered = (vocab.texts(side) for side in sides)
+            pairs = match(asked, gold, answered, vocab.properties.words)
+            yield Compared(rows, vocab, pairs, less_precise[rows], *sides)
 
 
 @lru_cache(maxsize=4_096)

@@ -121,7 +121,7 @@ class _Pair:
     def words(self, side: Texts, flags: Bools) -> str:
         """The flagged words of this pair's text on a side, without repetitions."""
         span = slice(int(side.starts[self.place]), int(side.starts[self.place + 1]))
-        words = list(dict.fromkeys(self.compared.words[side.ids[span][flags[span]]].tolist()))
+        words = list(dict.fromkeys(self.compared.vocabulary.properties.words[side.ids[span][flags[span]]].tolist()))
         return ", ".join(words[:_MOST]) + (f" and {len(words) - _MOST} more" if len(words) > _MOST else "")
 
     def finding(self, about: str, otherwise: str) -> str:
@@ -190,7 +190,7 @@ def _numbers(pair: _Pair) -> str:
 
 
 def _list(pair: _Pair) -> str:
-    number = int(pair.compared.parts.number[pair.place])
+    number = int(pair.match.parts.number[pair.place])
     found = f"{number} parts, of the least found {pair.features['parts_found']:.0%}"
     return found if number > 1 else "the gold answer has one part"
 

@@ -18,7 +18,7 @@ from ragmeter.metrics.offline.guards import reasons
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import Stretches
 from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
+from ragmeter.metrics.offline.vocabulary import Floats, Texts
 
 
 class Feature(NamedTuple):
@@ -29,37 +29,28 @@ class Feature(NamedTuple):
     evidence: str
 
 
-FEATURES = (
-    Feature("recall_new", +1, "gold words"),
-    Feature("recall", +1, "gold words"),
-    Feature("recall_all", +1, "gold words"),
-    Feature("recall_exact", +1, "gold words"),
-    Feature("recall_letters", +1, "gold words"),
-    Feature("missing_names", -1, "gold words"),
-    Feature("missing_new", -1, "gold words"),
-    Feature("parts_found", +1, "list"),
-    Feature("precision", +1, "gold words"),
-    Feature("precision_all", +1, "gold words"),
-    Feature("exact", +1, "gold words"),
-    Feature("inside", +1, "gold words"),
-    Feature("extra_words", -1, "other candidates"),
-    Feature("early_names", -1, "other candidates"),
-    Feature("answer_words", 0, "length"),
-    Feature("position", -1, "position"),
-    Feature("gold_asked", 0, "question"),
-    Feature("numbers_found", +1, "numbers"),
-    Feature("numbers_missing", -1, "numbers"),
-    Feature("numbers_contradicted", -1, "numbers"),
-    Feature("same_kind", -1, "numbers"),
-    Feature("roughly", 0, "numbers"),
-    Feature("gold_is_number", 0, "numbers"),
-    Feature("negations", -1, "negation"),
-    Feature("refusal", -1, "refusal"),
-    Feature("hedges", -1, "alternatives"),
+FEATURES = tuple(
+    Feature(name, direction, evidence)
+    for evidence, direction, names in (
+        ("gold words", +1, "recall_new recall recall_all recall_exact recall_letters"),
+        ("gold words", -1, "missing_names missing_new"),
+        ("list", +1, "parts_found"),
+        ("gold words", +1, "precision precision_all exact inside"),
+        ("other candidates", -1, "extra_words early_names"),
+        ("length", 0, "answer_words"),
+        ("position", -1, "position"),
+        ("question", 0, "gold_asked"),
+        ("numbers", +1, "numbers_found"),
+        ("numbers", -1, "numbers_missing numbers_contradicted same_kind"),
+        ("numbers", 0, "roughly gold_is_number"),
+        ("negation", -1, "negations"),
+        ("refusal", -1, "refusal"),
+        ("alternatives", -1, "hedges"),
+    )
+    for name in names.split()
 )
 NAMES = tuple(feature.name for feature in FEATURES)
 
-_YEAR, _MONTH, _OTHER = 1, 2, 3  # kinds of numbers
 _UNSPACED = ((0x0E00, 0x1100), (0x2E80, 0xAC00))  # Thai to Burmese, Chinese and Japanese
 
 
@@ -76,7 +67,7 @@ def features(
 def evidence_lines(compared: Compared) -> Floats:
     """The lines of compared pairs."""
     columns = by_name(compared)
-    return np.stack([*(columns[name] for name in NAMES), reasons(compared.case, columns)], axis=1)
+    return np.stack([*(columns[name] for name in NAMES), reasons(compared)], axis=1)
 
 
 def by_name(compared: Compared) -> dict[str, Floats]:
@@ -85,9 +76,9 @@ def by_name(compared: Compared) -> dict[str, Floats]:
     return {
         **_of_gold_words(pairs),
         **_of_other_words(pairs),
-        **_of_numbers(pairs),
+        **pairs.numbers,
         **_of_doubts(pairs),
-        "parts_found": compared.parts.least,
+        "parts_found": pairs.parts.least,
         "refusal": compared.refusal.astype(np.float64),
     }
 
@@ -120,19 +111,14 @@ def _of_gold_words(pairs: Match) -> dict[str, Floats]:
 def _of_other_words(pairs: Match) -> dict[str, Floats]:
     """How much of the answer the gold words are, and what else it says."""
     gold, answer, spoken = pairs.gold, pairs.answer, pairs.answer_content
-    free = spoken & ~pairs.answer_asked
+    free, extra = spoken & ~pairs.answer_asked, spoken & pairs.other
     n_words = _n_words(answer)
-    extra = free & ~pairs.answer_gold
     names = np.flatnonzero(extra & answer.has(Mark.CAPITAL))
     sentence = Stretches(answer, answer.has(Mark.SENTENCE)).first(names)
-    is_early = (sentence == answer.starts[answer.text[names]]) & (
-        names > sentence
-    )  # in the first, but not its first word
+    is_early = (sentence == answer.starts[answer.text[names]]) & (names > sentence)  # and not its first word
     has_words = (np.diff(answer.starts) > 0) & (np.diff(gold.starts) > 0)
-    n_missing, n_others = (
-        gold.per_text(pairs.content & (pairs.credit < 1)),
-        answer.per_text(spoken & ~pairs.answer_gold),
-    )
+    n_missing = gold.per_text(pairs.content & (pairs.credit < 1))
+    n_others = answer.per_text(spoken & ~pairs.answer_gold)
     return {
         "precision": share(answer.per_text(free & pairs.answer_gold), answer.per_text(free)),
         "precision_all": share(answer.per_text(spoken & pairs.answer_gold), answer.per_text(spoken)),
@@ -149,42 +135,11 @@ def _n_words(side: Texts) -> Floats:
     return np.where(np.logical_or.reduce(unspaced), threshold.OF_A_WORD, 1.0)
 
 
-def _of_numbers(pairs: Match) -> dict[str, Floats]:
-    gold, answer = pairs.gold, pairs.answer
-    is_number = gold.has(Mark.NUMBER) & ~(gold.has(Mark.WEAK) & (gold.per_text(~gold.has(Mark.WEAK)) > 0)[gold.text])
-    kind = _kind(np.where(is_number, gold.value, np.nan), gold.has(Mark.MONTH))
-    is_other = answer.has(Mark.NUMBER | Mark.MONTH) & ~pairs.answer_gold & ~pairs.answer_asked & ~answer.has(Mark.WEAK)
-    other_kind = np.where(is_other, _kind(answer.value, answer.has(Mark.MONTH)), 0)
-    is_missing = pairs.credit < 1
-    n_against, n_alike = np.zeros(gold.count), np.zeros(gold.count)
-    for code in (_YEAR, _MONTH, _OTHER):
-        n_others = answer.per_text(other_kind == code)
-        n_against += np.where(n_others > 0, gold.per_text((kind == code) & is_missing), 0)
-        n_alike += np.where(gold.per_text(kind == code) > 0, n_others, 0)
-    n_numbers, n_missing = gold.per_text(kind > 0), gold.per_text((kind > 0) & is_missing)
-    return {
-        "numbers_found": np.where(n_numbers > 0, share(n_numbers - n_missing, n_numbers), 0.5),
-        "numbers_missing": np.minimum(n_missing, 4),
-        "numbers_contradicted": np.minimum(n_against, 4),
-        "same_kind": np.log1p(n_alike),
-        "roughly": np.minimum(gold.per_text(pairs.rough), 1),
-        "gold_is_number": share(n_numbers, gold.per_text(pairs.content)),
-    }
-
-
-def _kind(value: Floats, month: Bools) -> Floats:
-    """What kind of number each item is, 0 if none."""
-    with np.errstate(invalid="ignore"):
-        year = (value >= 1000) & (value <= 2100) & (value == np.floor(value))
-    return np.where(month, _MONTH, np.where(year, _YEAR, np.where(np.isnan(value), 0, _OTHER)))
-
-
 def _of_doubts(pairs: Match) -> dict[str, Floats]:
     """How many negations and hedges the answer has that are not the gold answer's; none count if that one negates."""
     gold, answer = pairs.gold, pairs.answer
-    own = ~pairs.answer_gold
-    n_negations = answer.per_text(answer.has(Mark.NEGATION) & own & ~pairs.answer_asked)
+    n_negations = answer.per_text(answer.has(Mark.NEGATION) & pairs.other)
     return {
         "negations": np.where(gold.per_text(gold.has(Mark.NEGATION)) > 0, 0, np.minimum(n_negations, 4)),
-        "hedges": np.minimum(answer.per_text(answer.has(Mark.HEDGE) & own), 4),
+        "hedges": np.minimum(answer.per_text(answer.has(Mark.HEDGE) & ~pairs.answer_gold), 4),
     }

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein, Prefix
 
-from ragmeter.metrics.bags import Ids, ranges, slices
+from ragmeter.metrics.bags import Ids, ranges, share, slices
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.related import Found, kindred, roughly
 from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts, Words
+from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, Words, counted
 
 _MOST_MISSING = 200  # words of a gold answer that are looked for in other spellings, so that the time is limited
 _AT_ONCE = 1 << 19  # pairs of words: more would take too much memory
 LETTERS = 0x110000  # the number of code points in Unicode
 _NO_WORD = Mark.NUMBER | Mark.WEAK | Mark.MONTH | Mark.FUNCTION
+_YEAR, _MONTH, _OTHER = 1, 2, 3  # kinds of numbers
+
+
+class Parts(NamedTuple):
+    """The number of parts of each gold answer, and the share that was found of the part that was found least."""
+
+    number: Floats
+    least: Floats
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,48 @@ class Match:
     inside: Bools  # per pair: the same, also within words
     kin: Bools  # of gold items: the answer has a related word
     rough: Bools  # of gold items: the answer has the decade of this year, or the number rounded
+
+    @cached_property
+    def other(self) -> Bools:
+        """The answer's items that are neither gold nor the question's."""
+        return ~self.answer_gold & ~self.answer_asked
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The parts of gold answers that are lists, between commas and words like "and": "blue, white and red"."""
+        gold = self.gold
+        begins = gold.has(Mark.ALSO)
+        begins[1:] |= gold.has(Mark.CLAUSE | Mark.SENTENCE)[:-1]
+        begins[gold.starts[:-1][np.diff(gold.starts) > 0]] = True
+        part = counted(begins) - 1
+        n_words, n_found = np.bincount(part, self.content), np.bincount(part, self.credit * self.content)
+        has_words = n_words > 0
+        pair = gold.text[begins][has_words]
+        least = np.where(gold.per_text(self.content) > 0, 1.0, 0.0)
+        np.minimum.at(least, pair, n_found[has_words] / n_words[has_words])
+        return Parts(np.bincount(pair, minlength=gold.count).astype(np.float64), least)
+
+    @cached_property
+    def numbers(self) -> dict[str, Floats]:
+        """The features of numbers: which agree, which are missing, and which contradict each other by their kind."""
+        gold, answer, is_missing = self.gold, self.answer, self.credit < 1
+        is_strong = ~gold.has(Mark.WEAK) | (gold.per_text(~gold.has(Mark.WEAK)) == 0)[gold.text]
+        kind = np.where(is_strong, _kinds(gold), 0)
+        other_kind = np.where(self.other & ~answer.has(Mark.WEAK), _kinds(answer), 0)
+        n_against, n_alike = np.zeros(gold.count), np.zeros(gold.count)
+        for code in (_YEAR, _MONTH, _OTHER):
+            n_others = answer.per_text(other_kind == code)
+            n_against += np.where(n_others > 0, gold.per_text((kind == code) & is_missing), 0)
+            n_alike += np.where(gold.per_text(kind == code) > 0, n_others, 0)
+        n_numbers, n_missing = gold.per_text(kind > 0), gold.per_text((kind > 0) & is_missing)
+        return {
+            "numbers_found": share(n_numbers - n_missing, n_numbers, 0.5),
+            "numbers_missing": np.minimum(n_missing, 4),
+            "numbers_contradicted": np.minimum(n_against, 4),
+            "same_kind": np.log1p(n_alike),
+            "roughly": np.minimum(gold.per_text(self.rough), 1),
+            "gold_is_number": share(n_numbers, gold.per_text(self.content)),
+        }
 
 
 def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
@@ -74,6 +126,14 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
         question, gold, answer, credit, found_at, gold_asked, answer_asked, answer_gold, asked_at >= 0,
         content, ~answer.has(Mark.FUNCTION), exact, squashed, inside, kin, rough,
     )  # fmt: skip
+
+
+def _kinds(side: Texts) -> Small:
+    """What kind of number each item is, 0 if none."""
+    with np.errstate(invalid="ignore"):
+        year = (side.value >= 1000) & (side.value <= 2100) & (side.value == np.floor(side.value))
+    is_number = side.has(Mark.NUMBER) & ~np.isnan(side.value)
+    return np.select([side.has(Mark.MONTH), is_number & year, is_number], [_MONTH, _YEAR, _OTHER], 0).astype(np.int32)
 
 
 def sorted_keys(keys: Ids) -> tuple[Ids, Ids]:

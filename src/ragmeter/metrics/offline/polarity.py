@@ -12,7 +12,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.poles import DECIDES, Poles, poles
 from ragmeter.metrics.offline.statements import NAME, Clause, Statement, common, read
 from ragmeter.metrics.offline.tables import plain
-from ragmeter.metrics.offline.vocabulary import Bools, Chunked
+from ragmeter.metrics.offline.vocabulary import Chunked, Small
 
 #: Spanish questions that ask for more than yes or no; it has no word that begins the others.
 _ASKS_MORE = regex.compile(
@@ -40,16 +39,12 @@ _MOST = 1500  # characters of a text that are read
 _NONE: frozenset[int] = frozenset()
 
 
-class Polarity(NamedTuple):
-    """Pairs that say the opposite of the gold answer, and pairs that say the same in other words."""
+def polarities(questions: Chunked, references: Chunked, answers: Chunked, language: str) -> Small:
+    """1 for each answer that says the same as its gold answer in other words, -1 for the opposite, else 0.
 
-    opposite: Bools
-    same: Bools
-
-
-def polarities(questions: Chunked, references: Chunked, answers: Chunked, language: str) -> Polarity:
-    """Compare each answer with its gold answer; only gold answers with a polarity take time."""
-    polarity = Polarity(np.zeros(len(answers.of_row), bool), np.zeros(len(answers.of_row), bool))
+    Only gold answers with a polarity take time.
+    """
+    polarity = np.zeros(len(answers.of_row), np.int32)
     known = poles(language)
     if known is None:
         return polarity
@@ -68,8 +63,7 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
         )
         if decides[place] or _may_decide(reference, answer, known):
             relation = compare(question, reference, answer, known)
-            polarity.opposite[row] = relation < 0
-            polarity.same[row] = relation > 0 and not _differs(question, reference, answer)
+            polarity[row] = 0 if relation > 0 and _differs(question, reference, answer) else relation
     return polarity
 
 

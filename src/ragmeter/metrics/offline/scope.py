@@ -16,9 +16,8 @@ from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.mentions import NEVER, Mentions, Places, Stretches
-from ragmeter.metrics.offline.parts import Asked
 from ragmeter.metrics.offline.tables import Mark, Table, plain
-from ragmeter.metrics.offline.vocabulary import Bools, Chunked, Texts
+from ragmeter.metrics.offline.vocabulary import Bools, Texts
 
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _QUOTED = regex.compile(r'("[^"]{8,}")')
@@ -28,7 +27,7 @@ _REPHRASED = regex.compile(
 )
 
 
-def alternatives(mentions: Mentions, asked: Asked) -> tuple[Bools, Bools]:
+def alternatives(mentions: Mentions, asks_for_several: Bools) -> tuple[Bools, Bools]:
     """Where every mention is one of several candidates: by an "or" or the like; or in any way, as in a list."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
@@ -40,7 +39,7 @@ def alternatives(mentions: Mentions, asked: Asked) -> tuple[Bools, Bools]:
     hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
     bare = mentions.bare
     several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either) | hedged_twice))
-    wide = several | listed | hedged_twice | _listed_with_others(mentions, asked)
+    wide = several | listed | hedged_twice | _listed_with_others(mentions, asks_for_several)
     return mentions.all_are(several), mentions.all_are(wide)
 
 
@@ -57,14 +56,14 @@ def _said_to_be_several(mentions: Mentions) -> Bools:
     return np.asarray(several | (mentions.in_sentence(is_repeated) & (answer.per_text(is_repeated) > 1)[mentions.text]))
 
 
-def _listed_with_others(mentions: Mentions, asked: Asked) -> Bools:
+def _listed_with_others(mentions: Mentions, asks_for_several: Bools) -> Bools:
     """Mentions in a list, by commas or an "and", where one thing was asked for."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
-    is_listed: Bools = mentions.bare & ~asked.several[mentions.text]
+    is_listed: Bools = mentions.bare & ~asks_for_several[mentions.text]
     bare = np.flatnonzero(is_listed)  # few, because most answers address the question
     first, end = (side[bare] for side in mentions.sentence)
     n_others = _candidates(mentions, first, end)
-    joined = Places.of(answer.has(Mark.ALSO) & ~pairs.answer_gold & ~pairs.answer_asked).between(first, end) > 0
+    joined = Places.of(answer.has(Mark.ALSO) & pairs.other).between(first, end) > 0
     is_listed[bare] = (n_others >= threshold.CANDIDATES) | (joined & (n_others > 0))
     return is_listed
 
@@ -77,7 +76,7 @@ def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
     number = np.searchsorted(begins, end) - np.searchsorted(begins, first)
     stretch = ranges(np.searchsorted(begins, first), number)
     begin, stop = begins[stretch], begins[stretch + 1]
-    has_other = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).between(begin, stop) > 0
+    has_other = Places.of(pairs.answer_content & pairs.other).between(begin, stop) > 0
     has_gold = Places.of(pairs.answer_content & pairs.answer_gold).between(begin, stop) > 0
     candidate = has_other & ~has_gold & (stop - begin <= threshold.CANDIDATE)
     return np.bincount(np.repeat(np.arange(len(first)), number)[candidate], minlength=len(first))
@@ -86,7 +85,7 @@ def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
 def not_said(mentions: Mentions) -> Bools:
     """Where every mention is in a short answer, and not stated: "Paris? Lyon?", "I thought Paris, but no"."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
-    turn = Places.of(answer.has(Mark.TURN) & ~pairs.answer_gold & ~pairs.answer_asked)
+    turn = Places.of(answer.has(Mark.TURN) & pairs.other)
     turned = turn.after(mentions.last) < mentions.sentence[1]
     return mentions.all_are((turned | mentions.in_sentence(answer.has(Mark.ASKS))) & mentions.bare)
 
@@ -117,34 +116,25 @@ def negations(mentions: Mentions) -> tuple[Bools, Bools]:
     return mentions.all_are(plainly), mentions.all_are(is_negated | plainly)
 
 
-def stated_elsewhere(negated: Bools, answers: Chunked, references: Chunked, table: Table) -> Bools:
-    """Which of the negated pairs state the gold answer without a negation: beside a quotation, or after a semicolon."""
-    is_stated = np.zeros(len(negated), bool)
-    for row in np.flatnonzero(negated).tolist():
-        answer = plain(answers.texts[int(answers.of_row[row])])
-        gold = plain(references.texts[int(references.of_row[row])]).strip(" .")
-        if ";" in answer or '"' in answer:
-            beside = [part for part in _QUOTED.split(answer) if not _QUOTED.fullmatch(part) or gold in part]
-            parts = "".join(beside).split(";")
-            is_stated[row] = any(gold in part and not _negates(part, table) for part in parts)
-    return is_stated
+def is_stated_elsewhere(_: str, reference: str, answer: str, table: Table) -> bool:
+    """Whether a negated answer states the gold answer without a negation: beside a quotation, or after a semicolon."""
+    answer, gold = plain(answer), plain(reference).strip(" .")
+    if ";" not in answer and '"' not in answer:
+        return False
+    beside = [part for part in _QUOTED.split(answer) if not _QUOTED.fullmatch(part) or gold in part]
+    return any(gold in part and not _has(_NEGATIONS, part, table) for part in "".join(beside).split(";"))
 
 
-def rephrased(either: Bools, questions: Chunked, answers: Chunked, table: Table) -> Bools:
-    """Which of the pairs with alternatives only name one thing in two ways: "known as A or B"."""
-    is_rephrased = np.zeros(len(either), bool)
-    for row in np.flatnonzero(either).tolist():
-        answer = plain(answers.texts[int(answers.of_row[row])])
-        rest, n_rephrased = _REPHRASED.subn(" ", answer)
-        marks = (table.marks.get(word, 0) for word in words(rest)) if n_rephrased else ()
-        is_rephrased[row] = n_rephrased > 0 and not any(mark & (Mark.EITHER | Mark.CHOICE) for mark in marks)
-        asked = words(plain(questions.texts[int(questions.of_row[row])]))
-        is_rephrased[row] |= not table.term.isdisjoint(set(words(answer)).difference(asked))
-    return is_rephrased
+def is_rephrased(question: str, _: str, answer: str, table: Table) -> bool:
+    """Whether alternatives only name one thing in two ways: "known as A or B"."""
+    answer = plain(answer)
+    rest, n_rephrased = _REPHRASED.subn(" ", answer)
+    is_term = not table.term.isdisjoint(set(words(answer)).difference(words(plain(question))))
+    return is_term or (n_rephrased > 0 and not _has(Mark.EITHER | Mark.CHOICE, rest, table))
 
 
-def _negates(folded: str, table: Table) -> bool:
-    return any(table.marks.get(word, 0) & _NEGATIONS for word in words(folded))
+def _has(mark: int, folded: str, table: Table) -> bool:
+    return any(table.marks.get(word, 0) & mark for word in words(folded))
 
 
 def _limited(mentions: Mentions, negation: Bools) -> Bools:
