@@ -7,7 +7,6 @@ less credit than the word itself, and are features for the trees.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -52,103 +51,92 @@ def _joined(gold_items: Ids, gold_keys: Ids, answer_items: Ids, answer_keys: Ids
     return Found(gold_items[is_related], found_at, answer_items[np.isin(answer_keys, gold_keys)])
 
 
-@dataclass(frozen=True)
-class _Periods:
-    """Decades and centuries: their text, their first and last year, and their items."""
+class _Spans(NamedTuple):
+    """Decades, centuries and then other numbers of each text: the first and last year, or the number, and the items."""
 
     text: Ids
-    first_year: Floats
-    last_year: Floats
+    first: Floats
+    last: Floats
     item: Ids
     other_item: Ids  # a century has two: its number and its name
+    is_period: Bools
 
     @classmethod
-    def of(cls, side: Texts) -> _Periods:
-        decade = _first(np.flatnonzero(side.has(Mark.DECADE)), side)
-        begin = side.value[decade]
+    def of(cls, side: Texts, is_candidate: Bools) -> _Spans:
+        """All periods, and the numbers among the candidates."""
+        decade, (century, name) = _first(side, side.has(Mark.DECADE)), _centuries(side)
+        number = _first(side, is_candidate & (side.marks & (Mark.NUMBER | Mark.DECADE | Mark.WEAK) == Mark.NUMBER))
+        begin, ordinal, value = (side.value[items] for items in (decade, century, number))
         length = np.where(begin % 100 == 0, 99, 9)  # the 1800s are mostly the century
-        name, number = _centuries(side)
-        value = side.value[number]
-        text = np.concatenate([side.text[decade], side.text[name]])
-        order = np.argsort(text, kind="stable")
+        item = np.concatenate([decade, century, number])
+        order = np.argsort(side.text[item], kind="stable")
         return cls(
-            text[order],
-            np.concatenate([begin, (value - 1) * 100])[order],
-            np.concatenate([begin + length, value * 100])[order],
-            np.concatenate([decade, number])[order],
-            np.concatenate([decade, name])[order],
+            side.text[item][order],
+            np.concatenate([begin, (ordinal - 1) * 100, value])[order],
+            np.concatenate([begin + length, ordinal * 100, value])[order],
+            item[order],
+            np.concatenate([decade, name, number])[order],
+            order < len(decade) + len(century),
         )
+
+    @property
+    def is_year(self) -> Bools:
+        """Which are numbers that can be years."""
+        first, last = threshold.YEARS
+        is_whole = self.first == np.floor(self.first)
+        return np.asarray((self.first >= first) & (self.first <= last) & is_whole & ~self.is_period)
 
 
 def _centuries(side: Texts) -> tuple[Ids, Ids]:
-    """The places of the word "century", and of its number before or after it."""
-    name = _first(np.flatnonzero(side.has(Mark.CENTURY)), side)
+    """The places of the numbers of centuries, and of the word "century" before or after each."""
+    name = _first(side, side.has(Mark.CENTURY))
     number_at = np.full(len(name), -1)
     for step in (1, -1):
         beside = np.clip(name + step, 0, max(len(side.ids) - 1, 0))
         value = side.value[beside]
         fits = (value >= 1) & (value <= _CENTURIES) & (value == np.floor(value)) & (beside != name)
         number_at = np.where(fits & (side.text[beside] == side.text[name]), beside, number_at)
-    return name[number_at >= 0], number_at[number_at >= 0]
+    return number_at[number_at >= 0], name[number_at >= 0]
 
 
-def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> Found:
-    """Missing gold years within a decade or century of the answer, and vice versa; and rounded numbers."""
-    free = ~answer_asked
-    gold_periods, answer_periods = _Periods.of(gold), _Periods.of(answer)
-    gold_numbers, gold_years = _numbers(gold, missing)
-    answer_numbers, answer_years = _numbers(answer, free)
-    gold_year, period = _within(gold_numbers[gold_years], gold, answer_periods)
-    answer_year, of_gold = _within(answer_numbers[answer_years], answer, gold_periods)
-    exact, rounded = _rounded(gold_numbers[~gold_years], gold, answer_numbers, answer)
-    relations = [
-        (gold_year, answer_periods.item[period], answer_periods.other_item[period]),
-        (gold_periods.item[of_gold], answer_year, answer_year),
-        (gold_periods.other_item[of_gold], answer_year, answer_year),
-        (exact, rounded, rounded),
-    ]
-    gold_items, found_at, beside = (np.concatenate(side) for side in zip(*relations, strict=True))
-    fits = missing[gold_items] & free[found_at]
-    gold_items, found_at, beside = gold_items[fits], found_at[fits], beside[fits]
-    _, first = np.unique(gold_items, return_index=True)
-    return Found(gold_items[first], found_at[first], np.unique(np.concatenate([found_at, beside])))
-
-
-def _numbers(side: Texts, is_candidate: Bools) -> tuple[Ids, Bools]:
-    """The places of numbers among the candidates, and which can be years. At most the first 100 of a text."""
-    number_marks = Mark.NUMBER | Mark.DECADE | Mark.WEAK
-    places = np.flatnonzero(is_candidate & (side.marks & number_marks == Mark.NUMBER))
-    places = _first(places, side)
-    value = side.value[places]
-    first, last = threshold.YEARS
-    return places, (value >= first) & (value <= last) & (value == np.floor(value))
-
-
-def _first(places: Ids, side: Texts) -> Ids:
-    """The first 100 places of each text, so that the time is limited."""
+def _first(side: Texts, flags: Bools) -> Ids:
+    """The first 100 flagged places of each text, so that the time is limited."""
+    places = np.flatnonzero(flags)
     rank = np.arange(len(places)) - np.searchsorted(places, side.starts)[side.text[places]]
     return places[rank < _MOST_NUMBERS]
 
 
-def _within(years: Ids, side: Texts, periods: _Periods) -> tuple[Ids, Ids]:
-    """Each year with each period of its text that it lies in."""
-    starts = np.searchsorted(periods.text, np.arange(side.count + 1))
-    counts = np.diff(starts)[side.text[years]]
-    year, period = np.repeat(years, counts), ranges(starts[side.text[years]], counts)
-    value = side.value[year]
-    inside = (value >= periods.first_year[period]) & (value <= periods.last_year[period])
-    return year[inside], period[inside]
+def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> Found:
+    """Missing gold years within a decade or century of the answer, and vice versa; and rounded numbers."""
+    golds, answers = _Spans.of(gold, missing), _Spans.of(answer, ~answer_asked)
+    starts = np.searchsorted(answers.text, np.arange(answer.count + 1))
+    counts = np.diff(starts)[golds.text]
+    own, other = np.repeat(np.arange(len(counts)), counts), ranges(starts[golds.text], counts)  # each with each
+    is_related = _within(golds, own, answers, other) | _within(answers, other, golds, own)
+    is_related[_rounded(golds, own, answers, other)] = True
+    is_related &= ~answer_asked[answers.item[other]]
+    own, other = own[is_related], other[is_related]
+    gold_items = np.concatenate([golds.item[own], golds.other_item[own]])
+    is_missing, other = missing[gold_items], np.tile(other, 2)
+    gold_items, found_at, beside = (
+        items[is_missing] for items in (gold_items, answers.item[other], answers.other_item[other])
+    )
+    _, first = np.unique(gold_items, return_index=True)
+    return Found(gold_items[first], found_at[first], np.unique(np.concatenate([found_at, beside])))
 
 
-def _rounded(gold_items: Ids, gold: Texts, answer_items: Ids, answer: Texts) -> tuple[Ids, Ids]:
-    """Each gold number with each number of the answer that it rounds to: 759.96 and 760."""
-    starts = np.searchsorted(answer_items, answer.starts)
-    counts = np.diff(starts)[gold.text[gold_items]]
-    gold_item, answer_item = np.repeat(gold_items, counts), answer_items[ranges(starts[gold.text[gold_items]], counts)]
-    exact, rounded = gold.value[gold_item], answer.value[answer_item]
+def _within(years: _Spans, year: Ids, periods: _Spans, period: Ids) -> Bools:
+    """Where a year lies in a period."""
+    value, is_both = years.first[year], years.is_year[year] & periods.is_period[period]
+    return np.asarray(is_both & (value >= periods.first[period]) & (value <= periods.last[period]))
+
+
+def _rounded(golds: _Spans, own: Ids, answers: _Spans, other: Ids) -> list[int]:
+    """Where a gold number, which is no year, and a number of the answer are the same if rounded: 759.96 and 760."""
+    exact, rounded = golds.first[own], answers.first[other]
     is_near = (np.abs(exact - rounded) <= threshold.ROUNDED * np.abs(exact)) & (exact * rounded > 0)
-    near = [place for place in np.flatnonzero(is_near).tolist() if _is_rounded(abs(exact[place]), abs(rounded[place]))]
-    return gold_item[near], answer_item[near]
+    is_near &= ~(golds.is_period | golds.is_year)[own] & ~answers.is_period[other]
+    return [place for place in np.flatnonzero(is_near).tolist() if _is_rounded(abs(exact[place]), abs(rounded[place]))]
 
 
 def _is_rounded(first: float, second: float) -> bool:
