@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -263,8 +265,9 @@ def test_what_is_known_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
     table = poles.__wrapped__("en")
     assert table is not None
     for number in range(20):
-        assert table.chunks[f"word{number}"]
-    assert max(len(table.roots), len(table.concepts), len(table.chunks)) <= 5
+        assert table.bits(f"word{number}")
+    caches: list[Any] = [table.root, table.word, table.bits]
+    assert max(known.cache_info().currsize for known in caches) <= 5
 
 
 def test_of_a_long_question_only_the_beginning_is_kept() -> None:

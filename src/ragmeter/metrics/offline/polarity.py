@@ -8,7 +8,6 @@ undecided.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 from math import prod
@@ -69,8 +68,8 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
 
 def _bits(side: Chunked, poles: Poles) -> npt.NDArray[np.uint64]:
     """A line of bits for each text: whether it decides, and the concepts that it may have, of all its chunks."""
-    packed = b"".join(map(poles.chunks.__getitem__, side.distinct))
-    of_chunk = np.frombuffer(packed, "<u8").reshape(len(side.distinct), poles.chunks.width // 8)
+    packed = b"".join(map(poles.bits, side.distinct))
+    of_chunk = np.frombuffer(packed, "<u8").reshape(len(side.distinct), poles.width // 8)
     of_text = np.zeros((len(side.texts), of_chunk.shape[1]), np.uint64)
     filled = np.flatnonzero(np.diff(side.starts))
     if len(filled):
@@ -80,8 +79,6 @@ def _bits(side: Chunked, poles: Poles) -> npt.NDArray[np.uint64]:
 
 def _may_decide(reference: str, answer: str, poles: Poles) -> bool:
     """Whether it is worth reading the texts: words that both have are no opposites, unless two things are compared."""
-    if answer.count(" ") > threshold.SHORT_STATEMENT:
-        return False
     gold = _words(reference)
     shared = frozenset() if not poles.words["comparisons"].isdisjoint(gold) else frozenset(gold)
     return not poles.reach(_words(answer), shared).isdisjoint(poles.reach(gold))
@@ -102,12 +99,10 @@ def _differs(question: str, reference: str, answer: str) -> bool:
 def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     """1 if the answer says the same as the gold answer, -1 if it says the opposite, 0 if that is not clear."""
     is_polar = _is_polar(question, poles)
-    if not is_polar and answer.count(" ") > threshold.SHORT_STATEMENT:
-        return 0
     plain_question = _NEGATED_QUESTION.sub(r"\1 ", question)  # "Isn't it closed?" asks if it is closed
     asked = read(plain_question, poles)
     gold, answered = (read(text, poles) for text in (reference, answer))
-    if is_polar and _OF_THE_PAST.search(question) and not any(map(poles.says, asked.concepts)):
+    if is_polar and _OF_THE_PAST.search(question) and asked.concepts.isdisjoint(poles.verdicts):
         answered = answered.without(poles.named["present"] - asked.concepts - gold.concepts)
     if any(c.order[0] in poles.words["or"] and poles.leads.keys() & c.order[1:3] for c in answered.clauses):
         return 0  # "Yes, or maybe no."
@@ -155,7 +150,7 @@ def _answer_to(
     if asked.has("only", poles) and statement.has("more", poles):
         return -1
     sign, clause = _relation(statement, asked, topic, poles, asked.both_ends(poles), is_gold=is_gold)
-    if clause is None and (any(map(poles.says, statement.concepts)) or statement.negates):
+    if clause is None and (not statement.concepts.isdisjoint(poles.verdicts) or statement.negates):
         first, *others = statement.main  # "They are not.", "You may bring them along.", "Pets are welcome."
         told = [first, *(clause for clause in others if clause.order[0] not in poles.words["ahead"])]
         sign = asked.bias(poles) * min(clause.overall(poles, is_gold=is_gold) for clause in told)
@@ -186,7 +181,7 @@ def _relation(
             n_words = len(common(clause.content, mate.content))
             if not shared and not n_words:
                 continue
-            affirming = {concept for concept in shared if poles.affirms(concept)}
+            affirming = shared.intersection(poles.affirming)
             about = (
                 of_topic
                 + threshold.SHARED_WORD * n_words
@@ -210,18 +205,18 @@ def _shared(clause: Clause, other: Clause, poles: Poles, without: frozenset[int]
     "Winter" in both says neither yes nor no, but "older than" does.
     """
     is_compared = not any(poles.words["comparisons"].isdisjoint(each.order) for each in (clause, other))
-    roots = set() if is_compared else {poles.roots[word] for word in other.order}
-    same = {concept for word in clause.order if poles.roots[word] in roots for concept in poles.concepts[word].ends}
+    roots = set() if is_compared else {poles.root(word) for word in other.order}
+    same = {concept for word in clause.order if poles.root(word) in roots for concept in poles.word(word).ends}
     shared = clause.concepts.keys() & other.concepts.keys() - without
-    return shared - same or {concept for concept in shared if poles.affirms(concept)}, not shared <= same
+    return shared - same or shared.intersection(poles.affirming), not shared <= same
 
 
-def _by_concepts(clause: Clause, other: Clause, shared: Collection[int], poles: Poles) -> int:
+def _by_concepts(clause: Clause, other: Clause, shared: set[int], poles: Poles) -> int:
     """1 where two clauses agree on the concepts that they share, else -1; "support was dropped" turns one around."""
-    free = [ends for ends in (poles.concepts[word].ends for word in clause.order) if ends.keys().isdisjoint(shared)]
+    free = [ends for ends in (poles.word(word).ends for word in clause.order) if ends.keys().isdisjoint(shared)]
     own = clause.concepts.keys() - other.concepts.keys()
-    turning = {c: end for ends in free for c, end in ends.items() if poles.turns(c) and c in own}
-    turned = prod(turning.values()) if any(map(poles.affirms, shared)) else 1
+    turning = {c: end for ends in free for c, end in ends.items() if c in poles.turning and c in own}
+    turned = prod(turning.values()) if shared.intersection(poles.affirming) else 1
     agree = min(clause.concepts[concept] * other.concepts[concept] for concept in shared)
     return agree * turned * _swapped(clause, other, poles)
 
@@ -230,7 +225,7 @@ def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
     """-1 where the two sides of a comparison have changed places: "A is older than B" and "B is younger than A"."""
     places = [clause.place(poles.words["comparisons"]) or len(clause.order) for clause in (first, other)]
     halves = (first.order[: places[0]], first.order[places[0] :], other.order[: places[1]], other.order[places[1] :])
-    sides = [[word for word in half if poles.is_content(word) and not poles.concepts[word].ends] for half in halves]
+    sides = [[word for word in half if poles.is_content(word) and not poles.word(word).ends] for half in halves]
     subject, standard, its_subject, its_standard = map(set, (sides[0][: None if sides[1] else 1], *sides[1:]))
     is_swapped = standard & its_subject if standard else its_subject - subject  # "B is younger"
     return -1 if subject & its_standard and is_swapped else 1
@@ -238,7 +233,7 @@ def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
 
 def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Poles) -> int:
     """Compare a short answer with the gold answer, whatever the question."""
-    poles_of_gold = {poles.roots[word] for word in gold.words if poles.concepts[word].ends}
+    poles_of_gold = {poles.root(word) for word in gold.words if poles.word(word).ends}
     rest = gold.content - asked.content - poles_of_gold
     n_restated = len(common(rest, answered.content))
     topic = gold.content | asked.content
@@ -255,8 +250,8 @@ def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset
     """The concepts of words that both texts have: they are no opposites, unless one is negated or two are compared."""
     if gold.negates or gold.has("comparisons", poles):
         return _NONE
-    roots = {poles.roots[word] for word in answered.words}
-    return frozenset(c for word in gold.words if poles.roots[word] in roots for c in poles.concepts[word].ends)
+    roots = {poles.root(word) for word in answered.words}
+    return frozenset(c for word in gold.words if poles.root(word) in roots for c in poles.word(word).ends)
 
 
 def _by_restriction(asked: Statement, gold: Statement, answered: Statement, poles: Poles, *, is_polar: bool) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
-from importlib.resources import files
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import regex
 
@@ -16,7 +16,6 @@ from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.tables import Mark, Table, plain, table
 from ragmeter.metrics.offline.vocabulary import stemming
 
-_T = TypeVar("_T")
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "des")
 _NO_PHRASES = {"affirmed", "denied", "turns", "verdicts", "affirms", "opposites"}  # lists of other things
 DECIDES = 1  # the bit of a chunk that says so
@@ -27,6 +26,14 @@ _SHORTEST_BASE = 4  # letters after a prefix
 _CONTRACTED = {"can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not")}
 
 
+class Word(NamedTuple):
+    """What a word says of yes and no."""
+
+    ends: Mapping[int, int]
+    phrases: Mapping[str, set[int]]  # by the second word's stem: the concepts of phrases that begin so
+    decides: bool  # a negation, a yes or a no
+
+
 @dataclass(frozen=True, eq=False)
 class Poles:
     """One language's words. Concepts have numbers, from 1."""
@@ -34,34 +41,59 @@ class Poles:
     table: Table
     words: Mapping[str, frozenset[str]]  # the lists of `poles.toml` that are not concepts
     ends: Mapping[str, Mapping[int, int]]  # by word or stem: its concepts, and at which end of each it is
-    n_turning: int  # the first concepts: one end turns the rest of the clause around, as in "support was dropped"
-    n_verdicts: int  # these and some more: one end says yes to most questions, the other no
-    n_affirming: int  # these and some more: one end says yes to questions about it, the other no
+    turning: range  # the first concepts: one end turns the rest of the clause around, as in "support was dropped"
+    verdicts: range  # these and some more: one end says yes to most questions, the other no
+    affirming: range  # these and some more: one end says yes to questions about it, the other no
     phrases: Mapping[tuple[str, ...], str]  # by the stems of their words
     leads: Mapping[str, int]  # what says yes or no at the beginning of an answer
-    roots: _Roots
-    concepts: _Concepts = field(init=False)
-    chunks: _Chunks = field(init=False)
+    root: Callable[[str], str]  # the stem of a word
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "concepts", _Concepts(self))
-        object.__setattr__(self, "chunks", _Chunks(self.concepts, max(map(max, self.ends.values()))))
+        for method in (self.word, self.bits):  # what is known of words and chunks is kept
+            object.__setattr__(self, method.__name__, lru_cache(_MOST_KEPT)(method))
+
+    def word(self, word: str) -> Word:
+        """What a word says, by itself, by its stem, or by what follows a prefix such as "un-"."""
+        ends = {**self.ends.get(self.root(word), {}), **self.ends.get(word, {})}
+        if word in self.words["unrelated"]:
+            ends = {}
+        elif not ends and (base := _base(word)):
+            ends = {concept: -end for concept, end in self.word(base).ends.items()}
+        decides = word in self.words["deciding"] or word in self.leads or word.endswith("n't")
+        return Word(ends, self._phrases.get(self.root(word), {}), decides)
+
+    @cached_property
+    def _phrases(self) -> Mapping[str, Mapping[str, set[int]]]:
+        """By the stems of their first two words: the concepts of phrases."""
+        by_stems: dict[str, dict[str, set[int]]] = {}
+        for (first, second, *_), phrase in self.phrases.items():
+            by_stems.setdefault(first, {}).setdefault(second, set()).update(self.ends.get(phrase, ()))
+        return by_stems
+
+    def bits(self, chunk: str) -> bytes:
+        """Of a chunk of a text, as bits: whether it decides, and the concepts that it may have."""
+        bits = 0
+        for word in map(self.word, () if chunk.isdecimal() else words(plain(chunk))):
+            bits |= DECIDES * word.decides
+            for concept in chain(word.ends, *word.phrases.values()):
+                bits |= DECIDES << concept
+        return bits.to_bytes(self.width, "little")
+
+    @cached_property
+    def width(self) -> int:
+        """The number of bytes with a bit for each concept."""
+        return 8 * (max(map(max, self.ends.values())) // 64 + 1)
 
     def reach(self, order: Sequence[str], without: frozenset[str] = frozenset()) -> set[int]:
         """The concepts that these words may have, alone or in a phrase; some words count in a phrase only."""
         concepts: set[int] = set()
         for word, following in pairwise([*order, ""]):
-            entry = self.concepts[word]
+            entry = self.word(word)
             if entry.ends and word not in without:
                 concepts.update(entry.ends)
             if entry.phrases:
-                concepts.update(entry.phrases.get(self.roots[following], ()))
+                concepts.update(entry.phrases.get(self.root(following), ()))
         return concepts
-
-    @cached_property
-    def deciding(self) -> frozenset[str]:
-        """Words that make a text worth reading: negations, "only", "except"."""
-        return self.words["negators"] | self.words["only"] | self.words["exceptions"]
 
     @cached_property
     def aside(self) -> regex.Pattern[str]:
@@ -69,38 +101,21 @@ class Poles:
         return regex.compile(rf", (?:{'|'.join(self.words['aside']).replace('_', ' ')}),")
 
     @cached_property
-    def saying_nothing(self) -> frozenset[str]:
-        """Words that are no content."""
-        return self.words["negators"] | self.words["likewise"] | self.words["openers"]
-
-    @cached_property
     def named(self) -> Mapping[str, frozenset[int]]:
         """The concepts of what is needed and of what can be, for "without", and of what says no to the present only."""
         names = ("need", "can", "present")
-        return {name: frozenset(min(self.concepts[word].ends) for word in self.words[name]) for name in names}
+        return {name: frozenset(min(self.word(word).ends) for word in self.words[name]) for name in names}
 
     @cached_property
     def need(self) -> int:
         """The concept of what is needed."""
         return min(self.named["need"])
 
-    def affirms(self, concept: int) -> bool:
-        """Whether one end of the concept says yes to questions about it, and the other no."""
-        return concept <= self.n_affirming
-
-    def says(self, concept: int) -> bool:
-        """Whether one end of the concept says yes to most questions, and the other no."""
-        return concept <= self.n_verdicts
-
-    def turns(self, concept: int) -> bool:
-        """Whether one end of the concept turns what it is said of around."""
-        return concept <= self.n_turning
-
     def is_content(self, word: str) -> bool:
         """Whether the word says something of its own."""
         marks = self.table.marks.get(word, 0) & (Mark.FUNCTION | Mark.NEGATION | Mark.YES | Mark.NO)
         weak = self.table.numbers.get(word, (0, 0))[1] & Mark.WEAK  # "without one"
-        return not (marks or weak or word in self.saying_nothing)
+        return not (marks or weak or word in self.words["saying nothing"])
 
     def joined(self, order: Sequence[str]) -> list[str]:
         """The words, with phrases as one word, and "don't" as "do not"."""
@@ -112,10 +127,10 @@ class Poles:
                 spread.insert(-1, word)  # "turned it down"
             else:
                 spread.append(word)
-        stems = [self.roots[word] for word in spread]
+        stems = [self.root(word) for word in spread]
         joined, place = [], 0
         while place < len(spread):
-            length = _LONGEST_PHRASE if self.concepts[spread[place]].phrases else 1
+            length = _LONGEST_PHRASE if self.word(spread[place]).phrases else 1
             while length > 1 and tuple(stems[place : place + length]) not in self.phrases:
                 length -= 1
             joined.append(self.phrases[tuple(stems[place : place + length])] if length > 1 else spread[place])
@@ -131,76 +146,6 @@ class Poles:
         return -1 if (n_others + bool(agreeing and not is_agreed)) % 2 else 1
 
 
-@dataclass(frozen=True)
-class Word:
-    """What a word says of yes and no."""
-
-    ends: Mapping[int, int]
-    phrases: Mapping[str, set[int]]  # by the second word's stem: the concepts of phrases that begin so
-    decides: bool  # a negation, a yes or a no
-
-
-class _Known(dict[str, _T]):
-    """What is known of the words or chunks that were asked for; of a limited number of them."""
-
-    def keep(self, key: str, value: _T) -> _T:
-        """The value, from now on known."""
-        if len(self) >= _MOST_KEPT:
-            self.clear()
-        return self.setdefault(key, value)
-
-
-class _Roots(_Known[str]):
-    """The stem of each word that was asked for."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._stem = stemming(language)
-
-    def __missing__(self, word: str) -> str:
-        return self.keep(word, word if "_" in word else self._stem(word))
-
-
-class _Concepts(_Known[Word]):
-    """What each word says that was asked for, by itself, by its stem, or by what follows a prefix such as "un-"."""
-
-    def __init__(self, poles: Poles) -> None:
-        super().__init__()
-        self._poles = poles
-        self._phrases: dict[str, dict[str, set[int]]] = {}
-        for (first, second, *_), phrase in poles.phrases.items():
-            self._phrases.setdefault(first, {}).setdefault(second, set()).update(poles.ends.get(phrase, ()))
-
-    def __missing__(self, word: str) -> Word:
-        poles = self._poles
-        ends = {**poles.ends.get(poles.roots[word], {}), **poles.ends.get(word, {})}
-        if word in poles.words["unrelated"]:
-            ends = {}
-        elif not ends and (base := _base(word)):
-            ends = {concept: -end for concept, end in self[base].ends.items()}
-        decides = word in poles.deciding or word in poles.leads or word.endswith("n't")
-        return self.keep(word, Word(ends, self._phrases.get(poles.roots[word], {}), decides))
-
-
-class _Chunks(_Known[bytes]):
-    """For each chunk of a text that was asked for, as bits: whether it decides, and the concepts that it may have."""
-
-    def __init__(self, concepts: _Concepts, n_concepts: int) -> None:
-        super().__init__()
-        self._concepts = concepts
-        self.width = 8 * (n_concepts // 64 + 1)  # bytes
-
-    def __missing__(self, chunk: str) -> bytes:
-        if chunk.isdecimal():  # many, and each is rare
-            return bytes(self.width)
-        bits = 0
-        for entry in map(self._concepts.__getitem__, words(plain(chunk))):
-            bits |= DECIDES * entry.decides
-            for concept in chain(entry.ends, *entry.phrases.values()):
-                bits |= DECIDES << concept
-        return self.keep(chunk, bits.to_bytes(self.width, "little"))
-
-
 def _base(word: str) -> str:
     """The word without a prefix such as "un-"; nothing if it has none."""
     prefix = next(filter(word.startswith, _PREFIXES), "") if word.startswith(_PREFIXES) else ""
@@ -209,8 +154,7 @@ def _base(word: str) -> str:
 
 @cache
 def _read() -> dict[str, Any]:
-    text = files("ragmeter.metrics.offline").joinpath("poles.toml").read_text(encoding="utf-8")
-    return tomllib.loads(plain(text))
+    return tomllib.loads(plain(Path(__file__).with_name("poles.toml").read_text(encoding="utf-8")))
 
 
 @cache
@@ -219,9 +163,10 @@ def poles(language: str) -> Poles | None:
     lists = _read().get(language)
     if lists is None:
         return None
-    roots = _Roots(language)
+    stem = stemming(language)
+    root = lru_cache(_MOST_KEPT)(lambda word: word if "_" in word else stem(word))
     kinds = [lists[name].strip().splitlines() for name in ("turns", "verdicts", "affirms", "opposites")]
-    n_turning, n_verdicts, n_affirming, _ = accumulate(map(len, kinds))
+    turning, verdicts, affirming, _ = (range(1, end + 1) for end in accumulate(map(len, kinds)))
     ends: dict[str, dict[int, int]] = {}
     verbs = tuple(lists.get("verbs", "").split() or [""])
     first_ending, *endings = lists.get("endings", "").split() or [""]
@@ -229,25 +174,27 @@ def poles(language: str) -> Poles | None:
         for side, end in zip(line.split("/"), (1, -1), strict=True):
             for word in side.split():
                 # "cancelled!" is a state, and stands for itself: "cancel" is none
-                stem = "" if word.endswith("!") else roots[word]
-                is_long = len(stem) > _SHORTEST_STEM or (len(stem) == _SHORTEST_STEM and word.endswith(verbs))
-                forms = {word.rstrip("!"), stem if is_long else word.rstrip("!")}
+                own_root = "" if word.endswith("!") else root(word)
+                is_long = len(own_root) >= _SHORTEST_STEM + (not word.endswith(verbs))
+                forms = {word.rstrip("!"), own_root if is_long else word.rstrip("!")}
                 if first_ending and word.endswith(first_ending):
                     forms.update(word.removesuffix(first_ending) + ending for ending in endings)
                 for form in forms:
                     ends.setdefault(form, {}).setdefault(concept, end)
-    named_words = {name: frozenset(lists.get(name, "").split()) for name in lists.keys() | {"concord"}}
-    named = {word for name in named_words.keys() - _NO_PHRASES for word in named_words[name]}
-    phrases = {word for word in ends.keys() | named if "_" in word}
+    own = {name: frozenset(lists.get(name, "").split()) for name in lists.keys() | {"concord"}}
+    listed = {word for name in own.keys() - _NO_PHRASES for word in own[name]}
+    phrases = sorted(word for word in ends.keys() | listed if "_" in word)
+    signs = (("affirmed", 1), ("denied", -1))
     return Poles(
         table=table(language),
-        words=named_words,
+        words=own
+        | {"deciding": own["negators"] | own["only"] | own["exceptions"]}  # they make a text worth reading
+        | {"saying nothing": own["negators"] | own["likewise"] | own["openers"]},
         ends=ends,
-        n_turning=n_turning,
-        n_verdicts=n_verdicts,
-        n_affirming=n_affirming,
-        phrases={tuple(roots[part] for part in phrase.split("_")): phrase for phrase in sorted(phrases)},
-        leads={word.replace("_", " "): 1 for word in named_words["affirmed"]}
-        | {word.replace("_", " "): -1 for word in named_words["denied"]},
-        roots=roots,
+        turning=turning,
+        verdicts=verdicts,
+        affirming=affirming,
+        phrases={tuple(map(root, phrase.split("_"))): phrase for phrase in phrases},
+        leads={word.replace("_", " "): sign for name, sign in signs for word in own[name]},
+        root=root,
     )

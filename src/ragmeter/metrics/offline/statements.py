@@ -41,8 +41,8 @@ class Clause:
 
     def overall(self, poles: Poles, *, is_gold: bool = False) -> int:
         """The sign, with concepts of which one end says yes and the other no; a gold answer is to the point."""
-        says = poles.affirms if is_gold else poles.says
-        ends = [end * self.sign for concept, end in self.concepts.items() if says(concept)]
+        saying = poles.affirming if is_gold else poles.verdicts
+        ends = [end * self.sign for concept, end in self.concepts.items() if concept in saying]
         return self.sign * min(ends, default=1)
 
 
@@ -80,7 +80,7 @@ class Statement:
 
     def both_ends(self, poles: Poles) -> frozenset[int]:
         """The concepts of which the text has both ends: "before or after"."""
-        ends = {end for word in self.words for end in poles.concepts[word].ends.items()}
+        ends = {end for word in self.words for end in poles.word(word).ends.items()}
         return frozenset(concept for concept, end in ends if (concept, -end) in ends)
 
     def without(self, concepts: frozenset[int]) -> Statement:
@@ -98,7 +98,7 @@ class Statement:
             elif first in poles.words["conditions"]:
                 sign = clause.sign
             elif at := clause.place(poles.words["only"] if clause.sign > 0 else poles.words["limits"]):
-                after = frozenset(poles.roots[word] for word in clause.order[at:] if poles.is_content(word))
+                after = frozenset(poles.root(word) for word in clause.order[at:] if poles.is_content(word))
                 content = after or (following.content if following and following.is_side else content)
                 sign = 1
             if sign and content - asked:
@@ -113,7 +113,7 @@ class Statement:
     def bias(self, poles: Poles) -> int:
         """-1 for a question whose first concept is a no: to "Is it impossible?", what is possible is a no."""
         concepts = self.clauses[0].concepts.items() if self.clauses else ()
-        return next((end for concept, end in concepts if poles.says(concept)), 1)
+        return next((end for concept, end in concepts if concept in poles.verdicts), 1)
 
 
 def common(first: Iterable[str], second: frozenset[str]) -> list[str]:
@@ -149,7 +149,7 @@ def _split(order: Sequence[str], poles: Poles) -> Iterator[list[str]]:
 
 
 def _decides(order: Iterable[str], poles: Poles) -> bool:
-    return any(poles.concepts[word].ends or word in poles.words["negators"] for word in order)
+    return any(poles.word(word).ends or word in poles.words["negators"] for word in order)
 
 
 def _lead(folded: str, poles: Poles) -> tuple[int, str]:
@@ -164,7 +164,7 @@ def _lead(folded: str, poles: Poles) -> tuple[int, str]:
         rest = folded[len(phrase) :]
         is_followed = sign < 0 and not poles.words["subjects"].isdisjoint(begin[length : length + 1])  # "No it isn't."
         if sign and (is_followed or _LEAD_ENDS.match(rest)):
-            return sign, folded if poles.concepts[phrase].ends else rest  # "False."
+            return sign, folded if poles.word(phrase).ends else rest  # "False."
     return 0, folded
 
 
@@ -180,7 +180,7 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
             break  # the other thing
         if word in poles.table.months and following.isdecimal():
             continue  # May 2017
-        for concept, end in poles.concepts[word].ends.items():
+        for concept, end in poles.word(word).ends.items():
             concepts[concept] = sign * min(end, concepts.get(concept, sign) * sign)
     before = clauses[-1] if clauses else None
     is_exception = first in poles.words["exceptions"]
@@ -195,6 +195,6 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
         and (before.sign < 0 or not poles.named["can"].isdisjoint(before.concepts))
     ):
         concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
-    content = frozenset(poles.roots[word] for word in order if poles.is_content(word))
+    content = frozenset(poles.root(word) for word in order if poles.is_content(word))
     is_side = first in poles.words["sides"] or (bool(clauses) and first in poles.words["relatives"])
     return Clause(tuple(order), content, sign, concepts, is_side, is_exception)
