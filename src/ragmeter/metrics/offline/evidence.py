@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ from ragmeter.metrics.normalize import AUTO
 from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.features import FEATURES, NAMES, evidence_lines
 from ragmeter.metrics.offline.guards import guard_of
-from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.trees import trees
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
@@ -22,6 +21,7 @@ RIGHT = 0.5
 CAP = "cap"
 _AT_ONCE = 256  # rows
 _MOST = 8  # words that are named; the others are counted
+_FIGURE = Mark.NUMBER | Mark.MONTH
 
 
 @dataclass(frozen=True)
@@ -77,138 +77,94 @@ def explain_answers(
 
 def _explain(rows: Sequence[tuple[str, Sequence[str], str]], language: str | None) -> list[Explanation]:
     pairs = [(row, asked, gold, answer) for row, (asked, golds, answer) in enumerate(rows) for gold in golds]
-    row_of = [row for row, *_ in pairs]
     questions, references, answers = ([str(pair[side]) for pair in pairs] for side in (1, 2, 3))
-    best: dict[int, tuple[float, str, _Pair]] = {}
+    best: dict[int, tuple[float, str, Compared, int, Floats]] = {}  # by row
     for compared in matches(questions, references, answers, language):
         lines = evidence_lines(compared)
         chances = trees().probabilities(lines).tolist()
         for place, number in enumerate(compared.rows.tolist()):
-            row = row_of[number]
+            row = pairs[number][0]
             if row not in best or chances[place] > best[row][0]:
-                best[row] = chances[place], references[number], _Pair(compared, place, lines[place])
+                best[row] = chances[place], references[number], compared, place, lines[place]
     chosen = [best[row] for row in range(len(rows))]
-    contributions = trees().contributions(np.array([pair.line for *_, pair in chosen]))
+    contributions = trees().contributions(np.array([line for *_, line in chosen]))
     return [_explanation(*own, weights) for own, weights in zip(chosen, contributions.tolist(), strict=True)]
 
 
-def _explanation(probability: float, reference: str, pair: _Pair, weights: Sequence[float]) -> Explanation:
+def _explanation(
+    probability: float, reference: str, compared: Compared, place: int, line: Floats, weights: Sequence[float]
+) -> Explanation:
     weight_of = dict.fromkeys((piece.evidence for piece in FEATURES), 0.0)
     for feature, weight in zip(FEATURES, weights, strict=True):
         weight_of[feature.evidence] += weight
-    pieces = [Evidence(about, _SAYS[about](pair), weight) for about, weight in weight_of.items()]
+    says = _findings(compared, place, dict(zip(NAMES, line.tolist(), strict=False)))
+    pieces = [Evidence(about, says[about], weight) for about, weight in weight_of.items()]
     lowered = _log_odds(probability) - (trees().prior + sum(weight_of.values()))
-    guard = guard_of(float(pair.line[-1]))
+    guard = guard_of(float(line[-1]))
     if guard is not None and abs(lowered) > 1e-9:
         limit = f"capped at {guard.cap:g}" if lowered < 0 else f"at least {guard.floor:g}"
         pieces.append(Evidence(CAP, f"the chance is {limit} because {guard.because}", lowered))
     pieces.sort(key=lambda piece: -abs(piece.weight))
-    language = pair.compared.language
-    return Explanation(probability, probability >= RIGHT, reference, language, trees().prior, tuple(pieces))
+    return Explanation(probability, probability >= RIGHT, reference, compared.language, trees().prior, tuple(pieces))
 
 
 def _log_odds(chance: float) -> float:
     return math.log(chance / (1 - chance)) if 0 < chance < 1 else math.copysign(math.inf, chance - RIGHT)
 
 
-class _Pair:
-    """One pair of a match, with its features by name."""
+def _findings(compared: Compared, place: int, features: Mapping[str, float]) -> dict[str, str]:
+    """What each topic of the evidence found in one of the pairs, in words."""
+    pairs, gold, answer = compared.pairs, compared.pairs.gold, compared.pairs.answer
+    figure = gold.has(_FIGURE)
+    word = pairs.content & ~figure
+    word |= pairs.content & (gold.per_text(word) == 0)[gold.text]  # numbers too where there is nothing else
+    other_word, capital = pairs.other & pairs.answer_content, answer.has(Mark.CAPITAL)
 
-    def __init__(self, compared: Compared, place: int, line: Floats) -> None:
-        self.compared, self.match, self.line, self.place = compared, compared.pairs, line, place
-        self.features = dict(zip(NAMES, line.tolist(), strict=False))
-
-    def words(self, side: Texts, flags: Bools) -> str:
-        """The flagged words of this pair's text on a side, without repetitions."""
-        span = slice(int(side.starts[self.place]), int(side.starts[self.place + 1]))
-        words = list(dict.fromkeys(self.compared.vocabulary.properties.words[side.ids[span][flags[span]]].tolist()))
-        return ", ".join(words[:_MOST]) + (f" and {len(words) - _MOST} more" if len(words) > _MOST else "")
-
-    def finding(self, about: str, otherwise: str) -> str:
+    def listed(otherwise: str, *findings: tuple[str, Texts, Bools]) -> str:
         """The words that are evidence, with a title each; or what to say if there are none."""
-        listed = (
-            (title, self.words(getattr(self.match, side), flags(self.match))) for title, side, flags in _FINDINGS[about]
-        )
-        return "; ".join(f"{title}: {words}" for title, words in listed if words) or otherwise
+        words = ((title, _words(compared, side, place, flags)) for title, side, flags in findings)
+        return "; ".join(f"{title}: {found}" for title, found in words if found) or otherwise
 
-
-def _word(match: Match) -> Bools:
-    """The gold answer's content words that are no numbers; numbers too where it has nothing else."""
-    word = match.content & ~match.gold.has(_FIGURE)
-    return np.asarray(word | (match.content & (match.gold.per_text(word) == 0)[match.gold.text]))
-
-
-def _figure(match: Match) -> Bools:
-    return match.gold.has(_FIGURE)
-
-
-def _other(match: Match) -> Bools:
-    """The answer's words that are neither gold nor the question's."""
-    return np.asarray(~match.answer_gold & ~match.answer_asked)
-
-
-_FIGURE = Mark.NUMBER | Mark.MONTH
-#: For each kind of evidence titles, and the words that stand after each: of which side, and which.
-_FINDINGS: dict[str, tuple[tuple[str, str, Callable[[Match], Bools]], ...]] = {
-    "gold words": (
-        ("found", "gold", lambda pair: _word(pair) & pair.exact),
-        ("found in another spelling or form", "gold", lambda pair: _word(pair) & ~pair.exact & (pair.credit > 0)),
-        ("missing", "gold", lambda pair: _word(pair) & (pair.credit == 0)),
-    ),
-    "numbers": (
-        ("found", "gold", lambda pair: _figure(pair) & pair.exact),
-        ("found roughly", "gold", lambda pair: _figure(pair) & pair.rough),
-        ("missing", "gold", lambda pair: _figure(pair) & ~pair.exact & ~pair.rough),
-        (
-            "the answer has",
-            "answer",
-            lambda pair: _other(pair) & (pair.answer.marks & (_FIGURE | Mark.WEAK) == Mark.NUMBER),
+    n_parts, n_words = int(pairs.parts.number[place]), int(np.diff(answer.starts)[place])
+    first = f"the first gold word is word {round(math.expm1(features['position'])) + 1}"
+    return {
+        "gold words": listed(
+            "the gold answer has none that say anything",
+            ("found", gold, word & pairs.exact),
+            ("found in another spelling or form", gold, word & ~pairs.exact & (pairs.credit > 0)),
+            ("missing", gold, word & (pairs.credit == 0)),
         ),
-    ),
-    "question": (("it has gold words itself", "gold", lambda pair: pair.content & pair.gold_asked),),
-    "negation": (("in the answer", "answer", lambda pair: _other(pair) & pair.answer.has(Mark.NEGATION)),),
-    "alternatives": (
-        ("joined by", "answer", lambda pair: pair.answer.has(Mark.EITHER) & ~pair.answer_asked),
-        ("hedged by", "answer", lambda pair: pair.answer.has(Mark.HEDGE) & ~pair.answer_gold),
-    ),
-    "other candidates": (
-        ("names", "answer", lambda pair: _other(pair) & pair.answer_content & pair.answer.has(Mark.CAPITAL)),
-        ("other words", "answer", lambda pair: _other(pair) & pair.answer_content & ~pair.answer.has(Mark.CAPITAL)),
-    ),
-}
+        "list": f"{n_parts} parts, of the least found {features['parts_found']:.0%}"
+        if n_parts > 1
+        else "the gold answer has one part",
+        "other candidates": listed(
+            "the answer says nothing else",
+            ("names", answer, other_word & capital),
+            ("other words", answer, other_word & ~capital),
+        ),
+        "length": f"the answer has {n_words:,} word{'s' if n_words != 1 else ''}",
+        "position": first if features["recall_new"] else "no gold word stands in the answer",
+        "question": listed("it has no gold word", ("it has gold words itself", gold, pairs.content & pairs.gold_asked)),
+        "numbers": listed(
+            "neither side has numbers of its own",
+            ("found", gold, figure & pairs.exact),
+            ("found roughly", gold, figure & pairs.rough),
+            ("missing", gold, figure & ~pairs.exact & ~pairs.rough),
+            ("the answer has", answer, pairs.other & (answer.marks & (_FIGURE | Mark.WEAK) == Mark.NUMBER)),
+        )
+        + ("; they contradict each other" if features["numbers_contradicted"] else ""),
+        "negation": listed("nothing is negated", ("in the answer", answer, pairs.other & answer.has(Mark.NEGATION))),
+        "refusal": "the answer declines to answer" if features["refusal"] else "no refusal",
+        "alternatives": listed(
+            "the answer gives one candidate",
+            ("joined by", answer, answer.has(Mark.EITHER) & ~pairs.answer_asked),
+            ("hedged by", answer, answer.has(Mark.HEDGE) & ~pairs.answer_gold),
+        ),
+    }
 
 
-def _position(pair: _Pair) -> str:
-    if not pair.features["recall_new"]:
-        return "no gold word stands in the answer"
-    return f"the first gold word is word {round(math.expm1(pair.features['position'])) + 1}"
-
-
-def _numbers(pair: _Pair) -> str:
-    contradict = "; they contradict each other" if pair.features["numbers_contradicted"] else ""
-    return pair.finding("numbers", "neither side has numbers of its own") + contradict
-
-
-def _list(pair: _Pair) -> str:
-    number = int(pair.match.parts.number[pair.place])
-    found = f"{number} parts, of the least found {pair.features['parts_found']:.0%}"
-    return found if number > 1 else "the gold answer has one part"
-
-
-def _length(pair: _Pair) -> str:
-    number = int(np.diff(pair.match.answer.starts)[pair.place])
-    return f"the answer has {number:,} word{'s' if number != 1 else ''}"
-
-
-_SAYS: dict[str, Callable[[_Pair], str]] = {
-    "gold words": lambda pair: pair.finding("gold words", "the gold answer has none that say anything"),
-    "list": _list,
-    "other candidates": lambda pair: pair.finding("other candidates", "the answer says nothing else"),
-    "length": _length,
-    "position": _position,
-    "question": lambda pair: pair.finding("question", "it has no gold word"),
-    "numbers": _numbers,
-    "negation": lambda pair: pair.finding("negation", "nothing is negated"),
-    "refusal": lambda pair: "the answer declines to answer" if pair.features["refusal"] else "no refusal",
-    "alternatives": lambda pair: pair.finding("alternatives", "the answer gives one candidate"),
-}
+def _words(compared: Compared, side: Texts, place: int, flags: Bools) -> str:
+    """The flagged words of one pair's text on a side, without repetitions."""
+    span = slice(int(side.starts[place]), int(side.starts[place + 1]))
+    words = list(dict.fromkeys(compared.vocabulary.properties.words[side.ids[span][flags[span]]].tolist()))
+    return ", ".join(words[:_MOST]) + (f" and {len(words) - _MOST} more" if len(words) > _MOST else "")
