@@ -13,7 +13,7 @@ from ragmeter.metrics.bags import Ids, share, slices
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching import Match, match
-from ragmeter.metrics.offline.mentions import Mentions, Stretches
+from ragmeter.metrics.offline.mentions import Mentions, begins
 from ragmeter.metrics.offline.polarity import polarities
 from ragmeter.metrics.offline.reading import uncited
 from ragmeter.metrics.offline.roles import contradicted_by_another
@@ -154,9 +154,9 @@ def _asks(question: str, language: str) -> tuple[bool, bool, bool, bool]:
 
 def refusals(answers: Texts, split: Chunked, language: str) -> Bools:
     """Which answers decline to answer. Only those with a negation or an apology are checked in full."""
-    begins = np.flatnonzero(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < threshold.REFUSES_WITHIN))
-    begins = begins[begins - Stretches(answers, answers.has(Mark.SENTENCE)).first(begins) < threshold.BEGINS_WITHIN]
-    candidates = np.unique(answers.text[begins])
+    places = np.flatnonzero(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < threshold.REFUSES_WITHIN))
+    sentence = begins(answers, answers.has(Mark.SENTENCE)).before(places)
+    candidates = np.unique(answers.text[places[places - sentence < threshold.BEGINS_WITHIN]])
     declines = np.zeros(len(split.texts), bool)
     for text in np.unique(split.of_row[candidates]).tolist():
         declines[text] = is_miss(split.texts[text][:_REFUSES_AT_LENGTH], {language, DEFAULT})

@@ -16,7 +16,7 @@ from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.comparing import Compared, matches
 from ragmeter.metrics.offline.guards import reasons
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import Stretches
+from ragmeter.metrics.offline.mentions import begins
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Floats, Texts
 
@@ -114,7 +114,7 @@ def _of_other_words(pairs: Match) -> dict[str, Floats]:
     free, extra = spoken & ~pairs.answer_asked, spoken & pairs.other
     n_words = _n_words(answer)
     names = np.flatnonzero(extra & answer.has(Mark.CAPITAL))
-    sentence = Stretches(answer, answer.has(Mark.SENTENCE)).first(names)
+    sentence = begins(answer, answer.has(Mark.SENTENCE)).before(names)
     is_early = (sentence == answer.starts[answer.text[names]]) & (names > sentence)  # and not its first word
     has_words = (np.diff(answer.starts) > 0) & (np.diff(gold.starts) > 0)
     n_missing = gold.per_text(pairs.content & (pairs.credit < 1))

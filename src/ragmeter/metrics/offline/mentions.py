@@ -41,24 +41,12 @@ class Places:
         return np.searchsorted(self.at, end) - np.searchsorted(self.at, begin)
 
 
-class Stretches:
-    """Parts of the answers, such as sentences or clauses. None crosses the end of an answer."""
-
-    def __init__(self, side: Texts, stops: Bools) -> None:
-        """The parts that end after a stop."""
-        self.stops = stops
-        begins = np.zeros(len(stops) + 1, bool)
-        begins[1:] = stops
-        begins[side.starts] = True
-        self.begins = Places.of(begins)
-
-    def first(self, places: Ids) -> Ids:
-        """Where the stretch of each place begins."""
-        return self.begins.before(places)
-
-    def end(self, places: Ids) -> Ids:
-        """Where the stretch of each place ends (exclusive)."""
-        return self.begins.after(places + 1)
+def begins(side: Texts, stops: Bools) -> Places:
+    """Where parts of the texts begin, such as sentences or clauses: after each stop, and with each text."""
+    flags = np.zeros(len(stops) + 1, bool)
+    flags[1:] = stops
+    flags[side.starts] = True
+    return Places.of(flags)
 
 
 @dataclass(frozen=True)
@@ -89,11 +77,11 @@ class Mentions:
         inside = gold.has(Mark.SENTENCE)
         inside[gold.starts[1:][np.diff(gold.starts) > 0] - 1] = False
         has_inner_end = (gold.per_text(inside) > 0)[answer.text]
-        sentence = Stretches(answer, ends & ~has_inner_end).first(hits)
+        sentence = begins(answer, ends & ~has_inner_end).before(hits)
         apart = (np.diff(hits) > threshold.GAP) | (np.diff(sentence) > 0)
-        begins = np.flatnonzero(np.concatenate([[True], apart])[: len(hits)])
-        words = np.diff(np.append(begins, len(hits)))
-        first, last = hits[begins], hits[begins + words - 1]
+        runs = np.flatnonzero(np.concatenate([[True], apart])[: len(hits)])
+        words = np.diff(np.append(runs, len(hits)))
+        first, last = hits[runs], hits[runs + words - 1]
         # A few gold words that occur by chance are not a mention beside one that has more of them.
         text = answer.text[first]
         longest = np.zeros(answer.count)
@@ -108,14 +96,14 @@ class Mentions:
         return np.asarray((mentions > 0) & (np.bincount(self.text, spoiled, count) == mentions))
 
     @cached_property
-    def sentences(self) -> Stretches:
-        """The sentences of the answers."""
-        return Stretches(self.pairs.answer, self.ends)
+    def sentences(self) -> Places:
+        """Where the sentences of the answers begin."""
+        return begins(self.pairs.answer, self.ends)
 
     @cached_property
     def sentence(self) -> tuple[Ids, Ids]:
         """Where each mention's sentence begins and ends (exclusive)."""
-        return self.sentences.first(self.first), self.sentences.end(self.last)
+        return self.sentences.before(self.first), self.sentences.after(self.last + 1)
 
     @cached_property
     def question_share(self) -> Floats:
@@ -145,10 +133,8 @@ class Mentions:
         """How many items before each item are not gold words."""
         return counted(np.concatenate([[False], ~self.pairs.answer_gold]))
 
-    def near(
-        self, flags: Bools, reach: int | Ids, before: Stretches | None = None, after: Stretches | None = None
-    ) -> Bools:
-        """Which mentions have a flagged item within reach, in the stretch before them or after them.
+    def near(self, flags: Bools, reach: int | Ids, before: Places | None = None, after: Places | None = None) -> Bools:
+        """Which mentions have a flagged item within reach, before or after them in the part that begins there.
 
         Gold words do not count, so that the length of the gold answer has no effect.
         """
@@ -157,10 +143,10 @@ class Mentions:
         others = self._others_before
         if before is not None:
             latest = places.before(self.last)
-            is_near |= (latest >= before.first(self.first)) & (others[self.first] - others[latest] <= reach)
+            is_near |= (latest >= before.before(self.first)) & (others[self.first] - others[latest] <= reach)
         if after is not None:
             next_one = places.after(self.first)
-            inside = next_one < after.end(self.last)
+            inside = next_one < after.after(self.last + 1)
             is_near |= inside & (others[np.where(inside, next_one, 0)] - others[self.last] < reach)
         return is_near
 

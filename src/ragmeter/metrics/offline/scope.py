@@ -15,7 +15,7 @@ from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import NEVER, Mentions, Places, Stretches
+from ragmeter.metrics.offline.mentions import NEVER, Mentions, Places, begins
 from ragmeter.metrics.offline.tables import Mark, Table, plain
 from ragmeter.metrics.offline.vocabulary import Bools, Texts
 
@@ -31,7 +31,7 @@ def alternatives(mentions: Mentions, asks_for_several: Bools) -> tuple[Bools, Bo
     """Where every mention is one of several candidates: by an "or" or the like; or in any way, as in a list."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
-    near = mentions.near(either, threshold.REACH, before=_up_to_turns(mentions, either), after=sentences)
+    near = mentions.near(either, threshold.REACH, before=begins(answer, _turns(mentions, either)), after=sentences)
     # "X, Y or Z": a candidate with a comma after it, and an "or" before the last one.
     to_the_last = np.where(mentions.question_share < threshold.SAYS_NOTHING, NEVER, threshold.TO_THE_LAST)
     listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, to_the_last, after=sentences)
@@ -72,10 +72,10 @@ def _candidates(mentions: Mentions, first: Ids, end: Ids) -> Ids:
     """How many short parts between commas in these sentences have content words, but no gold words."""
     pairs, answer = mentions.pairs, mentions.pairs.answer
     stops = answer.has(Mark.CLAUSE) | mentions.ends | _following(answer, answer.has(Mark.ALSO), by=1)
-    begins = Stretches(answer, stops).begins.at
-    number = np.searchsorted(begins, end) - np.searchsorted(begins, first)
-    stretch = ranges(np.searchsorted(begins, first), number)
-    begin, stop = begins[stretch], begins[stretch + 1]
+    parts = begins(answer, stops)
+    number = parts.between(first, end)
+    part = ranges(np.searchsorted(parts.at, first), number)
+    begin, stop = parts.at[part], parts.at[part + 1]
     has_other = Places.of(pairs.answer_content & pairs.other).between(begin, stop) > 0
     has_gold = Places.of(pairs.answer_content & pairs.answer_gold).between(begin, stop) > 0
     candidate = has_other & ~has_gold & (stop - begin <= threshold.CANDIDATE)
@@ -98,12 +98,11 @@ def negations(mentions: Mentions) -> tuple[Bools, Bools]:
     ahead = negation & _only_ahead(pairs)
     around = negation & ~ahead
     plain = around & answer.has(Mark.NEGATION | Mark.NO)
-    turned = _up_to_turns(mentions, negation)
-    clauses = Stretches(answer, turned.stops | answer.has(Mark.CLAUSE))
+    turned, clauses = (begins(answer, _turns(mentions, negation) | answer.has(mark)) for mark in (0, Mark.CLAUSE))
     bare = mentions.question_share < threshold.SAYS_NOTHING
     far = np.where(bare, NEVER, threshold.FAR)
     is_negated = mentions.near(plain, far, before=turned, after=sentences) | mentions.near(ahead, far, before=turned)
-    is_negated |= mentions.near(_begins(sentences, plain), NEVER, before=turned)
+    is_negated |= mentions.near(_at_beginning(sentences, plain), NEVER, before=turned)
     # Other denials apply to what is nearby, and to the whole sentence only if it says nothing else.
     denial = around & ~plain
     is_negated |= bare & mentions.near(denial, NEVER, before=turned, after=sentences)
@@ -144,12 +143,12 @@ def _limited(mentions: Mentions, negation: Bools) -> Bools:
     places = np.flatnonzero(negation)
     until = Places.of(answer.has(Mark.UNTIL) & ~pairs.answer_gold).after(places)
     gold = Places.of(pairs.answer_gold & pairs.answer_content).after(places)
-    is_between = (until < gold) & (gold < mentions.sentences.end(places))
+    is_between = (until < gold) & (gold < mentions.sentences.after(places + 1))
     is_limited[places[is_between & (until <= places + threshold.REACH)]] = True
     return is_limited
 
 
-def _negated(mentions: Mentions, verbal: Bools, clauses: Stretches, turned: Stretches) -> Bools:
+def _negated(mentions: Mentions, verbal: Bools, clauses: Places, turned: Places) -> Bools:
     """Mentions with a "not" or "never" before them, or directly after them."""
     answer = mentions.pairs.answer
     untrue = verbal & _following(answer, answer.has(Mark.YES), by=1)  # "it is not true that"
@@ -157,25 +156,25 @@ def _negated(mentions: Mentions, verbal: Bools, clauses: Stretches, turned: Stre
     return is_near | mentions.near(verbal, threshold.FAR, before=turned) | mentions.near(untrue, NEVER, before=turned)
 
 
-def _up_to_turns(mentions: Mentions, negation: Bools) -> Stretches:
-    """The scope of a negation, which ends at a "but"; "anything but Paris" is an exception."""
-    pairs, answer = mentions.pairs, mentions.pairs.answer
-    turn = _following(answer, answer.has(Mark.TURN) & ~pairs.answer_gold, by=1) & ~negation
-    return Stretches(answer, mentions.ends | turn)
+def _turns(mentions: Mentions, negation: Bools) -> Bools:
+    """After which items the scope of a negation ends: a sentence, or a "but". "Anything but Paris" is an exception."""
+    answer = mentions.pairs.answer
+    turn = _following(answer, answer.has(Mark.TURN) & ~mentions.pairs.answer_gold, by=1) & ~negation
+    return np.asarray(mentions.ends | turn)
 
 
-def _begins(sentences: Stretches, flags: Bools) -> Bools:
+def _at_beginning(sentences: Places, flags: Bools) -> Bools:
     """The flagged items that are among the first words of their sentence."""
     places = np.flatnonzero(flags)
     is_first = np.zeros(len(flags), bool)
-    is_first[places[places - sentences.first(places) < threshold.FIRST_WORDS]] = True
+    is_first[places[places - sentences.before(places) < threshold.FIRST_WORDS]] = True
     return is_first
 
 
 def _retorted(mentions: Mentions, negation: Bools) -> Bools:
     """Mentions that the next sentence denies: "Paris? No.", "Some say Paris. Wrong.", "Paris? Of course not."."""
     following = mentions.sentence[1]
-    end = mentions.sentences.end(following)
+    end = mentions.sentences.after(following + 1)
     first = Places.of(negation).after(following)
     same_answer = following < mentions.pairs.answer.starts[mentions.text + 1]
     return np.asarray(same_answer & ((first == following) | ((first < end) & (end - following <= threshold.RETORT))))
