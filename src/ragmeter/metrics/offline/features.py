@@ -66,14 +66,8 @@ def features(
 
 def evidence_lines(compared: Compared) -> Floats:
     """The lines of compared pairs."""
-    columns = by_name(compared)
-    return np.stack([*(columns[name] for name in NAMES), reasons(compared)], axis=1)
-
-
-def by_name(compared: Compared) -> dict[str, Floats]:
-    """Every feature by its name."""
     pairs = compared.pairs
-    return {
+    columns = {
         **_of_gold_words(pairs),
         **_of_other_words(pairs),
         **pairs.numbers,
@@ -81,6 +75,7 @@ def by_name(compared: Compared) -> dict[str, Floats]:
         "parts_found": pairs.parts.least,
         "refusal": compared.refusal.astype(np.float64),
     }
+    return np.stack([*(columns[name] for name in NAMES), reasons(compared)], axis=1)
 
 
 def _of_gold_words(pairs: Match) -> dict[str, Floats]:

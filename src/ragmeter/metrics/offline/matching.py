@@ -170,11 +170,10 @@ def _other_spellings(gold: Texts, answer: Texts, lacking: Bools, asked: Bools, w
     rank = np.arange(len(missing)) - np.searchsorted(gold.text[missing], gold.text[missing])
     missing = missing[rank < _MOST_MISSING]
     counts = np.diff(answer.starts)[gold.text[missing]]
-    best = [
-        _best_spellings(gold, answer, missing[part], counts[part], asked, words) for part in slices(counts, _AT_ONCE)
-    ]
-    none = missing[:0], missing[:0], np.zeros(0)
-    gold_item, at, similarity = (np.concatenate(side) for side in zip(none, *best, strict=True))
+    parts = ((missing[part], counts[part]) for part in slices(counts, _AT_ONCE))
+    best = [(missing[:0], missing[:0], np.zeros(0))]
+    best += (_best_spellings(gold, answer, *part, asked, words) for part in parts)
+    gold_item, at, similarity = (np.concatenate(side) for side in zip(*best, strict=True))
     return Found(gold_item, at, at, similarity)
 
 
@@ -200,38 +199,34 @@ def _best_spellings(
     longer = np.maximum(gold.length[gold_item], answer.length[candidate])
     inflected = (begin >= threshold.SHORTEST_SPELLED) & (begin >= threshold.STEM * longer)
     similarity = np.where(similarity >= threshold.ALIKE, similarity, np.where(inflected, begin / longer, 0.0))
-    good = similarity > 0
-    gold_item, candidate, similarity = gold_item[good], candidate[good], similarity[good]
-    best = np.lexsort((candidate, -similarity, gold_item))
-    gold_item, candidate, similarity = gold_item[best], candidate[best], similarity[best]
-    is_first = np.concatenate([[True], gold_item[1:] != gold_item[:-1]]) if len(gold_item) else np.zeros(0, bool)
-    return gold_item[is_first], candidate[is_first], similarity[is_first]
+    order = np.lexsort((candidate, -similarity, gold_item))
+    best = order[np.unique(gold_item[order], return_index=True)[1]]
+    best = best[similarity[best] > 0]
+    return gold_item[best], candidate[best], similarity[best]
 
 
 def _acronyms(gold: Texts, answer: Texts, lacking: Bools, found_at: Ids, words: Words) -> Found:
     """Where one side has an abbreviation in capitals, and the other the words that it abbreviates."""
     found: list[tuple[int, int]] = []  # gold items, and the items of the answer that they were found at
-    short, short_gold = answer.has(Mark.ACRONYM), gold.has(Mark.ACRONYM) & lacking
+    short, short_gold = (side.has(Mark.ACRONYM) & (side.length > 1) for side in (answer, gold))
+    short_gold &= lacking
     may_have = (answer.per_text(short) > 0) | (gold.per_text(short_gold) > 0)
     for pair in np.flatnonzero((gold.per_text(lacking) > 0) & may_have).tolist():
         own, answered = (slice(*side.starts[pair : pair + 2].tolist()) for side in (gold, answer))
         spelled_out = _initials_of(gold, own)
-        for place in (answered.start + np.flatnonzero(short[answered])).tolist():
-            if len(words[answer.ids[place]]) > 1 and words[answer.ids[place]] in spelled_out:
-                found += [
-                    (item, found_at[item] if found_at[item] >= 0 else place) for item in range(own.start, own.stop)
-                ]
-                break
-        else:
-            places = (own.start + np.flatnonzero(short_gold[own])).tolist()
-            initials = _initials_of(answer, answered) if places else []
-            for place in places:
-                word = words[gold.ids[place]]
-                begins = [letters.find(word) for letters in initials] if len(word) > 1 else [-1]
-                if max(begins) >= 0:
-                    found.append((place, answered.start + max(begins[0], 0)))
-    items, at = np.array(found, np.int64).reshape(-1, 2).T
-    return Found(items, at, at, 1.0)
+        places = (answered.start + np.flatnonzero(short[answered])).tolist()
+        place = next((place for place in places if words[answer.ids[place]] in spelled_out), None)
+        if place is not None:
+            found += [(item, found_at[item] if found_at[item] >= 0 else place) for item in range(own.start, own.stop)]
+            continue
+        items = (own.start + np.flatnonzero(short_gold[own])).tolist()
+        initials = _initials_of(answer, answered) if items else []
+        for item in items:
+            begins = [letters.find(words[gold.ids[item]]) for letters in initials]
+            if max(begins) >= 0:
+                found.append((item, answered.start + max(begins[0], 0)))
+    gold_items, at = np.array(found, np.int64).reshape(-1, 2).T
+    return Found(gold_items, at, at, 1.0)
 
 
 def _initials_of(side: Texts, text: slice) -> list[str]:
@@ -253,13 +248,12 @@ def _initials(gold: Texts, answer: Texts, credit: Floats, content: Bools) -> Fou
 
 def _squashed(gold: Texts, answer: Texts, lacking: Bools, words: Words) -> tuple[Bools, Bools]:
     """`Spider-Man` and `Spiderman`: the gold answer's letters without spaces, between word boundaries of the answer."""
-    is_squashed, inside = np.zeros(gold.count, bool), np.zeros(gold.count, bool)
+    is_squashed, inside = np.zeros((2, gold.count), bool)
     letters = gold.per_text(gold.length)
     fits = (letters >= threshold.SQUASHED) & (letters <= answer.per_text(answer.length))
     pairs = np.flatnonzero(lacking & fits)
-    for pair, own, answered in zip(
-        pairs.tolist(), *(_run_together(side, pairs, words) for side in (gold, answer)), strict=True
-    ):
+    sides = [_run_together(side, pairs, words) for side in (gold, answer)]
+    for pair, own, answered in zip(pairs.tolist(), *sides, strict=True):
         place = -1 if own.isdigit() else answered.find(own)
         if place >= 0:
             inside[pair] = True

@@ -33,22 +33,19 @@ class Found(NamedTuple):
 def kindred(question: Texts, gold: Texts, answer: Texts, missing: Bools) -> Found:
     """Missing gold words with a related word in the answer that the question does not have."""
     of_tongue = question.per_text(question.has(Mark.TONGUE)) > 0  # there, French is not France
-    gold_items = np.flatnonzero(missing & (gold.kin > 0) & ~of_tongue[gold.text])
-    answer_items = np.flatnonzero(answer.kin > 0)
     n_kin = 1 + max((int(side.kin.max()) for side in (question, gold, answer) if len(side.kin)), default=0)
-    question_items = np.flatnonzero(question.kin > 0)
-    keys = answer.text[answer_items] * n_kin + answer.kin[answer_items]
-    new = ~np.isin(keys, question.text[question_items] * n_kin + question.kin[question_items])
+    asked_items, answer_items = (np.flatnonzero(side.kin > 0) for side in (question, answer))
+    gold_items = np.flatnonzero(missing & (gold.kin > 0) & ~of_tongue[gold.text])
+    asked_keys, gold_keys, keys = (
+        side.text[items] * n_kin + side.kin[items]
+        for side, items in ((question, asked_items), (gold, gold_items), (answer, answer_items))
+    )
+    new = ~np.isin(keys, asked_keys)
     answer_items, keys = answer_items[new], keys[new]
-    return _joined(gold_items, gold.text[gold_items] * n_kin + gold.kin[gold_items], answer_items, keys)
-
-
-def _joined(gold_items: Ids, gold_keys: Ids, answer_items: Ids, answer_keys: Ids) -> Found:
-    """Items with the same key. Both sides are sorted by place, so that the first place is found."""
-    distinct_keys, first = np.unique(answer_keys, return_index=True)
+    distinct_keys, first = np.unique(keys, return_index=True)  # items are sorted by place: the first place is found
     is_related = np.isin(gold_keys, distinct_keys)
     found_at = answer_items[first[np.searchsorted(distinct_keys, gold_keys[is_related])]]
-    return Found(gold_items[is_related], found_at, answer_items[np.isin(answer_keys, gold_keys)])
+    return Found(gold_items[is_related], found_at, answer_items[np.isin(keys, gold_keys)])
 
 
 class _Spans(NamedTuple):
