@@ -20,13 +20,11 @@ SECOND_NAME = 2  # other words: a second name of one thing, where the question a
 SHORT_ANSWER = 45  # words beside the gold ones; longer answers have lists for other reasons
 
 # How far negations, alternatives and denials reach.
-SAID_BACK = 0.7  # of the question's words
 REACH = 5  # words between a negation or an "or" and the mention in its scope
 FAR = 8  # words between a negation and a mention in the same sentence
 FIRST_WORDS = 5  # of a sentence: a negation there applies to the whole sentence
 AUXILIARY = 3  # words between a mention and a "not" after it: Paris has certainly not been
 RETORT = 4  # the most words of a sentence that denies the one before it
-TO_THE_LAST = 9  # words between a candidate and the "or" before the last candidate
 CANDIDATES = 2  # other candidates that make a list
 CANDIDATE = 8  # the most words of a candidate
 
