@@ -66,10 +66,7 @@ class Compared:
 
     def texts(self, row: int) -> tuple[str, str, str]:
         """The question, the gold answer and the answer of a pair."""
-        question, gold, answer = (
-            side.texts[int(side.of_row[row])] for side in (self.questions, self.references, self.answers)
-        )
-        return question, gold, answer
+        return self.questions.text(row), self.references.text(row), self.answers.text(row)
 
     @cached_property
     def refusal(self) -> Bools:

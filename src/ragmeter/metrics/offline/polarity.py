@@ -19,7 +19,7 @@ import regex
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.poles import DECIDES, Poles, poles
-from ragmeter.metrics.offline.statements import NAME, Clause, Statement, common, read
+from ragmeter.metrics.offline.statements import NAME, Clause, Concepts, Roots, Statement, common, read
 from ragmeter.metrics.offline.tables import plain
 from ragmeter.metrics.offline.vocabulary import Chunked, Small
 
@@ -35,7 +35,6 @@ _NEGATED_QUESTION = regex.compile(
 )
 _OF_THE_PAST = regex.compile(r"^\W*(?:did|was|were|ha[ds]|have|fue|fueron)\b|\w{2}(?:ó|aron|ieron)\b", regex.IGNORECASE)
 _MOST = 1500  # characters of a text that are read
-_NONE: frozenset[int] = frozenset()
 
 
 def polarities(questions: Chunked, references: Chunked, answers: Chunked, language: str) -> Small:
@@ -57,9 +56,7 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     shares = (gold_bits & _bits(candidates, known)[candidates.of_row]).any(axis=1)
     for place in np.flatnonzero(decides | shares).tolist():
         row = rows[place]
-        question, reference, answer = (
-            side.texts[side.of_row[row]][:_MOST] for side in (questions, references, answers)
-        )
+        question, reference, answer = (side.text(row)[:_MOST] for side in (questions, references, answers))
         if decides[place] or _may_decide(reference, answer, known):
             relation = compare(question, reference, answer, known)
             polarity[row] = 0 if relation > 0 and _differs(question, reference, answer) else relation
@@ -113,8 +110,7 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
         for text, topic in ((gold, asked.content), (answered, asked.content | gold.content)):
             lead = text.lead if plain_question == question else min(text.lead, 0)  # "yes" says little
             signs *= _answer_to(asked, replace(text, lead=lead), topic, poles, is_gold=text is gold) or text.lead
-        is_missed = gold.negates and all(clause.overall(poles) > 0 for clause in answered.clauses)  # "They never met."
-        return signs or -int(is_missed)
+        return signs
     if _denies(asked, gold, poles):  # "Who came?" "Nobody."
         return -_answer_to(asked, answered, asked.content, poles)
     return _directly(asked, gold, answered, poles)
@@ -136,9 +132,7 @@ def _denies(asked: Statement, gold: Statement, poles: Poles) -> bool:
     return not says_more and _answer_to(asked, gold, asked.content, poles) < 0
 
 
-def _answer_to(
-    asked: Statement, statement: Statement, topic: frozenset[str], poles: Poles, *, is_gold: bool = False
-) -> int:
+def _answer_to(asked: Statement, statement: Statement, topic: Roots, poles: Poles, *, is_gold: bool = False) -> int:
     """Whether a text says yes (1) or no (-1) to a question."""
     if statement.lead or not statement.clauses:
         return statement.lead
@@ -159,21 +153,15 @@ def _answer_to(
 
 
 def _relation(
-    statement: Statement,
-    other: Statement,
-    topic: frozenset[str],
-    poles: Poles,
-    without: frozenset[int] = _NONE,
-    *,
-    is_gold: bool | None = None,
+    text: Statement, other: Statement, topic: Roots, poles: Poles, without: Concepts, *, is_gold: bool | None = None
 ) -> tuple[int, Clause | None]:
     """How the clause that is most about the topic is related to the most alike one of another text; and that clause.
 
-    The other text is the gold answer, or the question if `is_gold` says whether the statement is the gold answer.
+    The other text is the gold answer, or the question if `is_gold` says whether the text is the gold answer.
     """
     best = (False, False, 0.0)
     relation, chosen = 0, None
-    for clause in statement.clauses:
+    for clause in text.clauses:
         n_topic = len(common(clause.content, topic)) + (clause.order[0] in poles.words["pronouns"])
         of_topic = n_topic + threshold.OTHER_WORD * len(clause.content)
         for mate in other.clauses:
@@ -182,12 +170,8 @@ def _relation(
             if not shared and not n_words:
                 continue
             affirming = shared.intersection(poles.affirming)
-            about = (
-                of_topic
-                + threshold.SHARED_WORD * n_words
-                + threshold.AFFIRMING * bool(affirming)
-                + threshold.REWORDED * is_reworded
-            )
+            about = of_topic + threshold.SHARED_WORD * n_words + threshold.AFFIRMING * bool(affirming)
+            about += threshold.REWORDED * is_reworded
             decides = bool(shared) or clause.overall(poles) < 0
             key = not (clause.is_side or mate.is_side), decides, about
             if key > best:
@@ -199,7 +183,7 @@ def _relation(
     return relation, chosen
 
 
-def _shared(clause: Clause, other: Clause, poles: Poles, without: frozenset[int]) -> tuple[set[int], bool]:
+def _shared(clause: Clause, other: Clause, poles: Poles, without: Concepts) -> tuple[set[int], bool]:
     """The concepts that two clauses share, by different words if possible; and whether it is by those.
 
     "Winter" in both says neither yes nor no, but "older than" does.
@@ -246,10 +230,10 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
     return int(n_restated >= threshold.RESTATED * len(rest)) if relation > 0 else relation
 
 
-def _same_words(gold: Statement, answered: Statement, poles: Poles) -> frozenset[int]:
+def _same_words(gold: Statement, answered: Statement, poles: Poles) -> Concepts:
     """The concepts of words that both texts have: they are no opposites, unless one is negated or two are compared."""
     if gold.negates or gold.has("comparisons", poles):
-        return _NONE
+        return frozenset()
     roots = {poles.root(word) for word in answered.words}
     return frozenset(c for word in gold.words if poles.root(word) in roots for c in poles.word(word).ends)
 

@@ -41,7 +41,7 @@ def contradicted_by_another(questions: Chunked, references: Chunked, answers: Ch
             others = [gold for gold in references.of_row[firsts[row - 1] : firsts[row]].tolist() if not is_year[gold]]
             known[row] = frozenset().union(*(_dated(references.texts[gold][:_MOST_OF_DATE]) for gold in others))
         if known[row] and year:
-            own = {date for date in _dated(answers.texts[answers.of_row[pair]]) if date[0] == year[1]}
+            own = {date for date in _dated(answers.text(pair)) if date[0] == year[1]}
             is_known = any((year[1], month) in known[row] for month in range(1, 13))
             is_contradicted[pair] = is_known and bool(own) and known[row].isdisjoint(own)
     return is_contradicted
@@ -78,12 +78,11 @@ def swapped_roles(asks_for_winner: Bools, references: Chunked, answers: Chunked)
     has_score = np.array([score is not None for score in scores], bool)[references.of_row]
     for row in np.flatnonzero(has_score).tolist():
         score = scores[references.of_row[row]]
-        own = set(_SCORES.findall(answers.texts[answers.of_row[row]][:_MOST]))
+        own = set(_SCORES.findall(answers.text(row)[:_MOST]))
         if score is not None and score[1] != score[2]:
             is_swapped[row] = (score[2], score[1]) in own and (score[1], score[2]) not in own
     for row in np.flatnonzero(asks_for_winner).tolist():
-        gold, answer = (side.texts[side.of_row[row]][:_MOST] for side in (references, answers))
-        is_swapped[row] |= _is_beaten(gold, answer)
+        is_swapped[row] |= _is_beaten(references.text(row)[:_MOST], answers.text(row)[:_MOST])
     return is_swapped
 
 

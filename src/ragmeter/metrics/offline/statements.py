@@ -18,6 +18,8 @@ _STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
 _LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")
 _FREE = regex.compile(r"(\w+)-free\b")
 NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
+Roots = frozenset[str]
+Concepts = frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Clause:
     """The words of a clause, its content words, its sign by negations, and the sign of each concept in it."""
 
     order: tuple[str, ...]
-    content: frozenset[str]
+    content: Roots
     sign: int
     concepts: Mapping[int, int]
     is_side: bool = False  # "although ...", "which ...", "if ..."
@@ -59,12 +61,12 @@ class Statement:
         return frozenset(word for clause in self.clauses for word in clause.order)
 
     @cached_property
-    def content(self) -> frozenset[str]:
+    def content(self) -> Roots:
         """The content words of all clauses."""
         return frozenset().union(*(clause.content for clause in self.clauses))
 
     @cached_property
-    def concepts(self) -> frozenset[int]:
+    def concepts(self) -> Concepts:
         """The concepts of all clauses."""
         return frozenset().union(*(clause.concepts for clause in self.clauses))
 
@@ -78,17 +80,17 @@ class Statement:
         """Whether a clause is negated."""
         return any(clause.sign < 0 for clause in self.main)
 
-    def both_ends(self, poles: Poles) -> frozenset[int]:
+    def both_ends(self, poles: Poles) -> Concepts:
         """The concepts of which the text has both ends: "before or after"."""
         ends = {end for word in self.words for end in poles.word(word).ends.items()}
         return frozenset(concept for concept, end in ends if (concept, -end) in ends)
 
-    def without(self, concepts: frozenset[int]) -> Statement:
+    def without(self, concepts: Concepts) -> Statement:
         """The statement without these concepts."""
         others = ({c: end for c, end in clause.concepts.items() if c not in concepts} for clause in self.clauses)
         return Statement(self.lead, tuple(map(lambda c, own: replace(c, concepts=own), self.clauses, others)))
 
-    def restriction(self, asked: frozenset[str], poles: Poles) -> tuple[int, frozenset[str]]:
+    def restriction(self, asked: Roots, poles: Poles) -> tuple[int, Roots]:
         """What the text is restricted to (1) or excepts (-1): "not without a permit", "all but Ann"."""
         before = self.lead or 1
         for clause, following in zip_longest(self.clauses, self.clauses[1:]):
@@ -116,7 +118,7 @@ class Statement:
         return next((end for concept, end in concepts if concept in poles.verdicts), 1)
 
 
-def common(first: Iterable[str], second: frozenset[str]) -> list[str]:
+def common(first: Iterable[str], second: Roots) -> list[str]:
     """The words of `first` that `second` has, in any form."""
     beginnings = {word[: threshold.SAME_BEGINNING] for word in second}
     return [word for word in first if word in second or word[: threshold.SAME_BEGINNING] in beginnings]
@@ -190,9 +192,7 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     elif is_needed:
         concepts.setdefault(poles.need, 1)
     elif (
-        first in poles.words["without"]
-        and before
-        and (before.sign < 0 or not poles.named["can"].isdisjoint(before.concepts))
+        before and first in poles.words["without"] and (before.sign < 0 or before.concepts.keys() & poles.named["can"])
     ):
         concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
     content = frozenset(poles.root(word) for word in order if poles.is_content(word))

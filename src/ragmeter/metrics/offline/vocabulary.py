@@ -52,6 +52,10 @@ class Chunked:
     starts: Ids
     of_row: Ids  # the text of each row
 
+    def text(self, row: int) -> str:
+        """The text of a row."""
+        return self.texts[int(self.of_row[row])]
+
     def rows(self, rows: Ids) -> Chunked:
         """Some of the rows, with only their texts and chunks."""
         if len(rows) == len(self.of_row):
