@@ -166,12 +166,10 @@ def _relation(
         of_topic = n_topic + threshold.OTHER_WORD * len(clause.content)
         for mate in other.clauses:
             shared, is_reworded = _shared(clause, mate, poles, without)
-            n_words = len(common(clause.content, mate.content))
-            if not shared and not n_words:
+            if not shared and not common(clause.content, mate.content):
                 continue
             affirming = shared.intersection(poles.affirming)
-            about = of_topic + threshold.SHARED_WORD * n_words + threshold.AFFIRMING * bool(affirming)
-            about += threshold.REWORDED * is_reworded
+            about = of_topic + threshold.AFFIRMING * bool(affirming) + threshold.REWORDED * is_reworded
             decides = bool(shared) or clause.overall(poles) < 0
             key = not (clause.is_side or mate.is_side), decides, about
             if key > best:

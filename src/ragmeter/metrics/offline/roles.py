@@ -7,6 +7,7 @@ other. `1-3` is not `3-1`. "Croatia, who beat France" does not say that France w
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import takewhile
 
 import numpy as np
 import regex
@@ -42,7 +43,7 @@ def contradicted_by_another(questions: Chunked, references: Chunked, answers: Ch
             known[row] = frozenset().union(*(_dated(references.texts[gold][:_MOST_OF_DATE]) for gold in others))
         if known[row] and year:
             own = {date for date in _dated(answers.text(pair)) if date[0] == year[1]}
-            is_known = any((year[1], month) in known[row] for month in range(1, 13))
+            is_known = any(date[0] == year[1] for date in known[row])
             is_contradicted[pair] = is_known and bool(own) and known[row].isdisjoint(own)
     return is_contradicted
 
@@ -54,14 +55,10 @@ def _dated(text: str) -> frozenset[tuple[str, int]]:
         return frozenset()
     words = regex.findall(r"\w+", plain(text[:_MOST]))
     dates = set()
-    for place, word in enumerate(words):
-        if _YEAR.fullmatch(word):
-            for beside in reversed(words[max(0, place - 4) : place]):
-                if _YEAR.fullmatch(beside):
-                    break
-                if month := _months().get(beside):
-                    dates.add((word, month))
-                    break
+    for place in (place for place, word in enumerate(words) if _YEAR.fullmatch(word)):
+        before = takewhile(lambda word: not _YEAR.fullmatch(word), reversed(words[max(0, place - 4) : place]))
+        if month := next(filter(None, map(_months().get, before)), None):
+            dates.add((words[place], month))
     return frozenset(dates)
 
 

@@ -174,7 +174,8 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
     """A clause of these words, after others. Names are neither concepts nor negations: New York, No Country ..."""
     first = order[0]
     own = [word for word in order if word not in names]
-    is_needed = first in poles.words["without"] and poles.sign(own[1:]) < 0  # "without a ticket nobody enters"
+    is_without = first in poles.words["without"]
+    is_needed = is_without and poles.sign(own[1:]) < 0  # "without a ticket nobody enters"
     sign = -1 if is_needed else poles.sign(own)
     concepts: dict[int, int] = {}
     for word, following in pairwise([*own, ""]):
@@ -191,9 +192,7 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
         concepts = {concept: -end for concept, end in before.concepts.items()} if before else {}
     elif is_needed:
         concepts.setdefault(poles.need, 1)
-    elif (
-        before and first in poles.words["without"] and (before.sign < 0 or before.concepts.keys() & poles.named["can"])
-    ):
+    elif is_without and before and (before.sign < 0 or before.concepts.keys() & poles.named["can"]):
         concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
     content = frozenset(poles.root(word) for word in order if poles.is_content(word))
     is_side = first in poles.words["sides"] or (bool(clauses) and first in poles.words["relatives"])

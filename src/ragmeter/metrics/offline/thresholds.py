@@ -34,7 +34,6 @@ RESTATED = 0.5  # of the gold answer's other content words, so that the same pol
 AFFIRMING = 1.5  # for a concept that says yes or no, and that the question or gold answer has too
 REWORDED = 0.05  # for such a concept in different words
 OTHER_WORD = -0.05  # for each content word
-SHARED_WORD = 0.1  # for each word that the clause of the question or gold answer has too
 SAME_BEGINNING = 5  # letters of two words that count as forms of one word
 
 # Gold words in other forms.
