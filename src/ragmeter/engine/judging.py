@@ -19,7 +19,8 @@ from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
 from ragmeter.io.columns import missing_column
 from ragmeter.io.write import dumps
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge, texts_of_calls
+from ragmeter.judges.column_judge import texts_of_calls
+from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
@@ -103,7 +104,7 @@ class ColumnFiller:
             calls = self._calls(rows[place])
             if place not in before:
                 judgements[place] = await self._ask(rows[place], calls, caller, client, retry=self.retry_failed)
-            elif all(self.asks.recorded(caller.journal, texts) == self.judge.repeats for texts in calls):
+            elif all(self.asks.has_all(caller.journal, texts) for texts in calls):
                 judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
                 if judgement.verdict == before[place].verdict:
                     judgements[place] = judgement
@@ -228,7 +229,8 @@ class ColumnFiller:
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""
         judge = self.judge
-        own = {**judge.signature(self.column.asked), "repeats": judge.repeats}
+        wordings = 1 if judge.rephrased(self.column.asked) is None else 2
+        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, "wordings": wordings}
         shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 

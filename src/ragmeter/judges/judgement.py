@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragmeter.judges.verdict import CORRECT
+from ragmeter.judges.verdict import CORRECT, WRONG
 from ragmeter.table import SCORED, TIED
+
+#: The least mean probability that makes an answer right about which two wordings differ.
+_MORE_THAN_EVEN = 0.52
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,27 @@ def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) ->
     value = join([judgement.verdict for judgement in judgements if judgement.verdict is not None])
     reason = next((judgement.reason for judgement in judgements if judgement.reason), "")
     return Judgement(SCORED, value, reason, (value,), replies)
+
+
+def of_two_wordings(first: Judgement, second: Judgement) -> Judgement:
+    """One judgement from those in two wordings. If one of them has no verdict, the row has none.
+
+    Where they differ, the mean of their probabilities decides, and what is as good as even is WRONG; without
+    probabilities CORRECT takes both.
+    """
+    both = (first, second)
+    verdicts, replies = first.verdicts + second.verdicts, first.replies + second.replies
+    failed = next((judgement for judgement in both if judgement.verdict is None), None)
+    if failed is not None:
+        return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause)
+    chance = None
+    is_right = first.verdict == second.verdict == CORRECT
+    if first.probability is not None and second.probability is not None:
+        chance = (first.probability + second.probability) / 2
+        is_right = is_right if first.verdict == second.verdict else chance > _MORE_THAN_EVEN
+    verdict = CORRECT if is_right else WRONG
+    reason = next(judgement.reason for judgement in both if judgement.verdict == verdict)
+    return Judgement(SCORED, verdict, reason, verdicts, replies, "", chance)
 
 
 def majority(judgements: Sequence[Judgement]) -> Judgement:

@@ -16,7 +16,8 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
-from ragmeter.judges.judge import ColumnJudge, Judge
+from ragmeter.judges.column_judge import ColumnJudge
+from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, WRONG
 
@@ -146,10 +147,17 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
         silent = "".join(f". {n} have no verdict, {cause}" for cause, n in causes.most_common(1))
         raise UsageError(
             f"{asks.judge.model}: {check.sentence()}, and {FEWEST_RIGHT} are needed. It missed {shown}{silent}",
-            hint="choose a better model, or go on all the same with "
+            hint=f"choose a better model{_two_wordings(asks.judge)}, or go on all the same with "
             + by_caller("--no-judge-check", "Judge(check=False)"),
         )
     return check
+
+
+def _two_wordings(judge: Judge) -> str:
+    """What may help, where it was not tried."""
+    if judge.wordings == 2 or judge.words is not None:
+        return ""
+    return ", ask it in two wordings with " + by_caller("--judge-wordings 2", "Judge(wordings=2)")
 
 
 def same_verdicts(verdicts: Counter[str], reasons: Counter[str]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import InputError
-from ragmeter.judges.judge import ColumnJudge, shown_texts
+from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import OTHER_FIELDS
