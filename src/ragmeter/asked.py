@@ -67,10 +67,13 @@ class Parts:
 
 @dataclass(frozen=True)
 class Wording:
-    """The words of a prompt, and the names of its columns for the model."""
+    """A second wording: its words, the names of its columns for the model, and the value where the two wordings differ
+    and neither is likelier.
+    """
 
     words: str
     labels: Mapping[str, str]
+    in_doubt: str
 
 
 @dataclass(frozen=True)

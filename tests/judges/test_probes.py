@@ -72,7 +72,6 @@ def test_a_judge_that_does_not_stops_before_any_row(tmp_path: Path, always: str)
     ) as caught:
         tried(provider, tmp_path, tries=1)
     assert "Judge(check=False)" in caught.value.hint
-    assert "Judge(wordings=2)" in caught.value.hint
     assert "It missed" in str(caught.value)
     assert len(asked(provider)) == 24
     assert files(tmp_path) == ["judge.journal.sqlite"]

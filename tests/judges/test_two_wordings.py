@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, FakeProvider, Judge, LLMJudge, evaluate
 from ragmeter.analysis.calls import calls_of_row
+from ragmeter.effects.journal import Journal
 from ragmeter.engine.evaluation import add_metrics
 from ragmeter.engine.judged_rows import estimate_judging
 from ragmeter.errors import UsageError
@@ -17,8 +19,9 @@ from ragmeter.judges.judgement import Judgement, of_two_wordings
 from ragmeter.judges.prices import Price
 from ragmeter.judges.providers.fake import FakeReply, fenced_texts
 from ragmeter.judges.providers.port import ChatReply
-from ragmeter.judges.verdict import CORRECT, WRONG
+from ragmeter.judges.verdict import CORRECT, WRONG, verdict
 from ragmeter.registry import get_all
+from ragmeter.runs.run import Run
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import judge, rows
 
@@ -43,7 +46,7 @@ def judged(folder: Path, asked: FakeProvider, n: int = 1, **settings: Any) -> Ev
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "verdict", "probability"),
+    ("first", "second", "expected", "probability"),
     [
         (chance(0.9), chance(0.8), CORRECT, 0.85),
         (chance(0.9), chance(0.3), CORRECT, 0.6),
@@ -60,10 +63,10 @@ def judged(folder: Path, asked: FakeProvider, n: int = 1, **settings: Any) -> Ev
     ],
 )
 def test_one_verdict_from_two(
-    tmp_path: Path, first: FakeReply, second: FakeReply, verdict: str, probability: float | None
+    tmp_path: Path, first: FakeReply, second: FakeReply, expected: str, probability: float | None
 ) -> None:
     table = judged(tmp_path, provider(first, second)).to_pandas()
-    assert table["verdict"].tolist() == [verdict]
+    assert table["verdict"].tolist() == [expected]
     assert table["verdict_probability"].astype(float).tolist() == pytest.approx(
         [math.nan if probability is None else probability], nan_ok=True
     )
@@ -71,8 +74,8 @@ def test_one_verdict_from_two(
 
 def test_the_reason_is_of_the_wording_that_decided(tmp_path: Path) -> None:
     def reply(prompt: str) -> str:
-        verdict, reason = ("No", "not said") if REPHRASED in prompt else ("Yes", "it is said")
-        return f'{{"verdict": "{verdict}", "reason": "{reason}"}}'
+        word, reason = ("No", "not said") if REPHRASED in prompt else ("Yes", "it is said")
+        return f'{{"verdict": "{word}", "reason": "{reason}"}}'
 
     table = judged(tmp_path, FakeProvider(reply), reasons=True).to_pandas()
     assert table[["verdict", "reason"]].values.tolist() == [["WRONG", "not said"]]
@@ -134,6 +137,40 @@ def test_the_estimate_counts_both(tmp_path: Path) -> None:
     assert estimate(2)["calls"] == 4  # of other rows
 
 
+def test_recorded_replies_say_the_same(tmp_path: Path) -> None:
+    asked = provider(chance(0.9), chance(0.4))
+    own = judge(asked, wordings=2)
+    evaluate(rows("a"), metrics="llm_correct", judge=own, output_dir=tmp_path, run="r")
+    texts = {"question": "q", "reference": "expected", "answer": "a"}
+    with Journal(tmp_path / "judge.journal.sqlite") as journal:
+        judgement = own.on(verdict).recall(journal, texts)
+        assert judgement is not None
+        assert (judgement.verdict, judgement.verdicts) == (CORRECT, (CORRECT, WRONG))
+        assert own.on(verdict).recorded(journal, texts) == 1
+        assert own.on(verdict).recall(journal, texts | {"answer": "b"}) is None
+
+
+def test_a_first_token_of_another_word_says_nothing(tmp_path: Path) -> None:
+    thinking = ChatReply("<think>hm</think>No", logprobs={"<think>": -0.0001, "Yes": -14.0})
+    table = judged(tmp_path, provider(thinking, chance(0.9))).to_pandas()
+    assert table["verdict"].tolist() == ["WRONG"]
+
+
+def test_metrics_without_a_second_wording(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="wordings has no effect on these metrics"):
+        evaluate(rows("a"), metrics="llm_grade", judge=judge(provider("5", "5"), wordings=2), output_dir=tmp_path)
+
+
+def test_a_damaged_manifest_shows_the_calls_of_the_first_wording(tmp_path: Path) -> None:
+    run = judged(tmp_path, provider("Yes", "No"))
+    assert run.folder is not None
+    path = tmp_path / "r" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["asked"]["verdict"]["rephrased_calls"] = {"calls": 7}
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    assert [call.reply for call in calls_of_row(Run(tmp_path / "r"), 0)] == ["Yes"]
+
+
 def test_the_calls_of_a_row_are_those_of_both(tmp_path: Path) -> None:
     run = judged(tmp_path, provider("Yes", "No"))
     assert run.folder is not None
@@ -176,7 +213,7 @@ def test_one_answer_at_once() -> None:
 def test_a_failed_call_of_either_wording_is_the_outcome() -> None:
     scored, failed = Judgement("scored", CORRECT, verdicts=(CORRECT,)), Judgement("timeout", cause="60 s")
     for pair in ((scored, failed), (failed, scored)):
-        joined = of_two_wordings(*pair)
+        joined = of_two_wordings(*pair, in_doubt=WRONG)
         assert (joined.outcome, joined.verdict, joined.cause) == ("timeout", None, "60 s")
 
 

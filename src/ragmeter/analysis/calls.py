@@ -138,8 +138,9 @@ def _asked_of_judges(run: Run, row: Mapping[str, Any]) -> Iterator[_JudgeQuestio
         if state == SCORED and value is None:
             yield _JudgeQuestion(column, entry, asked, own, items)
             other = as_rephrased(asked)
-            if other is not None and isinstance(entry.get("rephrased"), Mapping):
-                yield _JudgeQuestion(column, {**entry, **entry["rephrased"]}, other, own, items)
+            if other is not None and isinstance(entry.get("rephrased_calls"), str):
+                own_entry = {**entry, "prompt": entry.get("rephrased_prompt"), "calls": entry["rephrased_calls"]}
+                yield _JudgeQuestion(column, own_entry, other, own, items)
 
 
 def _asked_column(name: str) -> AskedColumn | None:

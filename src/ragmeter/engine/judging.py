@@ -104,7 +104,7 @@ class ColumnFiller:
             calls = self._calls(rows[place])
             if place not in before:
                 judgements[place] = await self._ask(rows[place], calls, caller, client, retry=self.retry_failed)
-            elif all(self.asks.has_all(caller.journal, texts) for texts in calls):
+            elif all(self.asks.recorded(caller.journal, texts) == self.judge.repeats for texts in calls):
                 judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
                 if judgement.verdict == before[place].verdict:
                     judgements[place] = judgement
@@ -229,8 +229,7 @@ class ColumnFiller:
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""
         judge = self.judge
-        wordings = 1 if judge.rephrased(self.column.asked) is None else 2
-        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, "wordings": wordings}
+        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, **judge.wordings_of(self.column.asked)}
         shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 
@@ -239,7 +238,7 @@ class ColumnFiller:
         return self.judge.filed(self.column.asked)
 
     def summary(self) -> dict[str, Any]:
-        """For the summary: who decided, what failed, how often repeats disagree, and what looks wrong."""
+        """For the summary: who decided, what failed, how often repeats or wordings disagree, and what looks wrong."""
         return {
             "judged_by": dict(sorted(self._decided_by.items())),
             "causes": dict(self._causes.most_common()),

@@ -115,10 +115,6 @@ class ColumnJudge:
         """How many of a row's repeats take no call, because of what a journal has; `retry` as in `ask`."""
         return sum(self._is_recorded(journal, values, repeat, retry) for repeat in range(self.judge.repeats))
 
-    def has_all(self, journal: Journal, values: Mapping[str, str]) -> bool:
-        """Whether a row takes no call at all."""
-        return self.recorded(journal, values) == self.judge.repeats
-
     def _is_recorded(self, journal: Journal, values: Mapping[str, str], repeat: int, retry: bool) -> bool:
         judgement = self.recall(journal, values, repeat)
         return judgement is not None and (judgement.verdict is not None or not retry)

@@ -48,7 +48,7 @@ class Judge:
         seed: sent along; repeats and second tries count up from it.
         max_tokens: the longest reply. With 1, a verdict of one word is read off the first token's log-probabilities.
         repeats: how often each answer is judged; the majority counts.
-        wordings: 2 asks for each verdict in two wordings, which takes twice the calls. Small models judge better so.
+        wordings: with 2, each verdict is asked for in two wordings, in twice the calls. Small models do better so.
         tries: how often a judgement that can't be read is asked for before it counts as unparsable.
         timeout: seconds for a reply.
         retries: how often a call that failed is made again.
@@ -186,15 +186,24 @@ class Judge:
 
     def filed(self, node: Asked = verdict) -> dict[str, Any]:
         """For the manifest: how to look up this judge's replies in their journal. It holds nothing secret."""
-        words: dict[str, Any] = {} if self.words is None else {"words": self.words}
         other = self.rephrased(node)
-        if other is not None:
-            words |= {"rephrased": {"prompt": prompt_hash(other, reasons=self.reasons), "calls": self.spec(other)}}
-        return {"calls": self.spec(node), **words, **({} if self.journal is None else {"journal": str(self.journal)})}
+        return {
+            "calls": self.spec(node),
+            **({} if other is None else {"rephrased_calls": self.spec(other)}),
+            **({} if self.words is None else {"words": self.words}),
+            **({} if self.journal is None else {"journal": str(self.journal)}),
+        }
 
     def rephrased(self, node: Asked) -> Asked | None:
         """The column in its second wording, if this judge asks for it in two."""
         return None if self.wordings == 1 else as_rephrased(node)
+
+    def wordings_of(self, node: Asked) -> dict[str, Any]:
+        """For the manifest: in how many wordings a column is asked for, and the second."""
+        other = self.rephrased(node)
+        if other is None:
+            return {"wordings": 1}
+        return {"wordings": 2, "rephrased_prompt": prompt_hash(other, reasons=self.reasons)}
 
     def client(self) -> ChatProvider:
         """The connection that it is asked through, to be opened as a context."""

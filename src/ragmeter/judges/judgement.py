@@ -7,19 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragmeter.judges.verdict import CORRECT, WRONG
+from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import SCORED, TIED
 
-#: The least mean probability that makes an answer right about which two wordings differ.
-_MORE_THAN_EVEN = 0.52
+#: Where two wordings differ, a mean probability up to this is as good as even.
+_EVEN = 0.52
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What the judge made of one answer. Only a `scored` one has a verdict.
 
-    `verdicts` holds one for each repeat, None where it could not be read; `replies` are the model's own words;
-    `probability` is that of the higher value, where the server gives log-probabilities.
+    `verdicts` holds one for each repeat and wording, None where it could not be read; `replies` are the model's own
+    words; `probability` is that of the higher value, where the server gives log-probabilities.
     """
 
     outcome: str
@@ -37,12 +37,12 @@ class Judgement:
 
     @property
     def flipped(self) -> bool:
-        """Whether the repeats disagree."""
+        """Whether the repeats, or the wordings, disagree."""
         return len({verdict for verdict in self.verdicts if verdict}) > 1
 
     @property
     def is_repeated(self) -> bool:
-        """Whether more than one repeat gave a verdict."""
+        """Whether there is more than one verdict."""
         return sum(verdict is not None for verdict in self.verdicts) > 1
 
     def as_dict(self) -> dict[str, Any]:
@@ -66,11 +66,11 @@ def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) ->
     return Judgement(SCORED, value, reason, (value,), replies)
 
 
-def of_two_wordings(first: Judgement, second: Judgement) -> Judgement:
+def of_two_wordings(first: Judgement, second: Judgement, in_doubt: str) -> Judgement:
     """One judgement from those in two wordings. If one of them has no verdict, the row has none.
 
-    Where they differ, the mean of their probabilities decides, and what is as good as even is WRONG; without
-    probabilities CORRECT takes both.
+    Where they differ, the mean of their probabilities decides. Without probabilities, or where they are as good as
+    even, the verdict is the one `in_doubt`.
     """
     both = (first, second)
     verdicts, replies = first.verdicts + second.verdicts, first.replies + second.replies
@@ -78,13 +78,14 @@ def of_two_wordings(first: Judgement, second: Judgement) -> Judgement:
     if failed is not None:
         return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause)
     chance = None
-    is_right = first.verdict == second.verdict == CORRECT
     if first.probability is not None and second.probability is not None:
         chance = (first.probability + second.probability) / 2
-        is_right = is_right if first.verdict == second.verdict else chance > _MORE_THAN_EVEN
-    verdict = CORRECT if is_right else WRONG
-    reason = next(judgement.reason for judgement in both if judgement.verdict == verdict)
-    return Judgement(SCORED, verdict, reason, verdicts, replies, "", chance)
+    if first.verdict == second.verdict:
+        decided = first
+    else:
+        is_doubtful = chance is None or chance <= _EVEN
+        decided = first if (first.verdict == in_doubt) == is_doubtful else second
+    return Judgement(SCORED, decided.verdict, decided.reason, verdicts, replies, "", chance)
 
 
 def majority(judgements: Sequence[Judgement]) -> Judgement:

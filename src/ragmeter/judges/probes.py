@@ -147,17 +147,10 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
         silent = "".join(f". {n} have no verdict, {cause}" for cause, n in causes.most_common(1))
         raise UsageError(
             f"{asks.judge.model}: {check.sentence()}, and {FEWEST_RIGHT} are needed. It missed {shown}{silent}",
-            hint=f"choose a better model{_two_wordings(asks.judge)}, or go on all the same with "
+            hint="choose a better model, or go on all the same with "
             + by_caller("--no-judge-check", "Judge(check=False)"),
         )
     return check
-
-
-def _two_wordings(judge: Judge) -> str:
-    """What may help, where it was not tried."""
-    if judge.wordings == 2 or judge.words is not None:
-        return ""
-    return ", ask it in two wordings with " + by_caller("--judge-wordings 2", "Judge(wordings=2)")
 
 
 def same_verdicts(verdicts: Counter[str], reasons: Counter[str]) -> Iterator[str]:

@@ -27,26 +27,20 @@ class TwoWordings(ColumnJudge):
     def __init__(self, judge: Judge, node: Asked, rephrased: Asked) -> None:
         super().__init__(judge, node)
         self._both = (ColumnJudge(judge, node), ColumnJudge(judge, rephrased))
+        assert node.rephrased is not None  # noqa: S101 - else there is no second wording
+        self._in_doubt = node.rephrased.in_doubt
 
     async def ask(
         self, caller: Caller, client: ChatProvider, values: Mapping[str, str], *, retry: bool = False
     ) -> Judgement:
         """Judge one row in both wordings."""
         first, second = await asyncio.gather(*(asks.ask(caller, client, values, retry=retry) for asks in self._both))
-        return of_two_wordings(first, second)
-
-    def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
-        """How many of a row's repeats in both wordings take no call."""
-        return sum(asks.recorded(journal, values, retry=retry) for asks in self._both)
-
-    def has_all(self, journal: Journal, values: Mapping[str, str]) -> bool:
-        """Whether a row takes no call at all."""
-        return all(asks.has_all(journal, values) for asks in self._both)
+        return of_two_wordings(first, second, self._in_doubt)
 
     def recall(self, journal: Journal, values: Mapping[str, str], repeat: int = 0) -> Judgement | None:
         """What recorded replies say of a row; None if it is still to be asked about in one of the wordings."""
         first, second = (asks.recall(journal, values, repeat) for asks in self._both)
-        return None if first is None or second is None else of_two_wordings(first, second)
+        return None if first is None or second is None else of_two_wordings(first, second, self._in_doubt)
 
     def estimate_all(
         self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None

@@ -33,6 +33,7 @@ _REPHRASED = Wording(
 
 Judging by the expected answer, is the given answer right? Other words, another language and more detail are fine.""",
     {"question": "Question", "answer": "Given answer", "reference": "Expected answer"},
+    in_doubt=WRONG,
 )
 
 _OWN_WORDS = {CORRECT: CORRECT, WRONG: WRONG}

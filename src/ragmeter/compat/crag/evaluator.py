@@ -376,7 +376,7 @@ class CRAGEvaluator:
             judge = self.llm_judge
             judge_signature = None
             if judge is not None:
-                own = {"repeats": judge.repeats, "wordings": judge.wordings, "tries": judge.tries}
+                own = {"repeats": judge.repeats, **judge.wordings_of(verdict), "tries": judge.tries}
                 journal = {} if self.journal is None else {"journal": str(self.journal)}
                 judge_signature = {**judge.signature(), **own, **judge.filed(), **journal}
             cascade_signature = None if self.cascade is None else self.cascade.signature()
