@@ -10,7 +10,7 @@ import ragmeter.metrics  # noqa: F401 - declared first, whoever imports what: li
 
 #: What judgements are made with, and who is asked. Every other file here is a judgement.
 _MACHINERY = {
-    "cascade", "column_judge", "forms", "judge", "judgement", "list_forms", "prices", "probes", "prompt", "providers",
+    "cascade", "column_judge", "forms", "judge", "list_forms", "prices", "probes", "prompt", "providers",
     "two_wordings",
 }  # fmt: skip
 
