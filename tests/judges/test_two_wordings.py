@@ -53,7 +53,7 @@ def judged(folder: Path, asked: FakeProvider, n: int = 1, **settings: Any) -> Ev
         (chance(0.3), chance(0.9), CORRECT, 0.6),
         (chance(0.6), chance(0.2), WRONG, 0.4),
         (chance(0.2), chance(0.6), WRONG, 0.4),
-        (chance(0.7), chance(0.33), WRONG, 0.515),  # as good as even
+        (chance(0.7), chance(0.35), WRONG, 0.525),  # as good as even
         (chance(0.505), chance(0.506), CORRECT, 0.5055),  # both say so
         ("Yes", "Yes", CORRECT, None),
         ("Yes", "No", WRONG, None),

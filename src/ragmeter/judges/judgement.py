@@ -11,7 +11,7 @@ from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import SCORED, TIED
 
 #: Where two wordings differ, a mean probability up to this is as good as even.
-_EVEN = 0.52
+_EVEN = 0.53
 
 
 @dataclass(frozen=True)
