@@ -30,6 +30,7 @@ _FENCED = re.compile(r"^([^\n:]+): \[([0-9a-f]{8})\] (.*?) \[\2\]$", re.DOTALL |
 #: Columns by what a model is told of them.
 _COLUMNS = {
     "Question": "question", "Correct answer": "reference", "Student answer": "answer",
+    "Expected answer": "reference", "Given answer": "answer",
     "Reference answer": "reference", "Answer to grade": "answer",
 }  # fmt: skip
 

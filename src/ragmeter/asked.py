@@ -66,13 +66,25 @@ class Parts:
 
 
 @dataclass(frozen=True)
+class Wording:
+    """A second wording: its words, the names of its columns for the model, and the value where the two wordings differ
+    and neither is likelier.
+    """
+
+    words: str
+    labels: Mapping[str, str]
+    in_doubt: str
+
+
+@dataclass(frozen=True)
 class Asked:
     """A column that a judge fills, one row at a time.
 
     `words` is the prompt, with a `{field}` for each column that the model is shown; those in `optional` may be empty.
     `fills` are the columns that a reply fills: the value, then the reason, who decided, and the value's probability. A
     row for which `known` returns a value, or why it has none, needs no model. `configure` returns the attributes that a
-    setting changes; `labels` are names of columns for the model, if they differ from the columns' own.
+    setting changes; `labels` are names of columns for the model, if they differ from the columns' own. `rephrased` asks
+    the same in other words, for a judge that asks in two wordings.
 
     With `parts` a row takes several calls. The value of a `structured` column is JSON. A `given` column is taken from a
     table that has it. `guess` is a value to estimate the cost of columns that are filled after this one.
@@ -90,6 +102,7 @@ class Asked:
     known: Callable[[Mapping[str, Any]], str | Failed | None] | None = None
     configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    rephrased: Wording | None = None
     parts: Parts | None = None
     structured: bool = False
     given: bool = False
@@ -177,6 +190,7 @@ def asked(
     known: Callable[[Mapping[str, Any]], str | Failed | None] | None = None,
     configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
     labels: Mapping[str, str] | None = None,
+    rephrased: Wording | None = None,
     parts: Parts | None = None,
     structured: bool = False,
     given: bool = False,
@@ -195,6 +209,7 @@ def asked(
         known,
         configure,
         dict(labels or {}),
+        rephrased,
         parts,
         structured,
         given,

@@ -66,10 +66,11 @@ def test_a_file(ragmeter: Run, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_dry_run_asks_and_writes_nothing_and_is_right(ragmeter: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("twice", [("--judge-repeats", "2"), ("--judge-wordings", "2")])
+def test_a_dry_run_asks_and_writes_nothing_and_is_right(ragmeter: Run, tmp_path: Path, twice: tuple[str, ...]) -> None:
     (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
     with JudgeServer(knows_all) as server:
-        options = judge(server, "--prices", "prices.json", "--judge-repeats", "2", check=True)
+        options = judge(server, "--prices", "prices.json", *twice, check=True)
         shown = said(ragmeter(*results(), *options, "--dry-run"))
         assert "rows: 40; calls: about 78, and 0 recorded before" in shown
         assert "48 calls more to try the judge on built-in cases (--no-judge-check)" in shown
@@ -225,6 +226,7 @@ def test_a_live_system(ragmeter: Run, tmp_path: Path) -> None:
         (["--metrics", "token_f1", "--retry-failed"], "--retry-failed has no effect without --judge-model"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--llm-share", "0.1"], "without --judge cascade"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--judge-repeats", "0"], "--judge-repeats must be"),
+        (["--metrics", "llm_correct", "--judge-model", "m", "--wordings", "3"], "--judge-wordings must be 1 or 2"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--budget", "1"], "the price of 'm' is not known"),
         (["--metrics", "llm_correct[judge=nobody]", "--judge-model", "m"], "judge"),
         (["--metrics", "llm_grade[scale=9-1]", "--judge-model", "m"], "a scale is two numbers"),

@@ -107,6 +107,7 @@ def test_a_word_among_others_is_none(words: str) -> None:
         ({" yes": math.log(0.6), "Yes": math.log(0.2), "NO": math.log(0.2)}, 0.8),
         ({"Y": math.log(0.5), "No": math.log(0.25), "Maybe": math.log(0.25)}, 2 / 3),
         ({"Maybe": 0.0}, None),
+        ({"<think>": math.log(0.99), "Yes": math.log(0.01)}, None),
         ({"": 0.0, " ": 0.0}, None),
         ({}, None),
     ],

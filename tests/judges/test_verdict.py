@@ -8,7 +8,8 @@ import pickle
 import pytest
 
 from ragmeter import get_metric, list_metrics
-from ragmeter.judges.judge import Judge, shown_texts
+from ragmeter.judges.column_judge import shown_texts
+from ragmeter.judges.judge import Judge
 from ragmeter.judges.prompt import Prompt
 from ragmeter.judges.verdict import is_exact_match, verdict
 

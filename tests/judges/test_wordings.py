@@ -16,7 +16,10 @@ from typing import Any
 import pytest
 
 from ragmeter import LLMJudge
-from ragmeter.judges.verdict import is_exact_match
+from ragmeter.asked import Asked
+from ragmeter.judges.judge import as_rephrased
+from ragmeter.judges.prompt import Prompt
+from ragmeter.judges.verdict import is_exact_match, verdict
 from ragmeter.stats.paired import McNemar
 from tests.judges.wordings import CHOSEN, WORDINGS, Judged, Score, Wording, halves
 from tests.model_server import qwen
@@ -58,15 +61,25 @@ def ask(url: str, wording: Wording, judged: Judged) -> bool | None:
 def test_the_shipped_words_agree_with_people(url: str) -> None:
     judge = LLMJudge("no-key", "qwen", url, tries=1)
     first, second = halves()
-    answers = first + second  # the second half alone is too hard for this model, whatever the words: docs/judge.md
+    answers = first + second  # the second half alone is too hard for this model in one wording: docs/judge.md
     verdicts = [True if is_exact(judged) else judge.evaluate(*judged.texts.values()).accuracy for judged in answers]
     score = Score.of(verdicts, [judged.right for judged in answers])
     assert score.agreement >= 0.85
     assert score.unreadable <= 0.01
 
 
-def test_the_chosen_words_are_few(url: str) -> None:
-    messages = WORDINGS[CHOSEN].messages({"question": "", "reference": "", "answer": ""}, "3fa9c1d2")
+def test_in_two_wordings_the_hard_half_too(url: str) -> None:
+    answers = halves()[1]
+    judge = LLMJudge("no-key", "qwen", url, tries=1, wordings=2)
+    verdicts = [True if is_exact(judged) else judge.evaluate(*judged.texts.values()).accuracy for judged in answers]
+    score = Score.of(verdicts, [judged.right for judged in answers])
+    assert score.agreement >= 0.85
+    assert score.unreadable <= 0.01
+
+
+@pytest.mark.parametrize("node", [verdict, as_rephrased(verdict)])
+def test_the_shipped_words_are_few(url: str, node: Asked) -> None:
+    messages = Prompt(node).messages({"question": "", "reference": "", "answer": ""})
     server = url.removesuffix("/v1")
     prompt = post(server, "/apply-template", json.dumps({"messages": messages}))["prompt"]
     tokens = post(server, "/tokenize", json.dumps({"content": prompt, "parse_special": True}))["tokens"]

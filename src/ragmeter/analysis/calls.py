@@ -17,7 +17,8 @@ from ragmeter.effects.rounds import Round
 from ragmeter.engine.filling import JUDGE_JOURNAL, OWN_JOURNAL
 from ragmeter.engine.offline_filling import rows_to_fill
 from ragmeter.errors import RagmeterError, UsageError
-from ragmeter.judges.judge import as_asked, reply_key, texts_of_calls
+from ragmeter.judges.column_judge import reply_key, texts_of_calls
+from ragmeter.judges.judge import as_asked, as_rephrased
 from ragmeter.judges.prompt import Prompt, prompt_hash
 from ragmeter.judges.providers.port import ChatReply
 from ragmeter.registry import load_builtin
@@ -136,6 +137,10 @@ def _asked_of_judges(run: Run, row: Mapping[str, Any]) -> Iterator[_JudgeQuestio
         (state,), (value,), (own,) = rows_to_fill(column, asked, batch)
         if state == SCORED and value is None:
             yield _JudgeQuestion(column, entry, asked, own, items)
+            other = as_rephrased(asked)
+            if other is not None and isinstance(entry.get("rephrased_calls"), str):
+                own_entry = {**entry, "prompt": entry.get("rephrased_prompt"), "calls": entry["rephrased_calls"]}
+                yield _JudgeQuestion(column, own_entry, other, own, items)
 
 
 def _asked_column(name: str) -> AskedColumn | None:

@@ -24,6 +24,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
                "{reference}, {answer}, {contexts} ..."},
     "repeats": {"metavar": "K", "type": int, "help": "judge each answer K times; the majority counts, and the flip "
                 "rate is shown; default: 1"},
+    "wordings": {"metavar": "N", "type": int, "help": "2: ask for each verdict in two wordings, with twice the calls; "
+                 "small models do better with 2; default: 1"},
     "tries": {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; default: 3"},
     "claims_per_call": {"metavar": "N", "type": int, "help": "how many claims the model is asked about in one call; "
                         "small models do better with 1; default: 10"},

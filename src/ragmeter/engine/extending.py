@@ -141,6 +141,7 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The settings that a column depends on and that are others now."""
+    before = {"wordings": 1, **before}  # older runs don't say it
     return [key for key, value in now.items() if key not in ("tries", "columns") and before.get(key) != value]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ragmeter.asked import OFFLINE, AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, UsageError
-from ragmeter.hints import by_caller
+from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
 from ragmeter.show.progress import Progress, progress_bar
@@ -145,6 +145,9 @@ class Asking:
             raise UsageError("none of the metrics needs a judge", hint="llm_correct does, for example")
         if self.judge is not None and self.judge.words is not None and len(columns) > 1:
             raise UsageError("a prompt of your own is for one judgement", hint="run the metrics one after another")
+        if self.judge is not None and self.judge.wordings == 2 and all(c.asked.rephrased is None for c in columns):
+            name = parameter("wordings", of="judge")
+            raise UsageError(f"{name} has no effect on these metrics", hint="it is for llm_correct; leave it out")
         there = set() if first is None else first.columns.keys() - set(filled)
         return [column for column in columns if not (column.asked.given and column.name in there)]
 

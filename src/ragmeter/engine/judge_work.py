@@ -16,7 +16,8 @@ from ragmeter.effects.journal import Journal
 from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
 from ragmeter.engine.watching import JudgingWatch
-from ragmeter.judges.judge import ColumnJudge, Judge
+from ragmeter.judges.column_judge import ColumnJudge
+from ragmeter.judges.judge import Judge
 from ragmeter.judges.probes import Check, calls_to_check, check_judge
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict

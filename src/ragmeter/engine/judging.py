@@ -19,7 +19,8 @@ from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
 from ragmeter.io.columns import missing_column
 from ragmeter.io.write import dumps
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge, texts_of_calls
+from ragmeter.judges.column_judge import texts_of_calls
+from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
@@ -228,7 +229,7 @@ class ColumnFiller:
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""
         judge = self.judge
-        own = {**judge.signature(self.column.asked), "repeats": judge.repeats}
+        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, **judge.wordings_of(self.column.asked)}
         shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 
@@ -237,7 +238,7 @@ class ColumnFiller:
         return self.judge.filed(self.column.asked)
 
     def summary(self) -> dict[str, Any]:
-        """For the summary: who decided, what failed, how often repeats disagree, and what looks wrong."""
+        """For the summary: who decided, what failed, how often repeats or wordings disagree, and what looks wrong."""
         return {
             "judged_by": dict(sorted(self._decided_by.items())),
             "causes": dict(self._causes.most_common()),

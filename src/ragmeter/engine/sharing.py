@@ -18,7 +18,8 @@ from ragmeter.judges.cascade import (
     no_verdict_warning,
     offline_chances,
 )
-from ragmeter.judges.judge import ColumnJudge, Judge, shown_texts
+from ragmeter.judges.column_judge import ColumnJudge, shown_texts
+from ragmeter.judges.judge import Judge
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.stats.cascade import Flags, Threshold
 from ragmeter.table import Scores
@@ -73,7 +74,7 @@ class Sharing:
                 decided[qid] = float(row.value == CORRECT)
             if row.doubtful is not None:
                 texts = {} if asks is None else shown_texts(asks.asked, row.doubtful)
-                costs.append(0.0 if asks is None else asks.cost(texts) * asks.judge.repeats)
+                costs.append(0.0 if asks is None else asks.cost(texts))
                 most = most if asks is None else max(most, asks.most(texts))
                 places.append(place)
                 qids.append(qid)
@@ -128,7 +129,7 @@ class Sharing:
             described["warnings"].append(no_verdict_warning(missing, self.rows_name))
         return {
             **described,
-            "calls_saved": 0 if judge is None else int(saved.sum()) * judge.repeats,
+            "calls_saved": 0 if judge is None else int(saved.sum()) * judge.calls_per_verdict,
             "saved_usd": None if judge is None or judge.price is None else self._sum(self._costs[saved]),
             "audited": agreement(pairs),
             "accuracy": corrected_accuracy(*self._accuracies(), self._units),

@@ -9,7 +9,10 @@ from pkgutil import iter_modules
 import ragmeter.metrics  # noqa: F401 - declared first, whoever imports what: lists of metrics have one order
 
 #: What judgements are made with, and who is asked. Every other file here is a judgement.
-_MACHINERY = {"cascade", "forms", "judge", "list_forms", "prices", "probes", "prompt", "providers"}
+_MACHINERY = {
+    "cascade", "column_judge", "forms", "judge", "list_forms", "prices", "probes", "prompt", "providers",
+    "two_wordings",
+}  # fmt: skip
 
 for _found in iter_modules(__path__):
     if _found.name not in _MACHINERY:

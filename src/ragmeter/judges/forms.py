@@ -56,10 +56,10 @@ class Choice:
         return {"value": value, "reason": reason} if value is not None and isinstance(reason, str) else None
 
     def probability(self, logprobs: Mapping[str, float]) -> float | None:
-        """Of the first word, among the words that may be said."""
+        """Of the first word, among the words that may be said; None where the reply likely begins otherwise."""
         chances = _chances(self.words, logprobs) if logprobs else {}
         total = sum(chances.values())
-        return chances[next(iter(self.words))] / total if total > 0 else None
+        return chances[next(iter(self.words))] / total if total >= _LIKELY else None
 
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A word, or an object."""

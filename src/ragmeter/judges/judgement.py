@@ -10,13 +10,16 @@ from typing import Any
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import SCORED, TIED
 
+#: Where two wordings differ, a mean probability up to this is as good as even.
+_EVEN = 0.53
+
 
 @dataclass(frozen=True)
 class Judgement:
     """What the judge made of one answer. Only a `scored` one has a verdict.
 
-    `verdicts` holds one for each repeat, None where it could not be read; `replies` are the model's own words;
-    `probability` is that of the higher value, where the server gives log-probabilities.
+    `verdicts` holds one for each repeat and wording, None where it could not be read; `replies` are the model's own
+    words; `probability` is that of the higher value, where the server gives log-probabilities.
     """
 
     outcome: str
@@ -34,12 +37,12 @@ class Judgement:
 
     @property
     def flipped(self) -> bool:
-        """Whether the repeats disagree."""
+        """Whether the repeats, or the wordings, disagree."""
         return len({verdict for verdict in self.verdicts if verdict}) > 1
 
     @property
     def is_repeated(self) -> bool:
-        """Whether more than one repeat gave a verdict."""
+        """Whether there is more than one verdict."""
         return sum(verdict is not None for verdict in self.verdicts) > 1
 
     def as_dict(self) -> dict[str, Any]:
@@ -61,6 +64,28 @@ def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) ->
     value = join([judgement.verdict for judgement in judgements if judgement.verdict is not None])
     reason = next((judgement.reason for judgement in judgements if judgement.reason), "")
     return Judgement(SCORED, value, reason, (value,), replies)
+
+
+def of_two_wordings(first: Judgement, second: Judgement, in_doubt: str) -> Judgement:
+    """One judgement from those in two wordings. If one of them has no verdict, the row has none.
+
+    Where they differ, the mean of their probabilities decides. Without probabilities, or where they are as good as
+    even, the verdict is the one `in_doubt`.
+    """
+    both = (first, second)
+    verdicts, replies = first.verdicts + second.verdicts, first.replies + second.replies
+    failed = next((judgement for judgement in both if judgement.verdict is None), None)
+    if failed is not None:
+        return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause)
+    chance = None
+    if first.probability is not None and second.probability is not None:
+        chance = (first.probability + second.probability) / 2
+    if first.verdict == second.verdict:
+        decided = first
+    else:
+        is_doubtful = chance is None or chance <= _EVEN
+        decided = first if (first.verdict == in_doubt) == is_doubtful else second
+    return Judgement(SCORED, decided.verdict, decided.reason, verdicts, replies, "", chance)
 
 
 def majority(judgements: Sequence[Judgement]) -> Judgement:

@@ -16,7 +16,8 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
-from ragmeter.judges.judge import ColumnJudge, Judge
+from ragmeter.judges.column_judge import ColumnJudge
+from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, WRONG
 

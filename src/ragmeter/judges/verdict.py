@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ragmeter.asked import asked
+from ragmeter.asked import Wording, asked
 from ragmeter.definition import metric
 from ragmeter.judges.forms import Choice
 from ragmeter.metrics.normalize import fold
@@ -24,6 +24,17 @@ _WORDS = """\
 Judging by the correct answer, is the student answer right? Other words, another language and more detail are fine; \
 contradictions and several answers are not."""
 _LABELS = {"question": "Question", "reference": "Correct answer", "answer": "Student answer"}
+#: The other order and other names: a small model is misled by each in its own way.
+_REPHRASED = Wording(
+    """\
+{question}
+{answer}
+{reference}
+
+Judging by the expected answer, is the given answer right? Other words, another language and more detail are fine.""",
+    {"question": "Question", "answer": "Given answer", "reference": "Expected answer"},
+    in_doubt=WRONG,
+)
 
 _OWN_WORDS = {CORRECT: CORRECT, WRONG: WRONG}
 _YES_NO = {"Yes": CORRECT, "No": WRONG}
@@ -54,6 +65,7 @@ verdict = asked(
     settings={"judge": LLM},
     known=_known,
     labels=_LABELS,
+    rephrased=_REPHRASED,
     instead="offline there is offline_correct",
 )
 

@@ -17,7 +17,7 @@ from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import InputError
-from ragmeter.judges.judge import ColumnJudge, shown_texts
+from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import OTHER_FIELDS
@@ -186,7 +186,7 @@ class Judged:
         return dict(sorted(Counter(outcome for outcome in self.outcomes() if outcome != SCORED).items()))
 
     def judging(self) -> dict[str, Any]:
-        """For the summary: why turns have no score, who decided, how often repeats disagree, and what looks wrong."""
+        """For the summary: why turns have no score, who decided, how often verdicts flip, and what looks wrong."""
         causes = Counter(f"{turn.outcome}: {turn.cause}" for turn in self.all_turns if turn.outcome != SCORED)
         judged_by = Counter(turn.judged_by for turn in self.all_turns if turn.judged_by)
         verdicts = Counter(judgement.verdict for judgement in self.judgements if judgement.verdict is not None)

@@ -26,7 +26,8 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import ColumnJudge, Judge, LLMJudge
+from ragmeter.judges.column_judge import ColumnJudge
+from ragmeter.judges.judge import Judge, LLMJudge
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.probes import Check
 from ragmeter.judges.prompt import OTHER_FIELDS
@@ -375,7 +376,7 @@ class CRAGEvaluator:
             judge = self.llm_judge
             judge_signature = None
             if judge is not None:
-                own = {"repeats": judge.repeats, "tries": judge.tries}
+                own = {"repeats": judge.repeats, **judge.wordings_of(verdict), "tries": judge.tries}
                 journal = {} if self.journal is None else {"journal": str(self.journal)}
                 judge_signature = {**judge.signature(), **own, **judge.filed(), **journal}
             cascade_signature = None if self.cascade is None else self.cascade.signature()

@@ -88,7 +88,8 @@ class FakeProvider:
 
 def fenced_texts(prompt: str) -> dict[str, str]:
     """The texts in a prompt, by the names of their fences and by the table's names."""
-    columns = {label: column for asked in ASKED.values() for column, label in asked.labels.items()}
+    wordings = [wording for asked in ASKED.values() for wording in (asked, asked.rephrased) if wording is not None]
+    columns = {label: column for wording in wordings for column, label in wording.labels.items()}
     texts = {columns.get(name, name): text.replace("\u200b", "") for name, _, text in _FENCED.findall(prompt)}
     for ours, prompts in _SAME.items():
         if ours in texts or prompts in texts:

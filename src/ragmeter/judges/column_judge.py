@@ -1,0 +1,193 @@
+"""A judge that is asked to fill one column: each verdict with its repeats and tries, and what it would cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from ragmeter.asked import Asked
+from ragmeter.effects.caller import Caller, Failure
+from ragmeter.effects.endpoint import digest
+from ragmeter.effects.journal import Journal, Reply
+from ragmeter.judges.forms import choice_grammar, first_choice
+from ragmeter.judges.judgement import Judgement, majority
+from ragmeter.judges.prompt import Prompt
+from ragmeter.judges.providers.port import ChatProvider, ChatReply
+from ragmeter.table import REFUSED, SCORED, UNPARSABLE
+
+if TYPE_CHECKING:
+    from ragmeter.judges.judge import Judge
+
+#: Tokens that a server adds around messages.
+_FRAME = 50
+#: How many likely first tokens a server is asked for.
+_TOP_TOKENS = 5
+
+
+class ColumnJudge:
+    """A judge that is asked to fill one column: `asked` has its words, `spec` is what its calls are filed under."""
+
+    def __init__(self, judge: Judge, node: Asked) -> None:
+        self.judge = judge
+        self.asked = judge.asked(node)
+        self.spec = judge.spec(node)
+        self._prompt = Prompt(self.asked, reasons=judge.reasons)
+        self._choices = self.asked.form.choices(reasons=judge.reasons)
+        form = self.asked.form.response_format(reasons=judge.reasons)
+        self._parameters_of_all: dict[str, Any] = {
+            "temperature": judge.temperature, "seed": judge.seed, "max_tokens": judge.max_tokens,
+            **({} if form is None else {"response_format": form}),
+            **({"grammar": choice_grammar(self._choices)} if judge.grammar and self._choices else {}),
+            **({} if judge.reasons else {"logprobs": True, "top_logprobs": _TOP_TOKENS}),
+        }  # fmt: skip
+        self._tried: dict[str, int] = {}
+
+    async def ask(
+        self, caller: Caller, client: ChatProvider, values: Mapping[str, str], *, retry: bool = False
+    ) -> Judgement:
+        """Judge one row through a caller that paces, budgets and remembers. `values` are the columns' texts.
+
+        `retry` asks anew where all recorded replies are unreadable or refusals.
+        """
+        if self.judge.repeats == 1:
+            return await self._repeat(caller, client, values, 0, retry)
+        repeats = (self._repeat(caller, client, values, number, retry) for number in range(self.judge.repeats))
+        return majority(await asyncio.gather(*repeats))
+
+    async def _repeat(
+        self, caller: Caller, client: ChatProvider, values: Mapping[str, str], repeat: int, retry: bool
+    ) -> Judgement:
+        """One verdict; asked for again where the reply can't be read, and read as far as replies are recorded."""
+        judgement = Judgement(UNPARSABLE, verdicts=(None,))
+        replies: list[str] = []
+        before = self._recorded_before(caller.journal, values, repeat) if retry else 0
+        for attempt in count():
+            key = self.key(values, repeat, attempt)
+            enough = attempt >= before + self.judge.tries or (judgement.outcome == REFUSED and attempt > before)
+            if enough and key not in caller.journal:
+                return judgement
+            send = partial(self._send, client, values, self._parameters(repeat, attempt))
+            reply = await caller.ask(key, send, worst=self.most(values))
+            if isinstance(reply, Failure):
+                return Judgement(reply.outcome, None, "", (None,), tuple(replies), reply.cause)
+            judgement = self._read(ChatReply.from_reply(reply), values, replies)
+            if judgement.verdict is not None:
+                return judgement
+        raise AssertionError  # the loop ends by itself
+
+    def _recorded_before(self, journal: Journal, values: Mapping[str, str], repeat: int) -> int:
+        """How many replies the journal had when this judge was first asked to try again."""
+        first = self.key(values, repeat, 0)
+        if first not in self._tried:
+            self._tried[first] = next(n for n in count() if self.key(values, repeat, n) not in journal)
+        return self._tried[first]
+
+    def _read(self, reply: ChatReply, values: Mapping[str, str], replies: list[str]) -> Judgement:
+        """What a reply says; it is added to the `replies` before it."""
+        replies.append(reply.content or "")
+        if reply.declined:
+            return Judgement(REFUSED, None, "", (None,), tuple(replies), reply.declined)
+        text = first_choice(self._choices, reply.logprobs or {}) if reply.cut_off else replies[-1]
+        columns = None if text is None else self.asked.form.read(text, values)
+        if columns is None:
+            form = f"in the form of {self.asked.name}" if self.asked.structured else f"a {self.asked.name}"
+            cause = "cut off at max_tokens" if reply.cut_off else f"not {form}"
+            return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
+        value, reason = columns["value"], columns.get("reason", "")
+        chance = self.asked.form.probability(reply.logprobs or {})
+        return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)
+
+    async def _send(self, client: ChatProvider, values: Mapping[str, str], parameters: dict[str, Any]) -> Reply:
+        return await client.send(self._prompt.messages(values), parameters)
+
+    def _parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
+        return {**self._parameters_of_all, "seed": self.judge.seed + 1000 * repeat + attempt}
+
+    def key(self, values: Mapping[str, str], repeat: int, attempt: int) -> str:
+        """What a reply is kept under in the journal."""
+        return reply_key(self.spec, values, repeat, attempt)
+
+    def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
+        """How many of a row's repeats take no call, because of what a journal has; `retry` as in `ask`."""
+        return sum(self._is_recorded(journal, values, repeat, retry) for repeat in range(self.judge.repeats))
+
+    def _is_recorded(self, journal: Journal, values: Mapping[str, str], repeat: int, retry: bool) -> bool:
+        judgement = self.recall(journal, values, repeat)
+        return judgement is not None and (judgement.verdict is not None or not retry)
+
+    def recall(self, journal: Journal, values: Mapping[str, str], repeat: int = 0) -> Judgement | None:
+        """What recorded replies say of a row; None if it is still to be asked about."""
+        replies: list[str] = []
+        judgement = Judgement(UNPARSABLE)
+        while (reply := journal.get(self.key(values, repeat, len(replies)))) is not None:
+            judgement = self._read(ChatReply.from_reply(reply), values, replies)
+            if judgement.verdict is not None:
+                return judgement
+        enough = len(replies) >= self.judge.tries or judgement.outcome == REFUSED
+        return judgement if enough else None
+
+    def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
+        """About how many tokens one call takes and gives: four bytes a token."""
+        reply = self.asked.form.reply_tokens(values, reasons=self.judge.reasons)
+        return self._prompt.size(values) // 4 + _FRAME, min(reply, self.judge.max_tokens)
+
+    def estimate_all(
+        self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None
+    ) -> dict[str, int]:
+        """About how many calls and tokens these rows take. Equal rows are asked about once, recorded ones not again.
+
+        `retry` as in `ask`; `seen` has the keys of rows that were counted before, and gets those of these.
+        """
+        total = Counter(calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
+        seen = set() if seen is None else seen
+        for values in rows:
+            key = self.key(values, 0, 0)
+            if key in seen:
+                continue
+            seen.add(key)
+            recorded = self.recorded(journal, values, retry=retry)
+            calls = self.judge.repeats - recorded
+            prompt, completion = self.estimate(values)
+            tokens = {"prompt_tokens": calls * prompt, "completion_tokens": calls * completion}
+            total.update(calls=calls, recorded=recorded, **tokens)
+        return dict(total)
+
+    def cost(self, values: Mapping[str, str]) -> float:
+        """About what the calls for a row cost, in dollars; 0 where the price is not known."""
+        return 0.0 if self.judge.price is None else self.judge.price.of(*self.estimate(values)) * self.judge.repeats
+
+    def most(self, values: Mapping[str, str]) -> float:
+        """The most that one call can cost, in dollars; 0 where the price is not known: a token is at least a byte."""
+        price = self.judge.price
+        return 0.0 if price is None else price.of(self._prompt.size(values) + _FRAME, self.judge.max_tokens)
+
+
+def reply_key(spec: str, values: Mapping[str, str], repeat: int, attempt: int) -> str:
+    """What a reply is kept under in the journal, by the judge's `spec` and the texts."""
+    return digest([spec, dict(values), repeat, attempt])
+
+
+def shown_texts(asked: Asked, row: Mapping[str, Any]) -> dict[str, str]:
+    """What a model is shown of a row: each column as a text, several references each on its line."""
+    return {name: _as_text(name, row.get(name)) for name in asked.needs}
+
+
+def texts_of_calls(asked: Asked, row: Mapping[str, Any], items_per_call: int) -> list[dict[str, str]]:
+    """The texts of each call that a row takes."""
+    return [shown_texts(asked, row)] if asked.parts is None else asked.parts.split(row, items_per_call)
+
+
+def _as_text(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        if name == "reference":
+            return "\nor: ".join(str(text) for text in value)
+        return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(value, 1))
+    return str(value)

@@ -1,0 +1,230 @@
+"""Verdicts that are asked for in two wordings."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmeter import CRAGEvaluator, Evaluation, FakeProvider, Judge, LLMJudge, evaluate
+from ragmeter.analysis.calls import calls_of_row
+from ragmeter.effects.journal import Journal
+from ragmeter.engine.evaluation import add_metrics
+from ragmeter.engine.judged_rows import estimate_judging
+from ragmeter.errors import UsageError
+from ragmeter.judges.judgement import Judgement, of_two_wordings
+from ragmeter.judges.prices import Price
+from ragmeter.judges.providers.fake import FakeReply, fenced_texts
+from ragmeter.judges.providers.port import ChatReply
+from ragmeter.judges.verdict import CORRECT, WRONG, verdict
+from ragmeter.registry import get_all
+from ragmeter.runs.run import Run
+from tests.compat.crag.helpers import turn
+from tests.judge_rows import judge, rows
+
+REPHRASED = "Judging by the expected answer"
+
+
+def chance(probability: float) -> ChatReply:
+    """A verdict with the probability of Yes."""
+    logprobs = {"Yes": math.log(probability), "No": math.log(1 - probability)}
+    return ChatReply("Yes" if probability > 0.5 else "No", logprobs=logprobs)
+
+
+def provider(first: FakeReply, second: FakeReply, **settings: Any) -> FakeProvider:
+    """Replies by wording."""
+    return FakeProvider(lambda prompt: second if REPHRASED in prompt else first, **settings)
+
+
+def judged(folder: Path, asked: FakeProvider, n: int = 1, **settings: Any) -> Evaluation:
+    answers = [f"answer {number}" for number in range(n)]
+    own = judge(asked, **({"wordings": 2, "tries": 1} | settings))
+    return evaluate(rows(*answers), metrics="llm_correct", judge=own, run="r", output_dir=folder, replace=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected", "probability"),
+    [
+        (chance(0.9), chance(0.8), CORRECT, 0.85),
+        (chance(0.9), chance(0.3), CORRECT, 0.6),
+        (chance(0.3), chance(0.9), CORRECT, 0.6),
+        (chance(0.6), chance(0.2), WRONG, 0.4),
+        (chance(0.2), chance(0.6), WRONG, 0.4),
+        (chance(0.7), chance(0.35), WRONG, 0.525),  # as good as even
+        (chance(0.505), chance(0.506), CORRECT, 0.5055),  # both say so
+        ("Yes", "Yes", CORRECT, None),
+        ("Yes", "No", WRONG, None),
+        ("No", "Yes", WRONG, None),
+        ("No", "No", WRONG, None),
+        (chance(0.9), "No", WRONG, None),
+    ],
+)
+def test_one_verdict_from_two(
+    tmp_path: Path, first: FakeReply, second: FakeReply, expected: str, probability: float | None
+) -> None:
+    table = judged(tmp_path, provider(first, second)).to_pandas()
+    assert table["verdict"].tolist() == [expected]
+    assert table["verdict_probability"].astype(float).tolist() == pytest.approx(
+        [math.nan if probability is None else probability], nan_ok=True
+    )
+
+
+def test_the_reason_is_of_the_wording_that_decided(tmp_path: Path) -> None:
+    def reply(prompt: str) -> str:
+        word, reason = ("No", "not said") if REPHRASED in prompt else ("Yes", "it is said")
+        return f'{{"verdict": "{word}", "reason": "{reason}"}}'
+
+    table = judged(tmp_path, FakeProvider(reply), reasons=True).to_pandas()
+    assert table[["verdict", "reason"]].values.tolist() == [["WRONG", "not said"]]
+
+
+@pytest.mark.parametrize(("first", "second"), [("Yes", "Hm"), ("Hm", "Yes"), ("Hm", "Hm")])
+def test_a_wording_without_a_verdict_leaves_the_row_without_one(tmp_path: Path, first: str, second: str) -> None:
+    result = judged(tmp_path, provider(first, second))["llm_correct"]
+    assert dict(result.n_not_scored) == {"unparsable": 1}
+
+
+def test_both_see_the_same_texts_in_another_order(tmp_path: Path) -> None:
+    asked = provider("Yes", "Yes")
+    judged(tmp_path, asked)
+    first, second = sorted(asked.prompts, key=lambda prompt: REPHRASED in prompt)
+    assert fenced_texts(first) == fenced_texts(second)
+    assert fenced_texts(first)["answer"] == "answer 0"
+    assert first.index("answer 0") > first.index("expected")
+    assert second.index("answer 0") < second.index("expected answer")
+
+
+def test_the_flip_rate_says_how_often_they_differ(tmp_path: Path) -> None:
+    def reply(prompt: str) -> str:
+        return "No" if REPHRASED in prompt and fenced_texts(prompt)["answer"] == "answer 1" else "Yes"
+
+    summary = judged(tmp_path, FakeProvider(reply), 4).summary["judges"]["verdict"]
+    assert (summary["flip_rate"], summary["n_judged_repeatedly"]) == (0.25, 4)
+
+
+def test_with_repeats_each_wording_has_its_majority(tmp_path: Path) -> None:
+    first, second = iter(["Yes", "No", "Yes"]), iter(["Yes", "Yes", "No"])
+    asked = FakeProvider(lambda prompt: next(second if REPHRASED in prompt else first))
+    table = judged(tmp_path, asked, repeats=3, workers=1).to_pandas()
+    assert table["verdict"].tolist() == ["CORRECT"]
+    assert len(asked.prompts) == 6
+
+
+def test_replies_of_the_first_wording_are_not_paid_for_again(tmp_path: Path) -> None:
+    asked = provider("Yes", "No")
+    judged(tmp_path, asked, 3, wordings=1)
+    judged(tmp_path, asked, 3)
+    assert [REPHRASED in prompt for prompt in asked.prompts] == [False] * 3 + [True] * 3
+    judged(tmp_path, asked, 3)
+    assert len(asked.prompts) == 6
+
+
+def test_the_estimate_counts_both(tmp_path: Path) -> None:
+    asked = provider("Yes", "Yes", price=Price(1.0, 1.0))
+    metrics = get_all(["llm_correct"])
+
+    def estimate(wordings: int) -> dict[str, Any]:
+        own = judge(asked, wordings=wordings)
+        return estimate_judging(rows("a", "b", "a"), metrics=metrics, judge=own, output_dir=tmp_path)
+
+    once, twice = estimate(1), estimate(2)
+    assert (once["calls"], twice["calls"]) == (2, 4)
+    assert 1.8 < twice["cost_usd"] / once["cost_usd"] < 2.2
+    judged(tmp_path, asked, 1, wordings=1)
+    assert estimate(2)["calls"] == 4  # of other rows
+
+
+def test_recorded_replies_say_the_same(tmp_path: Path) -> None:
+    asked = provider(chance(0.9), chance(0.4))
+    own = judge(asked, wordings=2)
+    evaluate(rows("a"), metrics="llm_correct", judge=own, output_dir=tmp_path, run="r")
+    texts = {"question": "q", "reference": "expected", "answer": "a"}
+    with Journal(tmp_path / "judge.journal.sqlite") as journal:
+        judgement = own.on(verdict).recall(journal, texts)
+        assert judgement is not None
+        assert (judgement.verdict, judgement.verdicts) == (CORRECT, (CORRECT, WRONG))
+        assert own.on(verdict).recorded(journal, texts) == 1
+        assert own.on(verdict).recall(journal, texts | {"answer": "b"}) is None
+
+
+def test_a_first_token_of_another_word_says_nothing(tmp_path: Path) -> None:
+    thinking = ChatReply("<think>hm</think>No", logprobs={"<think>": -0.0001, "Yes": -14.0})
+    table = judged(tmp_path, provider(thinking, chance(0.9))).to_pandas()
+    assert table["verdict"].tolist() == ["WRONG"]
+
+
+def test_metrics_without_a_second_wording(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="wordings has no effect on these metrics"):
+        evaluate(rows("a"), metrics="llm_grade", judge=judge(provider("5", "5"), wordings=2), output_dir=tmp_path)
+
+
+def test_a_damaged_manifest_shows_the_calls_of_the_first_wording(tmp_path: Path) -> None:
+    run = judged(tmp_path, provider("Yes", "No"))
+    assert run.folder is not None
+    path = tmp_path / "r" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["asked"]["verdict"]["rephrased_calls"] = {"calls": 7}
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    assert [call.reply for call in calls_of_row(Run(tmp_path / "r"), 0)] == ["Yes"]
+
+
+def test_the_calls_of_a_row_are_those_of_both(tmp_path: Path) -> None:
+    run = judged(tmp_path, provider("Yes", "No"))
+    assert run.folder is not None
+    calls = calls_of_row(run.folder, 0)
+    assert [(REPHRASED in call.messages[1][1], call.reply, call.changed) for call in calls] == [
+        (False, "Yes", False),
+        (True, "No", False),
+    ]
+
+
+def test_a_run_in_one_wording_takes_no_verdicts_in_two(tmp_path: Path) -> None:
+    asked = provider("Hm", "Yes")
+    judged(tmp_path, asked, wordings=1)
+    with pytest.raises(UsageError, match="wordings"):
+        add_metrics(tmp_path / "r", "llm_correct", judge=judge(asked, wordings=2), retry_failed=True)
+
+
+def test_a_budget_stops_between_the_wordings(tmp_path: Path) -> None:
+    asked = provider("Yes", "Yes")
+    result = judged(tmp_path, asked, 3, max_calls=3, workers=1)["llm_correct"]
+    assert len(asked.prompts) == 3
+    assert result.n_total == 3
+    assert result.n_not_scored["skipped_budget"] >= 1
+
+
+def test_conversations_are_judged_in_two_wordings() -> None:
+    asked = provider("Yes", "No")
+    evaluator = CRAGEvaluator(judge=judge(asked, wordings=2))
+    results, _ = evaluator.evaluate_agent_responses([turn("s", 0, "Paris", "It is Paris")])
+    assert len(asked.prompts) == 2
+    assert [row["is_correct"] for row in results["all"]] == [False]
+
+
+def test_one_answer_at_once() -> None:
+    asked = provider(chance(0.9), chance(0.4))
+    judgement = LLMJudge(provider=asked, wordings=2).evaluate("q", "Paris", "Rome")
+    assert (judgement.verdict, judgement.verdicts) == (CORRECT, (CORRECT, WRONG))
+
+
+def test_a_failed_call_of_either_wording_is_the_outcome() -> None:
+    scored, failed = Judgement("scored", CORRECT, verdicts=(CORRECT,)), Judgement("timeout", cause="60 s")
+    for pair in ((scored, failed), (failed, scored)):
+        joined = of_two_wordings(*pair, in_doubt=WRONG)
+        assert (joined.outcome, joined.verdict, joined.cause) == ("timeout", None, "60 s")
+
+
+@pytest.mark.parametrize("wordings", [0, 3])
+def test_there_are_two_at_most(wordings: int) -> None:
+    with pytest.raises(UsageError, match="wordings must be 1 or 2"):
+        Judge("m", wordings=wordings)
+
+
+def test_words_of_ones_own_are_one_wording(tmp_path: Path) -> None:
+    prompt = tmp_path / "p.txt"
+    prompt.write_text("{answer}?")
+    with pytest.raises(UsageError, match="ragmeter's own words"):
+        Judge("m", wordings=2, prompt=prompt)
