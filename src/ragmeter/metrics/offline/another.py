@@ -44,7 +44,7 @@ def another_name(case: Compared) -> Bools:
     Avenue, Kate Walsh for Kathleen Erin Walsh. Words like "president" are no names: President Kennedy.
     """
     pairs, gold, answer = case.pairs, case.pairs.gold, case.pairs.answer
-    titles = case.vocabulary.roots_of(case.vocabulary.table.titles)
+    titles = case.vocabulary.roots_of(case.vocabulary.table.words["titles"])
     is_name = _names(gold, titles, slice(None))
     letters = gold.text[is_name] * LETTERS + gold.letter[is_name]
     missing, is_whole = np.flatnonzero(is_name & (pairs.credit == 0)), (pairs.credit == 1) & (pairs.found_at >= 0)

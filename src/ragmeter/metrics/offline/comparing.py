@@ -146,7 +146,7 @@ def _asks(question: str, language: str) -> tuple[bool, bool, bool, bool]:
     """Whether a question asks for a place, for several things, for a term, or for a winner."""
     asked, own = words(plain(question)), table(language)
     is_place = own.kind_of_question(asked) == "where"
-    return is_place, own.asks_for_several(asked), not own.term.isdisjoint(asked), own.asks_for_winner(asked)
+    return is_place, own.asks_for_several(asked), not own.words["term"].isdisjoint(asked), own.asks_for_winner(asked)
 
 
 def refusals(answers: Texts, split: Chunked, language: str) -> Bools:

@@ -120,7 +120,7 @@ def is_rephrased(question: str, _: str, answer: str, table: Table) -> bool:
     """Whether alternatives only name one thing in two ways: "known as A or B"."""
     answer = plain(answer)
     rest, n_rephrased = _REPHRASED.subn(" ", answer)
-    is_term = not table.term.isdisjoint(set(words(answer)).difference(words(plain(question))))
+    is_term = not table.words["term"].isdisjoint(set(words(answer)).difference(words(plain(question))))
     return is_term or (n_rephrased > 0 and not _has(Mark.EITHER | Mark.CHOICE, rest, table))
 
 

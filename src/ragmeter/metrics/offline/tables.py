@@ -55,6 +55,7 @@ _FOLDED_LETTERS |= {ord("₀") + figure: str(figure) for figure in range(10)}  #
 #: The kinds of questions, and last any other.
 QUESTIONS = ("who", "when", "where", "count", "why", "what")
 _LENGTHS = (3, 2, 1)  # words of a phrase that begins a question
+_LISTS = ("ambiguous", "capitals", "untitled", "titles", "plural", "asks_list", "which", "term", "winner", "loser")
 _MARKED = {
     "function": Mark.FUNCTION,
     "negation": Mark.NEGATION,
@@ -81,22 +82,13 @@ _MARKED = {
 class Table:
     """One language's words."""
 
+    words: dict[str, frozenset[str]]  # lists that are looked up as they are
     marks: dict[str, int]
     numbers: dict[str, tuple[float, int]]
     months: dict[str, int]
-    ambiguous: frozenset[str]
     units: dict[str, str]
-    capitals: frozenset[str]
-    untitled: frozenset[str]
     short: dict[str, tuple[str, ...]]  # the words of a short form
     kin: dict[str, int]  # related words, or pairs of words, have the same number
-    titles: frozenset[str]
-    plural: frozenset[str]
-    asks_list: frozenset[str]
-    which: frozenset[str]
-    term: frozenset[str]
-    winner: frozenset[str]
-    loser: frozenset[str]
     beats: tuple[str, ...]
     asks: dict[str, str]  # the kind of question that a word or phrase begins
 
@@ -106,9 +98,9 @@ class Table:
 
     def asks_for_several(self, words: list[str]) -> bool:
         """Whether the question asks for more than one: "what are", "name all", "which countries"."""
-        if not self.plural.isdisjoint(words) or not self.asks_list.isdisjoint(words[:1]):
+        if not self.words["plural"].isdisjoint(words) or not self.words["asks_list"].isdisjoint(words[:1]):
             return True
-        nouns = (word for question_word, word in pairwise(words) if question_word in self.which)
+        nouns = (word for question_word, word in pairwise(words) if question_word in self.words["which"])
         return any(
             word[-1] == "s" and len(word) > 3 and word[-2] not in "sui" and not self.marks.get(word, 0) & Mark.FUNCTION
             for word in nouns
@@ -116,7 +108,7 @@ class Table:
 
     def asks_for_winner(self, words: list[str]) -> bool:
         """Whether the question asks who won, and not whom somebody beat."""
-        return not self.winner.isdisjoint(words) and self.loser.isdisjoint(words)
+        return not self.words["winner"].isdisjoint(words) and self.words["loser"].isdisjoint(words)
 
     def kind_of_question(self, words: list[str]) -> str:
         """The kind of the question, by its first question word; longer phrases are tried first."""
@@ -184,16 +176,14 @@ def _table(words: dict[str, Any]) -> Table:
             last = name.split("_")[-1]
             marks[last] = marks.get(last, 0) | Mark.NAMED
     return Table(
+        words={name: frozenset(words.get(name, "").split()) for name in _LISTS},
         marks=marks,
         numbers=_numbers(words),
         months={
             name: number for number, names in enumerate(words.get("months", "").split(), 1) for name in names.split("|")
         }
         | words.get("more_months", {}),
-        ambiguous=frozenset(words.get("ambiguous", "").split()),
         units={name: names.split("|")[0] for names in words.get("units", "").split() for name in names.split("|")},
-        capitals=frozenset(words.get("capitals", "").split()),
-        untitled=frozenset(words.get("untitled", "").split()),
         short={
             name: tuple(long.split("_"))
             for name, _, long in (pair.partition("=") for pair in words.get("short", "").split())
@@ -203,13 +193,6 @@ def _table(words: dict[str, Any]) -> Table:
             for number, names in enumerate(words.get("kin", "").split(), 1)
             for name in names.split("|")
         },
-        titles=frozenset(words.get("titles", "").split()),
-        plural=frozenset(words.get("plural", "").split()),
-        asks_list=frozenset(words.get("asks_list", "").split()),
-        which=frozenset(words.get("which", "").split()),
-        term=frozenset(words.get("term", "").split()),
-        winner=frozenset(words.get("winner", "").split()),
-        loser=frozenset(words.get("loser", "").split()),
         beats=tuple(words["beats"].split("|")) if "beats" in words else (),
         asks={phrase: kind for kind in QUESTIONS[:-1] for phrase in words.get(kind, "").split("|") if phrase},
     )
@@ -219,10 +202,8 @@ def _numbers(words: dict[str, Any]) -> dict[str, tuple[float, int]]:
     """The values of numbers in words. "One" is weak: in many languages it is an article."""
     spelled = Mark.NUMBER | Mark.SPELLED
     values: dict[str, tuple[float, int]] = {}
-    for value, word in enumerate(words.get("ordinals", "").split(), 1):
-        values[word] = value, Mark.WEAK
-    for value, word in enumerate(words.get("times", "").split(), 1):
-        values[word] = value, Mark.WEAK
+    for name in ("ordinals", "times"):
+        values |= {word: (value, Mark.WEAK) for value, word in enumerate(words.get(name, "").split(), 1)}
     for value, word in enumerate(words.get("numbers", "").split()):
         values[word] = value, spelled | Mark.WEAK if value == 1 else spelled
     for value, word in enumerate(words.get("tens", "").split(), 2):

@@ -208,7 +208,7 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
     bare = word.removesuffix("'s") if word not in table.marks else word
     if bare in table.short:
         return [item for long_word in table.short[bare] for item in _item(long_word, capital, table, stem, False)]
-    if bare in table.months and (capital or bare not in table.ambiguous):
+    if bare in table.months and (capital or bare not in table.words["ambiguous"]):
         return [_month(table.months[bare], word)]
     if bare in table.numbers:
         value, marks = table.numbers[bare]
@@ -216,7 +216,7 @@ def _item(word: str, capital: int, table: Table, stem: Callable[[str], str], is_
     marks = table.marks.get(bare, 0) | capital
     if len(bare) == 1 and bare.isalpha() and not _IN_UNSPACED.match(bare) and not marks & Mark.FUNCTION:
         marks |= Mark.LETTER
-    if bare in table.units and (not is_upper or bare in table.capitals):
+    if bare in table.units and (not is_upper or bare in table.words["capitals"]):
         return [Item(word, table.units[bare], marks | Mark.UNIT)]
     return [Item(bare, stem(bare), marks)]
 
@@ -289,7 +289,7 @@ def _after(folded: str, last: Item, table: Table) -> int:
     """The marks for the punctuation after the last word."""
     if _ENDS.search(folded):
         initial = bool(last.marks & Mark.ACRONYM) or (len(last.word) == 1 and last.word.isalpha())
-        if folded[-1:] == "." and (initial or last.word in table.untitled):
+        if folded[-1:] == "." and (initial or last.word in table.words["untitled"]):
             return 0
         return Mark.SENTENCE | Mark.ASKS if _ASKS.search(folded) else Mark.SENTENCE
     return Mark.CLAUSE if _PAUSES.search(folded) else 0
