@@ -123,8 +123,6 @@ class Poles:
         for word in order:
             if word.endswith("n't") or word in _CONTRACTED:
                 spread += _CONTRACTED.get(word, (word[:-3], "not"))
-            elif word in self.words["particles"] and len(spread) > 1 and spread[-1] in self.words["subjects"]:
-                spread.insert(-1, word)  # "turned it down"
             else:
                 spread.append(word)
         stems = [self.root(word) for word in spread]
