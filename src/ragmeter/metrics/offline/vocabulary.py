@@ -388,13 +388,9 @@ class _Numbered(dict[str, int]):
         sign, spanish = _SPANISH  # which no other language has
         number = self._folded[spanish] if sign.match(chunk) else 0
         if not number and len(chunk) <= _LONGEST_FUNCTION_WORD:
-            number = self._folded.get(_bare(chunk), 0)
+            number = self._folded.get(plain(chunk).strip(".,;:!?¿¡\"'()"), 0)
         if not number and not chunk.isascii():
             number = next((self._folded[word] for script, word in _SCRIPTS if script.search(chunk)), 0)
         if len(self) < _MOST_CHUNKS:
             self[chunk] = number
         return number
-
-
-def _bare(chunk: str) -> str:
-    return plain(chunk).strip(".,;:!?¿¡\"'()")
