@@ -133,8 +133,8 @@ def test_the_estimate_counts_both(tmp_path: Path) -> None:
     once, twice = estimate(1), estimate(2)
     assert (once["calls"], twice["calls"]) == (2, 4)
     assert 1.8 < twice["cost_usd"] / once["cost_usd"] < 2.2
-    judged(tmp_path, asked, 1, wordings=1)
-    assert estimate(2)["calls"] == 4  # of other rows
+    evaluate(rows("a"), metrics="llm_correct", judge=judge(asked), output_dir=tmp_path, run="r")
+    assert (estimate(1)["calls"], estimate(2)["calls"]) == (1, 3)
 
 
 def test_recorded_replies_say_the_same(tmp_path: Path) -> None:
