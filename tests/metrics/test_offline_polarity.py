@@ -178,6 +178,21 @@ PLAIN = [
     ("¿Abre en abril?", "No, abre en mayo.", "No, abre en junio.", False),
     ("¿Abre en abril?", "No, abre en mayo.", "No, en abril está cerrado.", True),
     ("Are dogs allowed?", "Yes, dogs are allowed.", "Yes, or maybe no.", False),
+    # A negation that the question has already; a gold answer that negates; guesses; a pronoun within a verb.
+    (
+        "According to the report, which of the company's four regional divisions did not make a profit?",
+        "Asia",
+        "Asia did not make one.",
+        True,
+    ),
+    ("¿Cuál de las cuatro divisiones regionales de la empresa no obtuvo beneficios?", "Asia", "Asia no obtuvo.", True),
+    ("Which planet has no moons?", "Venus", "Venus has no moons.", True),
+    ("Did they ever meet?", "They never met.", "The two leaders met in Vienna.", False),
+    ("Who wrote it?", "Ann Lee", "Possibly Ann Lee, perhaps Bob Ray", False),
+    ("What is the boiling point?", "100 C", "Probably 100 C, maybe 90 C", False),
+    ("Was the event cancelled?", "Yes", "They called it off.", True),
+    ("Did he give up smoking?", "Yes", "He gave it up.", True),
+    ("Is it allowed?", "Yes", "un" * 490 + "xyzw", False),  # hundreds of prefixes
 ]
 
 

@@ -150,6 +150,12 @@ class Mentions:
             is_near |= inside & (others[np.where(inside, next_one, 0)] - others[self.last] < reach)
         return is_near
 
+    def ends_in(self, flags: Bools) -> Bools:
+        """Which mentions have a flagged item after them in their sentence, with no new content word between."""
+        pairs = self.pairs
+        new = Places.of(pairs.answer_content & ~pairs.answer_gold & ~pairs.answer_asked).after(self.first)
+        return np.asarray(Places.of(flags).after(self.first) < np.minimum(new, self.sentence[1]))
+
 
 def _ends_of_sentences(side: Texts) -> Bools:
     """After which items a sentence ends; never before a lower-case letter: "Help! or Adam", "7 a.m. or later"."""

@@ -65,7 +65,8 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
 
 def _bits(side: Chunked, poles: Poles) -> npt.NDArray[np.uint64]:
     """A line of bits for each text: whether it decides, and the concepts that it may have, of all its chunks."""
-    packed = b"".join(map(poles.bits, side.distinct))
+    no_bits = bytes(poles.width)  # of numbers, which are many, and each is rare: they are not kept
+    packed = b"".join(no_bits if chunk.isdecimal() else poles.bits(chunk) for chunk in side.distinct)
     of_chunk = np.frombuffer(packed, "<u8").reshape(len(side.distinct), poles.width // 8)
     of_text = np.zeros((len(side.texts), of_chunk.shape[1]), np.uint64)
     filled = np.flatnonzero(np.diff(side.starts))
@@ -110,7 +111,8 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
         for text, topic in ((gold, asked.content), (answered, asked.content | gold.content)):
             lead = text.lead if plain_question == question else min(text.lead, 0)  # "yes" says little
             signs *= _answer_to(asked, replace(text, lead=lead), topic, poles, is_gold=text is gold) or text.lead
-        return signs
+        is_missed = gold.negates and all(clause.overall(poles) > 0 for clause in answered.clauses)  # "They never met."
+        return signs or -int(is_missed)
     if _denies(asked, gold, poles):  # "Who came?" "Nobody."
         return -_answer_to(asked, answered, asked.content, poles)
     return _directly(asked, gold, answered, poles)
@@ -166,10 +168,12 @@ def _relation(
         of_topic = n_topic + threshold.OTHER_WORD * len(clause.content)
         for mate in other.clauses:
             shared, is_reworded = _shared(clause, mate, poles, without)
-            if not shared and not common(clause.content, mate.content):
+            n_words = len(common(clause.content, mate.content))
+            if not shared and not n_words:
                 continue
             affirming = shared.intersection(poles.affirming)
-            about = of_topic + threshold.AFFIRMING * bool(affirming) + threshold.REWORDED * is_reworded
+            about = of_topic + threshold.SHARED_WORD * n_words + threshold.AFFIRMING * bool(affirming)
+            about += threshold.REWORDED * is_reworded
             decides = bool(shared) or clause.overall(poles) < 0
             key = not (clause.is_side or mate.is_side), decides, about
             if key > best:

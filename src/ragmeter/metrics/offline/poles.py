@@ -23,6 +23,7 @@ _MOST_KEPT = 200_000  # words or chunks of texts: hostile texts have ever more
 _LONGEST_PHRASE = 4  # words
 _SHORTEST_STEM = 3  # letters
 _SHORTEST_BASE = 4  # letters after a prefix
+_LONGEST_WORD = 40  # letters; a longer one is no word, and may have hundreds of prefixes
 _CONTRACTED = {"can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not")}
 
 
@@ -57,7 +58,7 @@ class Poles:
         ends = {**self.ends.get(self.root(word), {}), **self.ends.get(word, {})}
         if word in self.words["unrelated"]:
             ends = {}
-        elif not ends and (base := _base(word)):
+        elif not ends and len(word) <= _LONGEST_WORD and (base := _base(word)):
             ends = {concept: -end for concept, end in self.word(base).ends.items()}
         decides = word in self.words["deciding"] or word in self.leads or word.endswith("n't")
         return Word(ends, self._phrases.get(self.root(word), {}), decides)
@@ -73,7 +74,7 @@ class Poles:
     def bits(self, chunk: str) -> bytes:
         """Of a chunk of a text, as bits: whether it decides, and the concepts that it may have."""
         bits = 0
-        for word in map(self.word, () if chunk.isdecimal() else words(plain(chunk))):
+        for word in map(self.word, words(plain(chunk))):
             bits |= DECIDES * word.decides
             for concept in chain(word.ends, *word.phrases.values()):
                 bits |= DECIDES << concept
@@ -123,6 +124,8 @@ class Poles:
         for word in order:
             if word.endswith("n't") or word in _CONTRACTED:
                 spread += _CONTRACTED.get(word, (word[:-3], "not"))
+            elif word in self.words["particles"] and len(spread) > 1 and spread[-1] in self.words["subjects"]:
+                spread.insert(-1, word)  # "turned it down"
             else:
                 spread.append(word)
         stems = [self.root(word) for word in spread]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
@@ -19,6 +19,7 @@ from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 _CENTURIES = 21
 _MOST_FIGURES = 12
 _MOST_NUMBERS = 100
+_AT_ONCE = 1 << 18  # pairs of numbers: more would take too much memory
 
 
 class Found(NamedTuple):
@@ -107,12 +108,12 @@ def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> 
     """Missing gold years within a decade or century of the answer, and vice versa; and rounded numbers."""
     golds, answers = _Spans.of(gold, missing), _Spans.of(answer, ~answer_asked)
     starts = np.searchsorted(answers.text, np.arange(answer.count + 1))
-    counts = np.diff(starts)[golds.text]
-    own, other = np.repeat(np.arange(len(counts)), counts), ranges(starts[golds.text], counts)  # each with each
-    is_related = _within(golds, own, answers, other) | _within(answers, other, golds, own)
-    is_related[_rounded(golds, own, answers, other)] = True
-    is_related &= ~answer_asked[answers.item[other]]
-    own, other = own[is_related], other[is_related]
+    counts, spans = np.diff(starts)[golds.text], np.arange(len(golds.text))
+    pairs = [(spans[:0], spans[:0])]
+    pairs += (_related(golds, spans[part], answers, starts, counts[part]) for part in slices(counts, _AT_ONCE))
+    own, other = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    is_new = ~answer_asked[answers.item[other]]
+    own, other = own[is_new], other[is_new]
     gold_items = np.concatenate([golds.item[own], golds.other_item[own]])
     is_missing, other = missing[gold_items], np.tile(other, 2)
     gold_items, found_at, beside = (
@@ -120,6 +121,15 @@ def roughly(gold: Texts, answer: Texts, missing: Bools, answer_asked: Bools) -> 
     )
     _, first = np.unique(gold_items, return_index=True)
     return Found(gold_items[first], found_at[first], np.unique(np.concatenate([found_at, beside])))
+
+
+def _related(golds: _Spans, own: Ids, answers: _Spans, starts: Ids, counts: Ids) -> tuple[Ids, Ids]:
+    """Each of some gold spans with each span of its answer that says nearly the same."""
+    other = ranges(starts[golds.text[own]], counts)
+    own = np.repeat(own, counts)
+    is_related = _within(golds, own, answers, other) | _within(answers, other, golds, own)
+    is_related[_rounded(golds, own, answers, other)] = True
+    return own[is_related], other[is_related]
 
 
 def _within(years: _Spans, year: Ids, periods: _Spans, period: Ids) -> Bools:

@@ -43,7 +43,7 @@ def contradicted_by_another(questions: Chunked, references: Chunked, answers: Ch
             known[row] = frozenset().union(*(_dated(references.texts[gold][:_MOST_OF_DATE]) for gold in others))
         if known[row] and year:
             own = {date for date in _dated(answers.text(pair)) if date[0] == year[1]}
-            is_known = any(date[0] == year[1] for date in known[row])
+            is_known = any((year[1], month) in known[row] for month in range(1, 13))
             is_contradicted[pair] = is_known and bool(own) and known[row].isdisjoint(own)
     return is_contradicted
 

@@ -6,10 +6,12 @@ does, it is mostly meant as an answer.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import regex
 
-from ragmeter.metrics.bags import Ids, ranges
+from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching import Match
@@ -30,8 +32,14 @@ def alternatives(mentions: Mentions, asks_for_several: Bools) -> tuple[Bools, Bo
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
     near = mentions.near(either, threshold.REACH, before=begins(answer, _turns(mentions, either)), after=sentences)
-    several = near | (mentions.bare & (_said_to_be_several(mentions) | mentions.in_sentence(either)))
-    wide = several | _listed_with_others(mentions, asks_for_several)
+    # "X, Y or Z": a candidate with a comma after it, and an "or" before the last one.
+    to_the_last = np.where(mentions.question_share < threshold.SAYS_NOTHING, NEVER, threshold.TO_THE_LAST)
+    listed = mentions.ends_in(answer.has(Mark.CLAUSE)) & mentions.near(either, to_the_last, after=sentences)
+    hedge = answer.has(Mark.HEDGE | Mark.DOUBT) & ~pairs.answer_gold
+    hedged_twice = mentions.in_sentence(hedge) & (answer.per_text(hedge) > 1)[mentions.text]
+    bare = mentions.bare
+    several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either) | hedged_twice))
+    wide = several | listed | hedged_twice | _listed_with_others(mentions, asks_for_several)
     return mentions.all_are(several), mentions.all_are(wide)
 
 
@@ -173,11 +181,17 @@ def _retorted(mentions: Mentions, negation: Bools) -> Bools:
 
 
 def _in_a_title(pairs: Match) -> Bools:
-    """Negations that are part of a name: capitalised before another capitalised word, and no gold word after them."""
-    answer, capital = pairs.answer, pairs.answer.has(Mark.CAPITAL)
-    is_name = capital & ~answer.has(Mark.ACRONYM) & _following(answer, capital & ~pairs.answer_gold, by=1)
+    """Negations that are part of a name: also in the question, or capitalised before another capitalised word."""
+    answer = pairs.answer
+    capital, asked = answer.has(Mark.CAPITAL), pairs.answer_asked & pairs.answer_content
     gold = pairs.answer_gold & pairs.answer_content
-    return np.asarray(is_name & ~_following(answer, gold, by=1) & ~_following(answer, gold, by=2))
+    next_is, then_is = (partial(_following, answer, by=step) for step in (1, 2))
+    named = (
+        capital & ~answer.has(Mark.ACRONYM) & next_is(capital & ~pairs.answer_gold) & ~next_is(gold) & ~then_is(gold)
+    )
+    is_asked = pairs.answer_asked & answer.has(_NEGATIONS) & (next_is(asked) | then_is(asked))
+    no_more_than_asked = answer.per_text(is_asked) <= pairs.question.per_text(pairs.question.has(_NEGATIONS))
+    return np.asarray(named | (is_asked & no_more_than_asked[answer.text]))
 
 
 def _only_ahead(pairs: Match) -> Bools:
@@ -200,9 +214,12 @@ def _following(side: Texts, flags: Bools, by: int) -> Bools:
 
 
 def _beyond(pairs: Match, mark: int) -> Bools:
-    """The answer's items with this mark, where it has more of them than the gold answer."""
-    answer, gold = pairs.answer, pairs.gold
+    """The answer's items with this mark, where it has more of them than the gold answer and a repeated question."""
+    answer, gold, question = pairs.answer, pairs.gold, pairs.question
+    said_back = share(question.per_text(pairs.question_answered), np.diff(question.starts)) >= threshold.SAID_BACK
     has_all = gold.per_text(pairs.content & ~pairs.exact) == 0  # "Pangaea or Morocco" is not "Pangaea or Pangea"
-    n_given = np.where(has_all, gold.per_text(gold.has(mark)), 0)
+    n_given = np.where(has_all, gold.per_text(gold.has(mark)), 0) + np.where(
+        said_back, question.per_text(question.has(mark)), 0
+    )
     has_mark = answer.has(mark)
     return np.asarray(has_mark & (answer.per_text(has_mark) > n_given)[answer.text])

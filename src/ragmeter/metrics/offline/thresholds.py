@@ -20,11 +20,13 @@ SECOND_NAME = 2  # other words: a second name of one thing, where the question a
 SHORT_ANSWER = 45  # words beside the gold ones; longer answers have lists for other reasons
 
 # How far negations, alternatives and denials reach.
+SAID_BACK = 0.7  # of the question's words
 REACH = 5  # words between a negation or an "or" and the mention in its scope
 FAR = 8  # words between a negation and a mention in the same sentence
 FIRST_WORDS = 5  # of a sentence: a negation there applies to the whole sentence
 AUXILIARY = 3  # words between a mention and a "not" after it: Paris has certainly not been
 RETORT = 4  # the most words of a sentence that denies the one before it
+TO_THE_LAST = 9  # words between a candidate and the "or" before the last candidate
 CANDIDATES = 2  # other candidates that make a list
 CANDIDATE = 8  # the most words of a candidate
 
@@ -34,6 +36,7 @@ RESTATED = 0.5  # of the gold answer's other content words, so that the same pol
 AFFIRMING = 1.5  # for a concept that says yes or no, and that the question or gold answer has too
 REWORDED = 0.05  # for such a concept in different words
 OTHER_WORD = -0.05  # for each content word
+SHARED_WORD = 0.1  # for each word that the clause of the question or gold answer has too
 SAME_BEGINNING = 5  # letters of two words that count as forms of one word
 
 # Gold words in other forms.
