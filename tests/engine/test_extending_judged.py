@@ -155,7 +155,7 @@ def test_a_run_that_was_not_kept(tmp_path: Path) -> None:
     [
         ({"temperature": 1.0}, "temperature"),
         ({"seed": 3}, "seed"),
-        ({"reasons": True}, "reasons, prompt"),
+        ({"reasons": True}, "reasons, prompt, wordings"),
         ({"repeats": 3}, "repeats"),
         ({"provider": fake(model="better")}, "model"),
     ],

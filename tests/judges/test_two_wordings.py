@@ -217,6 +217,93 @@ def test_a_failed_call_of_either_wording_is_the_outcome() -> None:
         assert (joined.outcome, joined.verdict, joined.cause) == ("timeout", None, "60 s")
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "expected", "calls"),
+    [
+        (chance(0.95), chance(0.2), CORRECT, 1),
+        (chance(0.05), chance(0.9), WRONG, 1),
+        (chance(0.89), chance(0.3), CORRECT, 2),
+        (chance(0.55), chance(0.3), WRONG, 2),
+        (chance(0.11), chance(0.9), WRONG, 2),
+        ("Yes", "No", CORRECT, 1),  # a server without log-probabilities
+        ("Hm", "Yes", None, 1),
+        (chance(0.6), "Hm", None, 2),
+    ],
+)
+def test_without_a_number_the_second_is_asked_where_the_first_is_in_doubt(
+    tmp_path: Path, first: FakeReply, second: FakeReply, expected: str | None, calls: int
+) -> None:
+    asked = provider(first, second)
+    run = judged(tmp_path, asked, wordings=None)
+    assert run.rows["verdict"].to_pylist() == [expected]
+    assert [REPHRASED in prompt for prompt in asked.prompts] == [False, True][:calls]
+    judged(tmp_path, asked, wordings=None)
+    assert len(asked.prompts) == calls  # all of it is recorded
+
+
+def by_answer(prompt: str) -> ChatReply:
+    """In doubt about the first answer, sure of the others; the second wording says no."""
+    if REPHRASED in prompt:
+        return chance(0.2)
+    return chance(0.6 if fenced_texts(prompt)["answer"] == "answer 0" else 0.99)
+
+
+def test_what_is_in_doubt_is_counted(tmp_path: Path) -> None:
+    asked = FakeProvider(by_answer)
+    run = judged(tmp_path, asked, 4, wordings=None)
+    assert run.to_pandas()["verdict"].tolist() == [WRONG, CORRECT, CORRECT, CORRECT]
+    summary = run.summary["judges"]["verdict"]
+    assert (summary["flip_rate"], summary["n_judged_repeatedly"]) == (1.0, 1)
+    assert run.manifest["asked"]["verdict"]["wordings"] == "1 or 2"
+    assert run.folder is not None
+    assert [len(calls_of_row(run.folder, row)) for row in range(4)] == [2, 1, 1, 1]
+
+
+def test_the_estimate_says_what_comes_where_it_is_in_doubt(tmp_path: Path) -> None:
+    asked = FakeProvider(by_answer)
+    metrics, answers = get_all(["llm_correct"]), rows(*(f"answer {number}" for number in range(4)))
+
+    def calls(retry_first: bool = False) -> tuple[int, int]:
+        own = judge(asked, wordings=1) if retry_first else judge(asked)
+        estimate = estimate_judging(answers, metrics=metrics, judge=own, output_dir=tmp_path)
+        return estimate["calls"], estimate.get("if_in_doubt", 0)
+
+    assert calls() == (4, 4)
+    evaluate(answers, metrics="llm_correct", judge=judge(asked, wordings=1), output_dir=tmp_path, run="r")
+    assert calls() == (1, 0)  # of the recorded replies one is in doubt
+    evaluate(answers, metrics="llm_correct", judge=judge(asked), output_dir=tmp_path, run="s")
+    assert calls() == (0, 0)
+    assert len(asked.prompts) == 5
+
+
+def test_repeats_are_in_doubt_together(tmp_path: Path) -> None:
+    """By the mean of the first wording's repeats: a sure one and a doubtful one are sure here, and nothing is asked."""
+    replies = iter([chance(0.99), chance(0.85), chance(0.99)])
+    asked = FakeProvider(lambda prompt: chance(0.2) if REPHRASED in prompt else next(replies))
+    run = judged(tmp_path, asked, wordings=None, repeats=3, workers=1)
+    assert run.to_pandas()["verdict"].tolist() == [CORRECT]
+    assert len(asked.prompts) == 3
+    own = judge(asked, repeats=3)
+    with Journal(tmp_path / "judge.journal.sqlite") as journal:
+        assert own.on(verdict).recorded(journal, {"question": "q", "reference": "expected", "answer": "answer 0"}) == 3
+
+
+def test_a_run_of_an_earlier_version_goes_on_as_it_was_asked(tmp_path: Path) -> None:
+    asked = provider("Hm", "Yes")
+    judged(tmp_path, asked, wordings=1)
+    with pytest.raises(UsageError, match="wordings") as error:
+        add_metrics(tmp_path / "r", "llm_correct", judge=judge(asked), retry_failed=True)
+    assert "Judge(wordings=1)" in str(error.value.hint)
+    add_metrics(tmp_path / "r", "llm_correct", judge=judge(asked, wordings=1), retry_failed=True)
+
+
+def test_reasons_are_asked_for_once(tmp_path: Path) -> None:
+    asked = FakeProvider('{"verdict": "Yes", "reason": "it is"}')
+    run = judged(tmp_path, asked, wordings=None, reasons=True)
+    assert len(asked.prompts) == 1
+    assert run.manifest["asked"]["verdict"]["wordings"] == 1
+
+
 @pytest.mark.parametrize("wordings", [0, 3])
 def test_there_are_two_at_most(wordings: int) -> None:
     with pytest.raises(UsageError, match="wordings must be 1 or 2"):

@@ -24,8 +24,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
                "{reference}, {answer}, {contexts} ..."},
     "repeats": {"metavar": "K", "type": int, "help": "judge each answer K times; the majority counts, and the flip "
                 "rate is shown; default: 1"},
-    "wordings": {"metavar": "N", "type": int, "help": "2: ask for each verdict in two wordings, with twice the calls; "
-                 "small models do better with 2; default: 1"},
+    "wordings": {"metavar": "N", "type": int, "help": "ask for each verdict in 1 wording, or in 2, with twice the "
+                 "calls; default: in a second one where the first leaves the model in doubt"},
     "tries": {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; default: 3"},
     "claims_per_call": {"metavar": "N", "type": int, "help": "how many claims the model is asked about in one call; "
                         "small models do better with 1; default: 10"},

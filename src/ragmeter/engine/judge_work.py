@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -153,7 +154,7 @@ class Filling:
 
         def count(journal: Journal) -> dict[str, int]:
             nonlocal batches
-            total = {"rows": 0, "calls": 0, "recorded": 0, "prompt_tokens": 0, "completion_tokens": 0}
+            total = Counter(rows=0, calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
             seen: set[str] = set()
             for filler in fillers:
                 filler.prepare(batches)

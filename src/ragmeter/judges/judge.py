@@ -22,7 +22,7 @@ from ragmeter.judges.prices import Price, price_of, read_prices
 from ragmeter.judges.prompt import prompt_hash, read_words
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.providers.registry import endpoint_of, open_provider
-from ragmeter.judges.two_wordings import TwoWordings
+from ragmeter.judges.two_wordings import SURE, TwoWordings
 from ragmeter.judges.verdict import OWN_FORM, verdict
 
 DEFAULT_EVAL_MODEL = "gpt-4o"
@@ -48,7 +48,8 @@ class Judge:
         seed: sent along; repeats and second tries count up from it.
         max_tokens: the longest reply. With 1, a verdict of one word is read off the first token's log-probabilities.
         repeats: how often each answer is judged; the majority counts.
-        wordings: with 2, each verdict is asked for in two wordings, in twice the calls. Small models do better so.
+        wordings: in how many wordings a verdict is asked for: 1 or 2. Without it, in a second one where the probability
+            of the first is between 0.1 and 0.9; it takes a server with log-probabilities, and no reasons.
         tries: how often a judgement that can't be read is asked for before it counts as unparsable.
         timeout: seconds for a reply.
         retries: how often a call that failed is made again.
@@ -79,7 +80,7 @@ class Judge:
         seed: int = 0,
         max_tokens: int = MAX_EVAL_TOKENS,
         repeats: int = 1,
-        wordings: int = 1,
+        wordings: int | None = None,
         tries: int = 3,
         timeout: float = 60.0,
         retries: int = MAX_API_RETRIES,
@@ -102,7 +103,7 @@ class Judge:
         for name, seconds in (("give_up_after", give_up_after), ("timeout", timeout)):
             if not seconds > 0:
                 raise UsageError(f"{parameter(name, of='judge')} must be above 0, got {seconds}")
-        if wordings not in (1, 2):
+        if wordings not in (None, 1, 2):
             raise UsageError(f"{parameter('wordings', of='judge')} must be 1 or 2, got {wordings}")
         if wordings == 2 and prompt is not None:
             name = parameter("wordings", of="judge")
@@ -147,8 +148,8 @@ class Judge:
 
     @property
     def calls_per_verdict(self) -> int:
-        """How many calls a verdict takes, if each reply can be read."""
-        return self.repeats * self.wordings
+        """How many calls a verdict takes at least, if each reply can be read."""
+        return self.repeats * (self.wordings or 1)
 
     def check_budget(self, budget: float | None) -> None:
         """Refuse a budget in dollars where the model's price is not known."""
@@ -195,15 +196,17 @@ class Judge:
         }
 
     def rephrased(self, node: Asked) -> Asked | None:
-        """The column in its second wording, if this judge asks for it in two."""
-        return None if self.wordings == 1 else as_rephrased(node)
+        """The column in its second wording, if this judge may ask for it in two."""
+        may_ask = self.wordings == 2 or (self.wordings is None and self.words is None and not self.reasons)
+        return as_rephrased(node) if may_ask else None
 
     def wordings_of(self, node: Asked) -> dict[str, Any]:
         """For the manifest: in how many wordings a column is asked for, and the second."""
         other = self.rephrased(node)
         if other is None:
             return {"wordings": 1}
-        return {"wordings": 2, "rephrased_prompt": prompt_hash(other, reasons=self.reasons)}
+        number = {"wordings": 2} if self.wordings == 2 else {"wordings": "1 or 2", "sure_from": 0.5 + SURE}
+        return {**number, "rephrased_prompt": prompt_hash(other, reasons=self.reasons)}
 
     def client(self) -> ChatProvider:
         """The connection that it is asked through, to be opened as a context."""

@@ -1,4 +1,4 @@
-"""A judge that is asked for each verdict in two wordings: their mistakes differ, so that together they make fewer."""
+"""A judge that is asked for a verdict in two wordings: their mistakes differ, so that together they make fewer."""
 
 from __future__ import annotations
 
@@ -11,50 +11,87 @@ from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.judges.column_judge import ColumnJudge
-from ragmeter.judges.judgement import Judgement, of_two_wordings
+from ragmeter.judges.judgement import Judgement, majority, of_two_wordings
 from ragmeter.judges.providers.port import ChatProvider
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
 
+#: A verdict is sure if its probability is at least this far from even; otherwise the second wording is asked too.
+SURE = 0.4
+
 
 class TwoWordings(ColumnJudge):
-    """A judge of one column in two wordings, each with calls of its own.
+    """A judge of one column in two wordings, the second always, or where the first is not sure.
 
     What the journal has of the first wording serves a judge that is asked in this one alone as well.
     """
 
     def __init__(self, judge: Judge, node: Asked, rephrased: Asked) -> None:
         super().__init__(judge, node)
-        self._both = (ColumnJudge(judge, node), ColumnJudge(judge, rephrased))
+        self._first, self._second = self._both = (ColumnJudge(judge, node), ColumnJudge(judge, rephrased))
+        self._always = judge.wordings == 2
         assert node.rephrased is not None  # noqa: S101 - else there is no second wording
         self._in_doubt = node.rephrased.in_doubt
 
     async def ask(
         self, caller: Caller, client: ChatProvider, values: Mapping[str, str], *, retry: bool = False
     ) -> Judgement:
-        """Judge one row in both wordings."""
-        first, second = await asyncio.gather(*(asks.ask(caller, client, values, retry=retry) for asks in self._both))
-        return of_two_wordings(first, second, self._in_doubt)
+        """Judge one row in both wordings, or in the first if it is enough."""
+        if self._always:
+            first, second = await asyncio.gather(
+                *(asks.ask(caller, client, values, retry=retry) for asks in self._both)
+            )
+            return of_two_wordings(first, second, self._in_doubt)
+        first = await self._first.ask(caller, client, values, retry=retry)
+        if self._is_enough(first):
+            return first
+        return of_two_wordings(first, await self._second.ask(caller, client, values, retry=retry), self._in_doubt)
+
+    def _is_enough(self, first: Judgement) -> bool:
+        """Whether the first wording alone decides: it is sure, has no verdict, or does not say how sure it is."""
+        if self._always:
+            return False
+        return first.verdict is None or first.probability is None or abs(first.probability - 0.5) >= SURE
 
     def recall(self, journal: Journal, values: Mapping[str, str], repeat: int = 0) -> Judgement | None:
         """What recorded replies say of a row; None if it is still to be asked about in one of the wordings."""
-        first, second = (asks.recall(journal, values, repeat) for asks in self._both)
-        return None if first is None or second is None else of_two_wordings(first, second, self._in_doubt)
+        first = self._first.recall(journal, values, repeat)
+        if first is None or self._is_enough(first):
+            return first
+        second = self._second.recall(journal, values, repeat)
+        return None if second is None else of_two_wordings(first, second, self._in_doubt)
+
+    def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
+        """How many of a row's repeats take no call in either wording, because of what a journal has."""
+        in_first = self._first.recorded(journal, values, retry=retry)
+        if in_first == self.judge.repeats and self._is_first_enough(journal, values):
+            return in_first
+        return min(in_first, self._second.recorded(journal, values, retry=retry))
+
+    def _is_first_enough(self, journal: Journal, values: Mapping[str, str]) -> bool:
+        """Whether all repeats of the first wording are recorded, and together need no second."""
+        repeats = [self._first.recall(journal, values, repeat) for repeat in range(self.judge.repeats)]
+        judgements = [judgement for judgement in repeats if judgement is not None]
+        return len(judgements) == len(repeats) and self._is_enough(majority(judgements))
 
     def estimate_all(
         self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None
     ) -> dict[str, int]:
-        """About how many calls and tokens these rows take in both wordings."""
-        total = Counter(calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
+        """About how many calls and tokens these rows take, and how many calls more if the first wording is in doubt."""
+        total = Counter(calls=0, recorded=0, prompt_tokens=0, completion_tokens=0, if_in_doubt=0)
         seen = set() if seen is None else seen
         for values in rows:
-            for asks in self._both:
-                total.update(asks.estimate_all([values], journal, retry=retry, seen=seen))
+            first = self._first.estimate_all([values], journal, retry=retry, seen=seen)
+            total.update(first)
+            if not first["calls"] and self._is_first_enough(journal, values):
+                continue
+            second = self._second.estimate_all([values], journal, retry=retry, seen=seen)
+            total.update(second if self._always or not first["calls"] else {"if_in_doubt": second["calls"]})
         return dict(total)
 
     def cost(self, values: Mapping[str, str]) -> float:
-        """About what the calls for a row cost, in dollars; 0 where the price is not known."""
+        """About what the calls for a row cost at most, in dollars; 0 where the price is not known."""
         return sum(asks.cost(values) for asks in self._both)
 
     def most(self, values: Mapping[str, str]) -> float:
