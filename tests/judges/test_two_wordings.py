@@ -53,7 +53,8 @@ def judged(folder: Path, asked: FakeProvider, n: int = 1, **settings: Any) -> Ev
         (chance(0.3), chance(0.9), CORRECT, 0.6),
         (chance(0.6), chance(0.2), WRONG, 0.4),
         (chance(0.2), chance(0.6), WRONG, 0.4),
-        (chance(0.7), chance(0.35), WRONG, 0.525),  # as good as even
+        (chance(0.7), chance(0.35), CORRECT, 0.525),
+        (chance(0.75), chance(0.25), WRONG, 0.5),  # even
         (chance(0.505), chance(0.506), CORRECT, 0.5055),  # both say so
         ("Yes", "Yes", CORRECT, None),
         ("Yes", "No", WRONG, None),
@@ -224,7 +225,7 @@ def test_a_failed_call_of_either_wording_is_the_outcome() -> None:
         (chance(0.05), chance(0.9), WRONG, 1),
         (chance(0.89), chance(0.3), CORRECT, 2),
         (chance(0.55), chance(0.3), WRONG, 2),
-        (chance(0.11), chance(0.9), WRONG, 2),
+        (chance(0.11), chance(0.8), WRONG, 2),
         ("Yes", "No", CORRECT, 1),  # a server without log-probabilities
         ("Hm", "Yes", None, 1),
         (chance(0.6), "Hm", None, 2),

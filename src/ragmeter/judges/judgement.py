@@ -10,9 +10,6 @@ from typing import Any
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import SCORED, TIED
 
-#: Where two wordings differ, a mean probability up to this is as good as even.
-_EVEN = 0.53
-
 
 @dataclass(frozen=True)
 class Judgement:
@@ -69,8 +66,8 @@ def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) ->
 def of_two_wordings(first: Judgement, second: Judgement, in_doubt: str) -> Judgement:
     """One judgement from those in two wordings. If one of them has no verdict, the row has none.
 
-    Where they differ, the mean of their probabilities decides. Without probabilities, or where they are as good as
-    even, the verdict is the one `in_doubt`.
+    Where they differ, the mean of their probabilities decides. Without probabilities, or where it is even, the verdict
+    is the one `in_doubt`.
     """
     both = (first, second)
     verdicts, replies = first.verdicts + second.verdicts, first.replies + second.replies
@@ -83,7 +80,7 @@ def of_two_wordings(first: Judgement, second: Judgement, in_doubt: str) -> Judge
     if first.verdict == second.verdict:
         decided = first
     else:
-        is_doubtful = chance is None or chance <= _EVEN
+        is_doubtful = chance is None or chance <= 0.5
         decided = first if (first.verdict == in_doubt) == is_doubtful else second
     return Judgement(SCORED, decided.verdict, decided.reason, verdicts, replies, "", chance)
 

@@ -31,7 +31,8 @@ _REPHRASED = Wording(
 {answer}
 {reference}
 
-Judging by the expected answer, is the given answer right? Other words, another language and more detail are fine.""",
+Judging by the expected answer, is the given answer right? Other words, another language and more detail are fine; \
+a contradiction, a part of the answer or several answers are not.""",
     {"question": "Question", "answer": "Given answer", "reference": "Expected answer"},
     in_doubt=WRONG,
 )
