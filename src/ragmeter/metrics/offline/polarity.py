@@ -49,11 +49,11 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     of_gold = _bits(references, known)
     is_polar = np.array([_is_polar(text[:_MOST], known) for text in questions.texts], bool)[questions.of_row]
     is_short = (np.diff(answers.starts) <= threshold.SHORT_STATEMENT + 1)[answers.of_row]
-    has_bits = np.asarray(of_gold.any(axis=1))[references.of_row]
+    has_bits = (of_gold != 0)[references.of_row]
     rows = np.flatnonzero(has_bits & (is_polar | is_short))
     gold_bits, candidates = of_gold[references.of_row[rows]], answers.rows(rows)
-    decides = (gold_bits[:, 0] & DECIDES > 0) | is_polar[rows]
-    shares = (gold_bits & _bits(candidates, known)[candidates.of_row]).any(axis=1)
+    decides = (gold_bits & DECIDES != 0) | is_polar[rows]
+    shares = gold_bits & _bits(candidates, known)[candidates.of_row] != 0
     for place in np.flatnonzero(decides | shares).tolist():
         row = rows[place]
         question, reference, answer = (side.text(row)[:_MOST] for side in (questions, references, answers))
@@ -63,28 +63,32 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     return polarity
 
 
-def _bits(side: Chunked, poles: Poles) -> npt.NDArray[np.uint64]:
-    """A line of bits for each text: whether it decides, and the concepts that it may have, of all its chunks."""
-    no_bits = bytes(poles.width)  # of numbers, which are many, and each is rare: they are not kept
-    packed = b"".join(no_bits if chunk.isdecimal() else poles.bits(chunk) for chunk in side.distinct)
-    of_chunk = np.frombuffer(packed, "<u8").reshape(len(side.distinct), poles.width // 8)
-    of_text = np.zeros((len(side.texts), of_chunk.shape[1]), np.uint64)
+def _bits(side: Chunked, poles: Poles) -> npt.NDArray[np.object_]:
+    """Bits of each text: whether it decides, and the concepts that it may have, of all its chunks."""
+    # of numbers, which are many, and each is rare, nothing is kept
+    of_chunk = np.array([0 if chunk.isdecimal() else poles.bits(chunk) for chunk in side.distinct], object)
+    of_text = np.zeros(len(side.texts), object)
     filled = np.flatnonzero(np.diff(side.starts))
     if len(filled):
-        of_text[filled] = np.bitwise_or.reduceat(of_chunk[side.chunk_ids], side.starts[filled], axis=0)
+        of_text[filled] = np.bitwise_or.reduceat(of_chunk[side.chunk_ids], side.starts[filled])
     return of_text
 
 
 def _may_decide(reference: str, answer: str, poles: Poles) -> bool:
     """Whether it is worth reading the texts: words that both have are no opposites, unless two things are compared."""
-    gold = _words(reference)
-    shared = frozenset() if not poles.words["comparisons"].isdisjoint(gold) else frozenset(gold)
-    return not poles.reach(_words(answer), shared).isdisjoint(poles.reach(gold))
+    gold, concepts = _reach(reference, poles)
+    if not concepts:
+        return False
+    shared = gold if poles.words["comparisons"].isdisjoint(gold) else frozenset()
+    others = (own for word, own in poles.reach(words(plain(answer))) if word not in shared)
+    return not all(map(concepts.isdisjoint, others))
 
 
 @lru_cache(maxsize=4_096)
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(words(plain(text)))
+def _reach(text: str, poles: Poles) -> tuple[frozenset[str], set[int]]:
+    """The words of a gold answer, and the concepts that they may have."""
+    order = words(plain(text))
+    return frozenset(order), set().union(*(concepts for _, concepts in poles.reach(order)))
 
 
 def _differs(question: str, reference: str, answer: str) -> bool:
@@ -102,16 +106,16 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     gold, answered = (read(text, poles) for text in (reference, answer))
     if is_polar and _OF_THE_PAST.search(question) and asked.concepts.isdisjoint(poles.verdicts):
         answered = answered.without(poles.named["present"] - asked.concepts - gold.concepts)
-    if any(c.order[0] in poles.words["or"] and poles.leads.keys() & c.order[1:3] for c in answered.clauses):
+    if any(c.begins("or") and poles.leads.keys() & c.order[1:3] for c in answered.clauses):
         return 0  # "Yes, or maybe no."
     if relation := _by_restriction(asked, gold, answered, poles, is_polar=is_polar):
         return relation
-    if is_polar and not asked.both_ends(poles) and (gold.lead or gold.negates or not asked.has("or", poles)):
+    if is_polar and not asked.both_ends and (gold.lead or gold.negates or not asked.has("or")):
         signs = 1
         for text, topic in ((gold, asked.content), (answered, asked.content | gold.content)):
             lead = text.lead if plain_question == question else min(text.lead, 0)  # "yes" says little
             signs *= _answer_to(asked, replace(text, lead=lead), topic, poles, is_gold=text is gold) or text.lead
-        is_missed = gold.negates and all(clause.overall(poles) > 0 for clause in answered.clauses)  # "They never met."
+        is_missed = gold.negates and all(clause.overall() > 0 for clause in answered.clauses)  # "They never met."
         return signs or -int(is_missed)
     if _denies(asked, gold, poles):  # "Who came?" "Nobody."
         return -_answer_to(asked, answered, asked.content, poles)
@@ -141,16 +145,16 @@ def _answer_to(asked: Statement, statement: Statement, topic: Roots, poles: Pole
     first = statement.main[0]
     if not first.content and " ".join(first.order) not in poles.leads:  # "It does not."
         return first.sign
-    if asked.has("all", poles) and any(clause.is_exception for clause in statement.clauses):
+    if asked.has("all") and any(clause.is_exception for clause in statement.clauses):
         return -1
-    if asked.has("only", poles) and statement.has("more", poles):
+    if asked.has("only") and statement.has("more"):
         return -1
-    sign, clause = _relation(statement, asked, topic, poles, asked.both_ends(poles), is_gold=is_gold)
+    sign, clause = _relation(statement, asked, topic, poles, asked.both_ends, is_gold=is_gold)
     if clause is None and (not statement.concepts.isdisjoint(poles.verdicts) or statement.negates):
         first, *others = statement.main  # "They are not.", "You may bring them along.", "Pets are welcome."
-        told = [first, *(clause for clause in others if clause.order[0] not in poles.words["ahead"])]
-        sign = asked.bias(poles) * min(clause.overall(poles, is_gold=is_gold) for clause in told)
-    is_only = (clause or statement).has("only", poles) and not asked.has("only", poles)
+        told = [first, *(clause for clause in others if not clause.begins("ahead"))]
+        sign = asked.bias * min(clause.overall(is_gold=is_gold) for clause in told)
+    is_only = (clause or statement).has("only") and not asked.has("only")
     return -1 if sign > 0 and is_only else sign
 
 
@@ -164,7 +168,7 @@ def _relation(
     best = (False, False, 0.0)
     relation, chosen = 0, None
     for clause in text.clauses:
-        n_topic = len(common(clause.content, topic)) + (clause.order[0] in poles.words["pronouns"])
+        n_topic = len(common(clause.content, topic)) + clause.begins("pronouns")
         of_topic = n_topic + threshold.OTHER_WORD * len(clause.content)
         for mate in other.clauses:
             shared, is_reworded = _shared(clause, mate, poles, without)
@@ -174,13 +178,13 @@ def _relation(
             affirming = shared.intersection(poles.affirming)
             about = of_topic + threshold.SHARED_WORD * n_words + threshold.AFFIRMING * bool(affirming)
             about += threshold.REWORDED * is_reworded
-            decides = bool(shared) or clause.overall(poles) < 0
+            decides = bool(shared) or clause.overall() < 0
             key = not (clause.is_side or mate.is_side), decides, about
             if key > best:
                 best, chosen = key, clause
-                by_sign = clause.overall(poles, is_gold=is_gold or False)
-                by_sign *= mate.overall(poles, is_gold=True) if is_gold is None else mate.sign
-                by_sign *= -1 if clause.has("less", poles) != mate.has("less", poles) else 1
+                by_sign = clause.overall(is_gold=is_gold or False)
+                by_sign *= mate.overall(is_gold=True) if is_gold is None else mate.sign
+                by_sign *= -1 if clause.has("less") != mate.has("less") else 1
                 relation = _by_concepts(clause, mate, affirming or shared, poles) if shared else by_sign
     return relation, chosen
 
@@ -209,9 +213,9 @@ def _by_concepts(clause: Clause, other: Clause, shared: set[int], poles: Poles) 
 
 def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
     """-1 where the two sides of a comparison have changed places: "A is older than B" and "B is younger than A"."""
-    places = [clause.place(poles.words["comparisons"]) or len(clause.order) for clause in (first, other)]
+    places = [clause.place("comparisons") or len(clause.order) for clause in (first, other)]
     halves = (first.order[: places[0]], first.order[places[0] :], other.order[: places[1]], other.order[places[1] :])
-    sides = [[word for word in half if poles.is_content(word) and not poles.word(word).ends] for half in halves]
+    sides = [[word for word in half if poles.word(word).is_content and not poles.word(word).ends] for half in halves]
     subject, standard, its_subject, its_standard = map(set, (sides[0][: None if sides[1] else 1], *sides[1:]))
     is_swapped = standard & its_subject if standard else its_subject - subject  # "B is younger"
     return -1 if subject & its_standard and is_swapped else 1
@@ -224,7 +228,7 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
     n_restated = len(common(rest, answered.content))
     topic = gold.content | asked.content
     without = _same_words(gold, answered, poles)
-    is_asked_for = all(clause.overall(poles) > 0 for clause in asked.clauses)  # and not "what is prohibited"
+    is_asked_for = all(clause.overall() > 0 for clause in asked.clauses)  # and not "what is prohibited"
     is_shared = bool(gold.concepts & answered.concepts - without)
     if not is_shared and not (gold.negates and is_asked_for):
         return 0
@@ -234,7 +238,7 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
 
 def _same_words(gold: Statement, answered: Statement, poles: Poles) -> Concepts:
     """The concepts of words that both texts have: they are no opposites, unless one is negated or two are compared."""
-    if gold.negates or gold.has("comparisons", poles):
+    if gold.negates or gold.has("comparisons"):
         return frozenset()
     roots = {poles.root(word) for word in answered.words}
     return frozenset(c for word in gold.words if poles.root(word) in roots for c in poles.word(word).ends)
@@ -242,12 +246,12 @@ def _same_words(gold: Statement, answered: Statement, poles: Poles) -> Concepts:
 
 def _by_restriction(asked: Statement, gold: Statement, answered: Statement, poles: Poles, *, is_polar: bool) -> int:
     """Compare "only with a permit" with "not without a permit", "nobody but Ann" and "everybody but Ann"."""
-    sign, restricted = gold.restriction(asked.content, poles)
-    own_sign, own = answered.restriction(asked.content, poles)
+    sign, restricted = gold.restriction(asked.content)
+    own_sign, own = answered.restriction(asked.content)
     if shared := common(restricted, own):
         differ = len(shared) < len(restricted) and len(common(own, restricted)) < len(own)
         return min(sign * own_sign, 0) if differ else sign * own_sign
-    if sign < 0 or answered.has("all", poles):
+    if sign < 0 or answered.has("all"):
         return 0
     limits = {word for clause in gold.clauses if clause.sign > 0 for word in clause.order} & poles.words["limits"]
     signs = []

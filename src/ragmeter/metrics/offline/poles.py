@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
@@ -16,21 +16,22 @@ from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.tables import Mark, Table, plain, table
 from ragmeter.metrics.offline.vocabulary import stemming
 
-_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "des")
+#: A prefix that turns a word around, and the rest of it; a very long one is no word, and may have hundreds of prefixes.
+_PREFIXED = regex.compile(r"(?=.{1,40}$)(?:un|i[nmrl]|d[ie]s|non)(.{4,})")
 _NO_PHRASES = {"affirmed", "denied", "turns", "verdicts", "affirms", "opposites"}  # lists of other things
 DECIDES = 1  # the bit of a chunk that says so
 _MOST_KEPT = 200_000  # words or chunks of texts: hostile texts have ever more
 _LONGEST_PHRASE = 4  # words
 _SHORTEST_STEM = 3  # letters
-_SHORTEST_BASE = 4  # letters after a prefix
-_LONGEST_WORD = 40  # letters; a longer one is no word, and may have hundreds of prefixes
 _CONTRACTED = {"can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not")}
 
 
 class Word(NamedTuple):
-    """What a word says of yes and no."""
+    """What is known of a word: its stem, whether it says something of its own, and what it says of yes and no."""
 
-    ends: Mapping[int, int]
+    root: str
+    is_content: bool
+    ends: Mapping[int, int]  # its concepts, and at which end of each it is
     phrases: Mapping[str, set[int]]  # by the second word's stem: the concepts of phrases that begin so
     decides: bool  # a negation, a yes or a no
 
@@ -55,13 +56,17 @@ class Poles:
 
     def word(self, word: str) -> Word:
         """What a word says, by itself, by its stem, or by what follows a prefix such as "un-"."""
-        ends = {**self.ends.get(self.root(word), {}), **self.ends.get(word, {})}
+        root = self.root(word)
+        ends = {**self.ends.get(root, {}), **self.ends.get(word, {})}
         if word in self.words["unrelated"]:
             ends = {}
-        elif not ends and len(word) <= _LONGEST_WORD and (base := _base(word)):
-            ends = {concept: -end for concept, end in self.word(base).ends.items()}
+        elif not ends and (prefixed := _PREFIXED.fullmatch(word)):
+            ends = {concept: -end for concept, end in self.word(prefixed[1]).ends.items()}
+        marks = self.table.marks.get(word, 0) & (Mark.FUNCTION | Mark.NEGATION | Mark.YES | Mark.NO)
+        weak = self.table.numbers.get(word, (0, 0))[1] & Mark.WEAK  # "without one"
+        is_content = not (marks or weak or word in self.words["saying nothing"])
         decides = word in self.words["deciding"] or word in self.leads or word.endswith("n't")
-        return Word(ends, self._phrases.get(self.root(word), {}), decides)
+        return Word(root, is_content, ends, self._phrases.get(root, {}), decides)
 
     @cached_property
     def _phrases(self) -> Mapping[str, Mapping[str, set[int]]]:
@@ -71,30 +76,23 @@ class Poles:
             by_stems.setdefault(first, {}).setdefault(second, set()).update(self.ends.get(phrase, ()))
         return by_stems
 
-    def bits(self, chunk: str) -> bytes:
+    def bits(self, chunk: str) -> int:
         """Of a chunk of a text, as bits: whether it decides, and the concepts that it may have."""
         bits = 0
         for word in map(self.word, words(plain(chunk))):
             bits |= DECIDES * word.decides
             for concept in chain(word.ends, *word.phrases.values()):
                 bits |= DECIDES << concept
-        return bits.to_bytes(self.width, "little")
+        return bits
 
-    @cached_property
-    def width(self) -> int:
-        """The number of bytes with a bit for each concept."""
-        return 8 * (max(map(max, self.ends.values())) // 64 + 1)
-
-    def reach(self, order: Sequence[str], without: frozenset[str] = frozenset()) -> set[int]:
-        """The concepts that these words may have, alone or in a phrase; some words count in a phrase only."""
-        concepts: set[int] = set()
+    def reach(self, order: Sequence[str]) -> Iterator[tuple[str, Collection[int]]]:
+        """Words with the concepts that they may have; no word where these are of a phrase that begins so."""
         for word, following in pairwise([*order, ""]):
-            entry = self.word(word)
-            if entry.ends and word not in without:
-                concepts.update(entry.ends)
-            if entry.phrases:
-                concepts.update(entry.phrases.get(self.root(following), ()))
-        return concepts
+            known = self.word(word)
+            if known.ends:
+                yield word, known.ends.keys()
+            if known.phrases and (concepts := known.phrases.get(self.root(following))):
+                yield "", concepts
 
     @cached_property
     def aside(self) -> regex.Pattern[str]:
@@ -112,11 +110,9 @@ class Poles:
         """The concept of what is needed."""
         return min(self.named["need"])
 
-    def is_content(self, word: str) -> bool:
-        """Whether the word says something of its own."""
-        marks = self.table.marks.get(word, 0) & (Mark.FUNCTION | Mark.NEGATION | Mark.YES | Mark.NO)
-        weak = self.table.numbers.get(word, (0, 0))[1] & Mark.WEAK  # "without one"
-        return not (marks or weak or word in self.words["saying nothing"])
+    def content(self, order: Iterable[str]) -> frozenset[str]:
+        """The stems of the words that say something of their own."""
+        return frozenset(word.root for word in map(self.word, order) if word.is_content)
 
     def joined(self, order: Sequence[str]) -> list[str]:
         """The words, with phrases as one word, and "don't" as "do not"."""
@@ -147,12 +143,6 @@ class Poles:
         return -1 if (n_others + bool(agreeing and not is_agreed)) % 2 else 1
 
 
-def _base(word: str) -> str:
-    """The word without a prefix such as "un-"; nothing if it has none."""
-    prefix = next(filter(word.startswith, _PREFIXES), "") if word.startswith(_PREFIXES) else ""
-    return word[len(prefix) :] if prefix and len(word) - len(prefix) >= _SHORTEST_BASE else ""
-
-
 @cache
 def _read() -> dict[str, Any]:
     return tomllib.loads(plain(Path(__file__).with_name("poles.toml").read_text(encoding="utf-8")))
@@ -174,10 +164,9 @@ def poles(language: str) -> Poles | None:
     for concept, line in enumerate(chain(*kinds), 1):
         for side, end in zip(line.split("/"), (1, -1), strict=True):
             for word in side.split():
-                # "cancelled!" is a state, and stands for itself: "cancel" is none
-                own_root = "" if word.endswith("!") else root(word)
-                is_long = len(own_root) >= _SHORTEST_STEM + (not word.endswith(verbs))
-                forms = {word.rstrip("!"), own_root if is_long else word.rstrip("!")}
+                forms = {word.rstrip("!")}  # "cancelled!" is a state, and stands for itself: "cancel" is none
+                if len(root(word)) >= _SHORTEST_STEM + (not word.endswith(verbs)) and not word.endswith("!"):
+                    forms.add(root(word))
                 if first_ending and word.endswith(first_ending):
                     forms.update(word.removesuffix(first_ending) + ending for ending in endings)
                 for form in forms:
@@ -190,7 +179,8 @@ def poles(language: str) -> Poles | None:
         table=table(language),
         words=own
         | {"deciding": own["negators"] | own["only"] | own["exceptions"]}  # they make a text worth reading
-        | {"saying nothing": own["negators"] | own["likewise"] | own["openers"]},
+        | {"saying nothing": own["negators"] | own["likewise"] | own["openers"]}
+        | {"beginning": own["joins"] | own["sides"] | own["ahead"] | own["exceptions"]},  # a clause of their own
         ends=ends,
         turning=turning,
         verdicts=verdicts,

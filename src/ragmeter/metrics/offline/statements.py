@@ -26,6 +26,7 @@ Concepts = frozenset[int]
 class Clause:
     """The words of a clause, its content words, its sign by negations, and the sign of each concept in it."""
 
+    poles: Poles
     order: tuple[str, ...]
     content: Roots
     sign: int
@@ -33,17 +34,21 @@ class Clause:
     is_side: bool = False  # "although ...", "which ...", "if ..."
     is_exception: bool = False  # "except ..."
 
-    def has(self, name: str, poles: Poles) -> bool:
+    def has(self, name: str) -> bool:
         """Whether it has a word of this list of `poles.toml`."""
-        return not poles.words[name].isdisjoint(self.order)
+        return not self.poles.words[name].isdisjoint(self.order)
 
-    def place(self, words: frozenset[str]) -> int:
-        """The place after the first of these words, or 0."""
-        return next((place for place, word in enumerate(self.order, 1) if word in words), 0)
+    def begins(self, name: str) -> bool:
+        """Whether it begins with a word of this list."""
+        return self.order[0] in self.poles.words[name]
 
-    def overall(self, poles: Poles, *, is_gold: bool = False) -> int:
+    def place(self, name: str) -> int:
+        """The place after the first word of this list, or 0."""
+        return next((place for place, word in enumerate(self.order, 1) if word in self.poles.words[name]), 0)
+
+    def overall(self, *, is_gold: bool = False) -> int:
         """The sign, with concepts of which one end says yes and the other no; a gold answer is to the point."""
-        saying = poles.affirming if is_gold else poles.verdicts
+        saying = self.poles.affirming if is_gold else self.poles.verdicts
         ends = [end * self.sign for concept, end in self.concepts.items() if concept in saying]
         return self.sign * min(ends, default=1)
 
@@ -52,6 +57,7 @@ class Clause:
 class Statement:
     """A text as clauses, and whether it begins with a yes (1) or a no (-1)."""
 
+    poles: Poles
     lead: int
     clauses: tuple[Clause, ...]
 
@@ -80,42 +86,44 @@ class Statement:
         """Whether a clause is negated."""
         return any(clause.sign < 0 for clause in self.main)
 
-    def both_ends(self, poles: Poles) -> Concepts:
+    @cached_property
+    def both_ends(self) -> Concepts:
         """The concepts of which the text has both ends: "before or after"."""
-        ends = {end for word in self.words for end in poles.word(word).ends.items()}
+        ends = {end for word in self.words for end in self.poles.word(word).ends.items()}
         return frozenset(concept for concept, end in ends if (concept, -end) in ends)
+
+    @cached_property
+    def bias(self) -> int:
+        """-1 for a question whose first concept is a no: to "Is it impossible?", what is possible is a no."""
+        concepts = self.clauses[0].concepts.items() if self.clauses else ()
+        return next((end for concept, end in concepts if concept in self.poles.verdicts), 1)
+
+    def has(self, name: str) -> bool:
+        """Whether it has a word of this list of `poles.toml`."""
+        return not self.poles.words[name].isdisjoint(self.words)
 
     def without(self, concepts: Concepts) -> Statement:
         """The statement without these concepts."""
         others = ({c: end for c, end in clause.concepts.items() if c not in concepts} for clause in self.clauses)
-        return Statement(self.lead, tuple(map(lambda c, own: replace(c, concepts=own), self.clauses, others)))
+        return replace(self, clauses=tuple(map(lambda c, own: replace(c, concepts=own), self.clauses, others)))
 
-    def restriction(self, asked: Roots, poles: Poles) -> tuple[int, Roots]:
+    def restriction(self, asked: Roots) -> tuple[int, Roots]:
         """What the text is restricted to (1) or excepts (-1): "not without a permit", "all but Ann"."""
         before = self.lead or 1
         for clause, following in zip_longest(self.clauses, self.clauses[1:]):
-            first, content, sign = clause.order[0], clause.content, 0
-            if clause.is_exception or first in poles.words["unless"]:
-                sign = clause.concepts.get(poles.need, -before)
-            elif first in poles.words["conditions"]:
+            content, sign = clause.content, 0
+            if clause.is_exception or clause.begins("unless"):
+                sign = clause.concepts.get(self.poles.need, -before)
+            elif clause.begins("conditions"):
                 sign = clause.sign
-            elif at := clause.place(poles.words["only"] if clause.sign > 0 else poles.words["limits"]):
-                after = frozenset(poles.root(word) for word in clause.order[at:] if poles.is_content(word))
+            elif at := clause.place("only" if clause.sign > 0 else "limits"):
+                after = self.poles.content(clause.order[at:])
                 content = after or (following.content if following and following.is_side else content)
                 sign = 1
             if sign and content - asked:
                 return sign, content - asked
             before = clause.sign
         return 0, frozenset()
-
-    def has(self, name: str, poles: Poles) -> bool:
-        """Whether a clause has a word of this list of `poles.toml`."""
-        return any(clause.has(name, poles) for clause in self.clauses)
-
-    def bias(self, poles: Poles) -> int:
-        """-1 for a question whose first concept is a no: to "Is it impossible?", what is possible is a no."""
-        concepts = self.clauses[0].concepts.items() if self.clauses else ()
-        return next((end for concept, end in concepts if concept in poles.verdicts), 1)
 
 
 def common(first: Iterable[str], second: Roots) -> list[str]:
@@ -134,16 +142,15 @@ def read(text: str, poles: Poles) -> Statement:
     for part in filter(None, map(words, _STOP.split(poles.aside.sub(" ", rest)))):
         for order in _split(poles.joined(part), poles):
             clauses.append(_clause(order, names, clauses, poles))
-    return Statement(lead, tuple(clauses))
+    return Statement(poles, lead, tuple(clauses))
 
 
 def _split(order: Sequence[str], poles: Poles) -> Iterator[list[str]]:
     """A part as clauses: at "but", "although", "except", and at an "and" between two that say yes or no."""
-    begins = poles.words["joins"] | poles.words["sides"] | poles.words["ahead"] | poles.words["exceptions"]
     clause: list[str] = []
     for place, word in enumerate(order):
         is_between = word in poles.words["and"] and _decides(order[place:], poles) and _decides(clause, poles)
-        if clause and (word in begins or is_between):
+        if clause and (word in poles.words["beginning"] or is_between):
             yield clause
             clause = []
         clause.append(word)
@@ -194,6 +201,5 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
         concepts.setdefault(poles.need, 1)
     elif is_without and before and (before.sign < 0 or before.concepts.keys() & poles.named["can"]):
         concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
-    content = frozenset(poles.root(word) for word in order if poles.is_content(word))
     is_side = first in poles.words["sides"] or (bool(clauses) and first in poles.words["relatives"])
-    return Clause(tuple(order), content, sign, concepts, is_side, is_exception)
+    return Clause(poles, tuple(order), poles.content(order), sign, concepts, is_side, is_exception)
