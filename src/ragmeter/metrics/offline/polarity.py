@@ -8,6 +8,7 @@ undecided.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from math import prod
@@ -194,11 +195,16 @@ def _shared(clause: Clause, other: Clause, poles: Poles, without: Concepts) -> t
 
     "Winter" in both says neither yes nor no, but "older than" does.
     """
-    is_compared = not any(poles.words["comparisons"].isdisjoint(each.order) for each in (clause, other))
-    roots = set() if is_compared else {poles.root(word) for word in other.order}
-    same = {concept for word in clause.order if poles.root(word) in roots for concept in poles.word(word).ends}
+    is_compared = clause.has("comparisons") and other.has("comparisons")
+    same = frozenset() if is_compared else _same_words(clause.order, other.order, poles)
     shared = clause.concepts.keys() & other.concepts.keys() - without
     return shared - same or shared.intersection(poles.affirming), not shared <= same
+
+
+def _same_words(first: Iterable[str], other: Iterable[str], poles: Poles) -> Concepts:
+    """The concepts of words that both texts have: these are no opposites."""
+    roots = set(map(poles.root, other))
+    return frozenset(concept for word in first if poles.root(word) in roots for concept in poles.word(word).ends)
 
 
 def _by_concepts(clause: Clause, other: Clause, shared: set[int], poles: Poles) -> int:
@@ -227,21 +233,14 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
     rest = gold.content - asked.content - poles_of_gold
     n_restated = len(common(rest, answered.content))
     topic = gold.content | asked.content
-    without = _same_words(gold, answered, poles)
+    is_plain = not gold.negates and not gold.has("comparisons")
+    without = _same_words(gold.words, answered.words, poles) if is_plain else frozenset()
     is_asked_for = all(clause.overall() > 0 for clause in asked.clauses)  # and not "what is prohibited"
     is_shared = bool(gold.concepts & answered.concepts - without)
     if not is_shared and not (gold.negates and is_asked_for):
         return 0
     relation = _relation(answered, gold, topic, poles, without if is_shared else gold.concepts)[0]
     return int(n_restated >= threshold.RESTATED * len(rest)) if relation > 0 else relation
-
-
-def _same_words(gold: Statement, answered: Statement, poles: Poles) -> Concepts:
-    """The concepts of words that both texts have: they are no opposites, unless one is negated or two are compared."""
-    if gold.negates or gold.has("comparisons"):
-        return frozenset()
-    roots = {poles.root(word) for word in answered.words}
-    return frozenset(c for word in gold.words if poles.root(word) in roots for c in poles.word(word).ends)
 
 
 def _by_restriction(asked: Statement, gold: Statement, answered: Statement, poles: Poles, *, is_polar: bool) -> int:

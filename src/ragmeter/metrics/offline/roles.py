@@ -87,7 +87,9 @@ def swapped_roles(asks_for_winner: Bools, references: Chunked, answers: Chunked)
 def _is_beaten(gold: str, answer: str) -> bool:
     """Whether the answer mentions the gold answer, and every mention follows a verb like "beat"."""
     gold, answer = (plain(text).strip(" .").removeprefix("the ") for text in (gold, answer))
-    places = [match.start() for match in regex.finditer(rf"\b{regex.escape(gold)}\b", answer)] if gold else []
+    if not gold or gold not in answer:  # most answers
+        return False
+    places = [match.start() for match in regex.finditer(rf"\b{regex.escape(gold)}\b", answer)]
     return bool(places) and all(_beats().search(answer[max(0, place - _BEFORE) : place]) for place in places)
 
 

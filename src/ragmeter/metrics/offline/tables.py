@@ -56,25 +56,13 @@ _FOLDED_LETTERS |= {ord("₀") + figure: str(figure) for figure in range(10)}  #
 QUESTIONS = ("who", "when", "where", "count", "why", "what")
 _LENGTHS = (3, 2, 1)  # words of a phrase that begins a question
 _LISTS = ("ambiguous", "capitals", "untitled", "titles", "plural", "asks_list", "which", "term", "winner", "loser")
-_MARKED = {
-    "function": Mark.FUNCTION,
-    "negation": Mark.NEGATION,
-    "either": Mark.EITHER,
-    "also": Mark.ALSO,
-    "hedge": Mark.HEDGE,
-    "sorry": Mark.SORRY,
-    "denial": Mark.DENIAL,
-    "choice": Mark.CHOICE,
-    "vague": Mark.DOUBT,
-    "turn": Mark.TURN,
-    "several": Mark.SEVERAL,
-    "again": Mark.AGAIN,
-    "century": Mark.CENTURY,
-    "until": Mark.UNTIL,
-    "tongue": Mark.TONGUE,
-    "plain": 0,
-    "yes": Mark.YES,
-    "no": Mark.NO,
+#: The lists whose words have the mark of the same name; those of "plain" have none.
+_MARKED = {"plain": 0} | {
+    name: getattr(Mark, name.upper())
+    for name in (
+        *("function", "negation", "either", "also", "hedge", "sorry", "denial", "choice", "doubt", "turn", "several"),
+        *("again", "century", "until", "tongue", "yes", "no"),
+    )
 }
 
 

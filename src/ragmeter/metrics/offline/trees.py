@@ -45,10 +45,8 @@ class Trees:
     @classmethod
     def read(cls, content: Mapping[str, Any], names: Sequence[str] = NAMES) -> Trees:
         """The trees of a model's file, by the names of its features; `names` are those of the columns."""
-        place = {name: number for number, name in enumerate(names)}
-        feature = np.array(
-            [[place[content["features"][number]] for number in tree] for tree in content["feature"]], np.int64
-        )
+        columns = np.array([names.index(name) for name in content["features"]], np.int64)
+        feature = columns[np.array(content["feature"])]
         threshold, value, weight = (np.array(content[name], np.float64) for name in ("threshold", "value", "weight"))
         slope, intercept = content["calibration"]
         return cls(feature, threshold, value, weight, content["bias"], slope, intercept, len(names))

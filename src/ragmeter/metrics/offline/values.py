@@ -75,18 +75,19 @@ def _quick(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item] |
     if not (bare.isdecimal() or (bare.isalpha() and len(bare) > 1 and bare[1:].islower())):
         return None
     chunk_items = _item(bare.lower(), Mark.CAPITAL if bare[0].isupper() else 0, table, stem, False)
-    if len(chunk) > len(bare):
-        chunk_items[-1] = chunk_items[-1]._replace(marks=chunk_items[-1].marks | _after(chunk, chunk_items[-1], table))
-    return chunk_items
+    return _ended(chunk_items, chunk, table) if len(chunk) > len(bare) else chunk_items
 
 
 def _items(chunk: str, table: Table, stem: Callable[[str], str]) -> list[Item]:
     folded = plain(chunk)
     chunk_items = _date(folded) or _dotted(chunk, folded, table) or _words(chunk, folded, table, stem)
-    if chunk_items:
-        around = _after(folded, chunk_items[-1], table)
-        if around:
-            chunk_items[-1] = chunk_items[-1]._replace(marks=chunk_items[-1].marks | around)
+    return _ended(chunk_items, folded, table)
+
+
+def _ended(chunk_items: list[Item], folded: str, table: Table) -> list[Item]:
+    """The items of a chunk, the last one with the marks of the punctuation after it."""
+    if chunk_items and (marks := _after(folded, chunk_items[-1], table)):
+        chunk_items[-1] = chunk_items[-1]._replace(marks=chunk_items[-1].marks | marks)
     return chunk_items
 
 
@@ -94,9 +95,8 @@ def number(value: float, word: str, marks: int = Mark.NUMBER) -> Item:
     """A number. Equal values have the same root; one that is too large for a float is treated as a word."""
     if not math.isfinite(value):
         return Item(word, f"#{word}", marks)
-    return Item(
-        word, f"#{value:.15g}", marks, value
-    )  # all digits that a float keeps, because the last digit of an ISBN matters
+    # all digits that a float keeps, because the last digit of an ISBN matters
+    return Item(word, f"#{value:.15g}", marks, value)
 
 
 def is_year(value: float) -> bool:

@@ -337,10 +337,8 @@ def stemming(language: str) -> Callable[[str], str]:
 
 def languages_of(*sides: Chunked) -> list[str]:
     """Each row's language, detected by function words; the first side that has any decides."""
-    codes = list(_by_function_words())
+    codes, hits_of, number = _function_words()
     language_of_row = np.full(len(sides[0].of_row), -1)
-    hits_of = np.array([[False] * len(codes), *_function_words().values()], np.float64)
-    number = _numbers_of_function_words()
     for side in sides:
         open_rows = np.flatnonzero(language_of_row < 0)
         if not len(open_rows):
@@ -357,24 +355,18 @@ def languages_of(*sides: Chunked) -> list[str]:
 
 
 @cache
-def _by_function_words() -> dict[str, Table]:
-    """The languages that can be told: those with function words."""
-    return {code: own for code, own in tables().items() if any(marks & Mark.FUNCTION for marks in own.marks.values())}
+def _function_words() -> tuple[list[str], Floats, _Numbered]:
+    """The languages with function words; a line of flags for each word, which of them have it; the number of its line.
 
-
-@cache
-def _function_words() -> dict[str, list[bool]]:
-    """Each function word, with a flag for each language that has it."""
-    by_language = _by_function_words()
-    words = dict.fromkeys(
-        word for entry in by_language.values() for word, marks in entry.marks.items() if marks & Mark.FUNCTION
-    )
-    return {word: [bool(entry.marks.get(word, 0) & Mark.FUNCTION) for entry in by_language.values()] for word in words}
-
-
-@cache
-def _numbers_of_function_words() -> _Numbered:
-    return _Numbered({word: number for number, word in enumerate(_function_words(), 1)})
+    The first line is that of other words.
+    """
+    by_language = {
+        code: {word for word, marks in own.marks.items() if marks & Mark.FUNCTION} for code, own in tables().items()
+    }
+    codes = [code for code, own in by_language.items() if own]
+    words = ["", *dict.fromkeys(word for code in codes for word in by_language[code])]
+    flags = np.array([[word in by_language[code] for code in codes] for word in words], np.float64)
+    return codes, flags, _Numbered({word: number for number, word in enumerate(words)})
 
 
 class _Numbered(dict[str, int]):
