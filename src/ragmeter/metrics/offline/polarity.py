@@ -106,7 +106,7 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     asked = read(plain_question, poles)
     gold, answered = (read(text, poles) for text in (reference, answer))
     if is_polar and _OF_THE_PAST.search(question) and asked.concepts.isdisjoint(poles.verdicts):
-        answered = answered.without(poles.named["present"] - asked.concepts - gold.concepts)
+        answered = answered.without(poles.concepts("present") - asked.concepts - gold.concepts)
     if any(c.begins("or") and poles.leads.keys() & c.order[1:3] for c in answered.clauses):
         return 0  # "Yes, or maybe no."
     if relation := _by_restriction(asked, gold, answered, poles, is_polar=is_polar):
@@ -146,7 +146,7 @@ def _answer_to(asked: Statement, statement: Statement, topic: Roots, poles: Pole
     first = statement.main[0]
     if not first.content and " ".join(first.order) not in poles.leads:  # "It does not."
         return first.sign
-    if asked.has("all") and any(clause.is_exception for clause in statement.clauses):
+    if asked.has("all") and any(clause.begins("exceptions") for clause in statement.clauses):
         return -1
     if asked.has("only") and statement.has("more"):
         return -1

@@ -99,16 +99,14 @@ class Poles:
         """A "however" between commas."""
         return regex.compile(rf", (?:{'|'.join(self.words['aside']).replace('_', ' ')}),")
 
-    @cached_property
-    def named(self) -> Mapping[str, frozenset[int]]:
-        """The concepts of what is needed and of what can be, for "without", and of what says no to the present only."""
-        names = ("need", "can", "present")
-        return {name: frozenset(min(self.word(word).ends) for word in self.words[name]) for name in names}
+    def concepts(self, name: str) -> frozenset[int]:
+        """The concepts of the words of a list, such as of what can be."""
+        return frozenset(min(self.word(word).ends) for word in self.words[name])
 
     @cached_property
     def need(self) -> int:
         """The concept of what is needed."""
-        return min(self.named["need"])
+        return min(self.concepts("need"))
 
     def content(self, order: Iterable[str]) -> frozenset[str]:
         """The stems of the words that say something of their own."""
@@ -124,10 +122,11 @@ class Poles:
                 spread.insert(-1, word)  # "turned it down"
             else:
                 spread.append(word)
-        stems = [self.root(word) for word in spread]
+        known = [self.word(word) for word in spread]
+        stems = [*(word.root for word in known), ""]
         joined, place = [], 0
         while place < len(spread):
-            length = _LONGEST_PHRASE if self.word(spread[place]).phrases else 1
+            length = _LONGEST_PHRASE if stems[place + 1] in known[place].phrases else 1
             while length > 1 and tuple(stems[place : place + length]) not in self.phrases:
                 length -= 1
             joined.append(self.phrases[tuple(stems[place : place + length])] if length > 1 else spread[place])

@@ -127,15 +127,11 @@ def _related(golds: _Spans, own: Ids, answers: _Spans, starts: Ids, counts: Ids)
     """Each of some gold spans with each span of its answer that says nearly the same."""
     other = ranges(starts[golds.text[own]], counts)
     own = np.repeat(own, counts)
-    is_related = _within(golds, own, answers, other) | _within(answers, other, golds, own)
+    is_dated = golds.is_year[own] & answers.is_period[other]
+    is_dated |= golds.is_period[own] & answers.is_year[other]
+    is_related = is_dated & (golds.first[own] <= answers.last[other]) & (answers.first[other] <= golds.last[own])
     is_related[_rounded(golds, own, answers, other)] = True
     return own[is_related], other[is_related]
-
-
-def _within(years: _Spans, year: Ids, periods: _Spans, period: Ids) -> Bools:
-    """Where a year lies in a period."""
-    value, is_both = years.first[year], years.is_year[year] & periods.is_period[period]
-    return np.asarray(is_both & (value >= periods.first[period]) & (value <= periods.last[period]))
 
 
 def _rounded(golds: _Spans, own: Ids, answers: _Spans, other: Ids) -> list[int]:

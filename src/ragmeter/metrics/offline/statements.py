@@ -32,7 +32,6 @@ class Clause:
     sign: int
     concepts: Mapping[int, int]
     is_side: bool = False  # "although ...", "which ...", "if ..."
-    is_exception: bool = False  # "except ..."
 
     def has(self, name: str) -> bool:
         """Whether it has a word of this list of `poles.toml`."""
@@ -112,7 +111,7 @@ class Statement:
         before = self.lead or 1
         for clause, following in zip_longest(self.clauses, self.clauses[1:]):
             content, sign = clause.content, 0
-            if clause.is_exception or clause.begins("unless"):
+            if clause.begins("exceptions") or clause.begins("unless"):
                 sign = clause.concepts.get(self.poles.need, -before)
             elif clause.begins("conditions"):
                 sign = clause.sign
@@ -193,13 +192,12 @@ def _clause(order: list[str], names: frozenset[str], clauses: Sequence[Clause], 
         for concept, end in poles.word(word).ends.items():
             concepts[concept] = sign * min(end, concepts.get(concept, sign) * sign)
     before = clauses[-1] if clauses else None
-    is_exception = first in poles.words["exceptions"]
-    if is_exception:  # "everybody must except ...", "nobody may except ..."
+    if first in poles.words["exceptions"]:  # "everybody must except ...", "nobody may except ..."
         sign = -before.sign if before else -1
         concepts = {concept: -end for concept, end in before.concepts.items()} if before else {}
     elif is_needed:
         concepts.setdefault(poles.need, 1)
-    elif is_without and before and (before.sign < 0 or before.concepts.keys() & poles.named["can"]):
+    elif is_without and before and (before.sign < 0 or before.concepts.keys() & poles.concepts("can")):
         concepts.setdefault(poles.need, -before.sign)  # "nobody enters without a ticket": a ticket is needed
     is_side = first in poles.words["sides"] or (bool(clauses) and first in poles.words["relatives"])
-    return Clause(poles, tuple(order), poles.content(order), sign, concepts, is_side, is_exception)
+    return Clause(poles, tuple(order), poles.content(order), sign, concepts, is_side)
