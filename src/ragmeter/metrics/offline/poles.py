@@ -158,8 +158,8 @@ def poles(language: str) -> Poles | None:
     kinds = [lists[name].strip().splitlines() for name in ("turns", "verdicts", "affirms", "opposites")]
     turning, verdicts, affirming, _ = (range(1, end + 1) for end in accumulate(map(len, kinds)))
     ends: dict[str, dict[int, int]] = {}
-    verbs = tuple(lists.get("verbs", "").split() or [""])
-    first_ending, *endings = lists.get("endings", "").split() or [""]
+    verbs = tuple(lists["verbs"].split() or [""])
+    first_ending, *endings = lists["endings"].split() or [""]
     for concept, line in enumerate(chain(*kinds), 1):
         for side, end in zip(line.split("/"), (1, -1), strict=True):
             for word in side.split():
@@ -170,10 +170,9 @@ def poles(language: str) -> Poles | None:
                     forms.update(word.removesuffix(first_ending) + ending for ending in endings)
                 for form in forms:
                     ends.setdefault(form, {}).setdefault(concept, end)
-    own = {name: frozenset(lists.get(name, "").split()) for name in lists.keys() | {"concord"}}
-    listed = {word for name in own.keys() - _NO_PHRASES for word in own[name]}
+    own = {name: frozenset(text.split()) for name, text in lists.items()}
+    listed = frozenset().union(*(own[name] for name in own.keys() - _NO_PHRASES))
     phrases = sorted(word for word in ends.keys() | listed if "_" in word)
-    signs = (("affirmed", 1), ("denied", -1))
     return Poles(
         table=table(language),
         words=own
@@ -185,6 +184,6 @@ def poles(language: str) -> Poles | None:
         verdicts=verdicts,
         affirming=affirming,
         phrases={tuple(map(root, phrase.split("_"))): phrase for phrase in phrases},
-        leads={word.replace("_", " "): sign for name, sign in signs for word in own[name]},
+        leads={word.replace("_", " "): -1 if word in own["denied"] else 1 for word in own["affirmed"] | own["denied"]},
         root=root,
     )

@@ -106,7 +106,8 @@ class Table:
 
 def plain(text: str) -> str:
     """A text folded, without accents, and with letters like ø replaced."""
-    return strip_accents(fold(text)).translate(_FOLDED_LETTERS)
+    folded = strip_accents(fold(text))
+    return folded if folded.isascii() else folded.translate(_FOLDED_LETTERS)
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -117,8 +117,7 @@ class Texts:
         return np.asarray(np.bincount(self.text, np.asarray(values, np.float64), self.count), np.float64)
 
 
-@dataclass(frozen=True)
-class Properties:
+class Properties(NamedTuple):
     """The properties of a vocabulary's items, in the order of their ids."""
 
     roots: Ids
@@ -175,7 +174,7 @@ class Vocabulary:
             root: number for word, number in kin for root in (self._stem(word), self.table.units.get(word, ""))
         }
         self._kin.pop("", None)
-        self._properties = {name: Numbers(column.dtype) for name, column in vars(Properties.of([], {}, {})).items()}
+        self._properties = [Numbers(column.dtype) for column in Properties.of([], {}, {})]
 
     @property
     def size(self) -> int:
@@ -214,13 +213,12 @@ class Vocabulary:
     def properties(self) -> Properties:
         """The properties of all items. Arrays only grow, so those that were returned stay valid."""
         with self._lock:
-            columns = self._properties
-            n_known = len(columns["marks"].view)
+            n_known = len(self._properties[0].view)
             if n_known < len(self._all_items):
                 new = Properties.of(self._all_items[n_known:], self._roots, self._kin)
-                for name, column in columns.items():
-                    column.append(getattr(new, name))
-            return Properties(*(column.view for column in columns.values()))
+                for known, column in zip(self._properties, new, strict=True):
+                    known.append(column)
+            return Properties(*(column.view for column in self._properties))
 
     def _texts(self, ids: Ids, starts: Ids) -> Texts:
         properties = self.properties
