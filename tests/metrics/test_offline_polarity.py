@@ -280,8 +280,8 @@ def test_what_is_known_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
     table = poles.__wrapped__("en")
     assert table is not None
     for number in range(20):
-        assert table.bits(f"word{number}") == 0
-    caches: list[Any] = [table.root, table.word, table.bits]
+        assert table.says(f"word{number}") == 0
+    caches: list[Any] = [table.root, table.word, table.says]
     assert max(known.cache_info().currsize for known in caches) <= 5
 
 

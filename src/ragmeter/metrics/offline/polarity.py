@@ -14,7 +14,6 @@ from functools import lru_cache
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 import regex
 
 from ragmeter.metrics.normalize import words
@@ -47,31 +46,24 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     known = poles(language)
     if known is None:
         return polarity
-    of_gold = _bits(references, known)
+    says = _says(references, known)[references.of_row]
     is_polar = np.array([_is_polar(text[:_MOST], known) for text in questions.texts], bool)[questions.of_row]
     is_short = (np.diff(answers.starts) <= threshold.SHORT_STATEMENT + 1)[answers.of_row]
-    has_bits = (of_gold != 0)[references.of_row]
-    rows = np.flatnonzero(has_bits & (is_polar | is_short))
-    gold_bits, candidates = of_gold[references.of_row[rows]], answers.rows(rows)
-    decides = (gold_bits & DECIDES != 0) | is_polar[rows]
-    shares = gold_bits & _bits(candidates, known)[candidates.of_row] != 0
-    for place in np.flatnonzero(decides | shares).tolist():
-        row = rows[place]
+    decides = is_polar | (says == DECIDES)
+    for row in np.flatnonzero((says > 0) & (is_polar | is_short)).tolist():
         question, reference, answer = (side.text(row)[:_MOST] for side in (questions, references, answers))
-        if decides[place] or _may_decide(reference, answer, known):
+        if decides[row] or _may_decide(reference, answer, known):
             relation = compare(question, reference, answer, known)
             polarity[row] = 0 if relation > 0 and _differs(question, reference, answer) else relation
     return polarity
 
 
-def _bits(side: Chunked, poles: Poles) -> npt.NDArray[np.object_]:
-    """Bits of each text: whether it decides, and the concepts that it may have, of all its chunks."""
+def _says(side: Chunked, poles: Poles) -> Small:
+    """What each text says of yes and no: the most that one of its chunks does."""
     # of numbers, which are many, and each is rare, nothing is kept
-    of_chunk = np.array([0 if chunk.isdecimal() else poles.bits(chunk) for chunk in side.distinct], object)
-    of_text = np.zeros(len(side.texts), object)
-    filled = np.flatnonzero(np.diff(side.starts))
-    if len(filled):
-        of_text[filled] = np.bitwise_or.reduceat(of_chunk[side.chunk_ids], side.starts[filled])
+    of_chunk = np.array([0 if chunk.isdecimal() else poles.says(chunk) for chunk in side.distinct], np.int32)
+    of_text = np.zeros(len(side.texts), np.int32)
+    np.maximum.at(of_text, np.repeat(np.arange(len(side.texts)), np.diff(side.starts)), of_chunk[side.chunk_ids])
     return of_text
 
 

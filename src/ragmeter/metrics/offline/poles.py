@@ -19,7 +19,7 @@ from ragmeter.metrics.offline.vocabulary import stemming
 #: A prefix that turns a word around, and the rest of it; a very long one is no word, and may have hundreds of prefixes.
 _PREFIXED = regex.compile(r"(?=.{1,40}$)(?:un|i[nmrl]|d[ie]s|non)(.{4,})")
 _NO_PHRASES = {"affirmed", "denied", "turns", "verdicts", "affirms", "opposites"}  # lists of other things
-DECIDES = 1  # the bit of a chunk that says so
+MAY_SAY, DECIDES = 1, 2  # what a chunk says of yes and no
 _MOST_KEPT = 200_000  # words or chunks of texts: hostile texts have ever more
 _LONGEST_PHRASE = 4  # words
 _SHORTEST_STEM = 3  # letters
@@ -51,7 +51,7 @@ class Poles:
     root: Callable[[str], str]  # the stem of a word
 
     def __post_init__(self) -> None:
-        for method in (self.word, self.bits):  # what is known of words and chunks is kept
+        for method in (self.word, self.says):  # what is known of words and chunks is kept
             object.__setattr__(self, method.__name__, lru_cache(_MOST_KEPT)(method))
 
     def word(self, word: str) -> Word:
@@ -76,14 +76,12 @@ class Poles:
             by_stems.setdefault(first, {}).setdefault(second, set()).update(self.ends.get(phrase, ()))
         return by_stems
 
-    def bits(self, chunk: str) -> int:
-        """Of a chunk of a text, as bits: whether it decides, and the concepts that it may have."""
-        bits = 0
-        for word in map(self.word, words(plain(chunk))):
-            bits |= DECIDES * word.decides
-            for concept in chain(word.ends, *word.phrases.values()):
-                bits |= DECIDES << concept
-        return bits
+    def says(self, chunk: str) -> int:
+        """What a chunk of a text says of yes and no: `DECIDES`, `MAY_SAY` if it may have a concept, or 0."""
+        known = [self.word(word) for word in words(plain(chunk))]
+        if any(word.decides for word in known):
+            return DECIDES
+        return MAY_SAY if any(word.ends or any(word.phrases.values()) for word in known) else 0
 
     def reach(self, order: Sequence[str]) -> Iterator[tuple[str, Collection[int]]]:
         """Words with the concepts that they may have; no word where these are of a phrase that begins so."""

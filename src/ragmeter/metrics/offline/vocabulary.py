@@ -215,7 +215,7 @@ class Vocabulary:
         with self._lock:
             n_known = len(self._properties[0].view)
             if n_known < len(self._all_items):
-                new = Properties.of(self._all_items[n_known:], self._roots, self._kin)
+                new: Sequence[npt.NDArray[Any]] = Properties.of(self._all_items[n_known:], self._roots, self._kin)
                 for known, column in zip(self._properties, new, strict=True):
                     known.append(column)
             return Properties(*(column.view for column in self._properties))
