@@ -58,6 +58,14 @@ SAME = [
     # Exceptions, restrictions, what nobody does without.
     ("Who may enter?", "Only the director.", "Nobody may enter except the director."),
     ("Is the gym open to all?", "No, it is for members only.", "The gym is reserved for members."),
+    ("Who may drive the van?", "Nobody, except employees.", "Only employees may drive the van."),
+    ("May bikes be locked here?", "No, except in the yard.", "Locking bikes is forbidden here, except in the yard."),
+    ("When does the ferry run?", "Every day except Sunday.", "The ferry runs daily, but not on Sundays."),
+    ("¿Quién puede subir a la torre?", "Nadie, salvo los guías.", "Solo los guías pueden subir a la torre."),
+    # Negations that both have, where all gold words are there too.
+    ("What did the search find?", "It found no mistakes.", "The search did not find any mistakes."),
+    ("¿Cuántas veces ganó el equipo la copa?", "Nunca la ganó.", "El equipo no ganó nunca la copa."),
+    ("¿Qué encontraron?", "No encontraron nada.", "Hasta ahora no encontraron nada."),
     ("Who can enter without a pass?", "Nobody can enter without a pass.", "Everybody needs a pass to enter."),
     (
         "Do the trains run every day?",
@@ -82,6 +90,9 @@ SAME = [
 ]
 
 OPPOSITE = [
+    ("Who may drive the van?", "Nobody, except employees.", "Everybody may drive the van, except employees."),
+    ("When does the ferry run?", "Every day except Sunday.", "The ferry runs on Sundays only."),
+    ("What did the search find?", "It found no mistakes.", "The search did find mistakes."),
     ("Are dogs allowed on the beach?", "Dogs are not allowed.", "Dogs are allowed."),
     ("Are dogs allowed on the beach?", "Dogs are not allowed.", "Yes, you can bring your dog."),
     ("Does the card work abroad?", "No, it only works in Germany.", "Yes, it works abroad."),

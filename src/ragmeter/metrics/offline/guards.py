@@ -83,8 +83,8 @@ def _echo(case: Compared) -> Bools:
 
 
 def _negated(case: Compared) -> Bools:
-    """Where every mention is clearly negated, by the writer and not in what is quoted."""
-    return _unless(is_stated_elsewhere, case.negations[0], case)
+    """Where every mention is clearly negated, by the writer and not in what is quoted, and the gold answer is not."""
+    return _unless(is_stated_elsewhere, case.negations[0] & ~_same_polarity(case), case)
 
 
 def _bare_alternatives(case: Compared) -> Bools:

@@ -86,9 +86,9 @@ def _reach(text: str, poles: Poles) -> tuple[frozenset[str], set[int]]:
 
 def _differs(question: str, reference: str, answer: str) -> bool:
     """Whether the same polarity says little: the answer has a name in place of the gold one's."""
-    known, answered = (set(words(plain(text))) for text in (f"{question} {reference}", answer))
+    known, answered = (frozenset(words(plain(text))) for text in (f"{question} {reference}", answer))
     names, own_names = (set(map(plain, NAME.findall(text))) for text in (reference, answer))
-    return bool(names - answered and own_names - known)
+    return len(common(names, answered)) < len(names) and len(common(own_names, known)) < len(own_names)
 
 
 def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
@@ -221,8 +221,8 @@ def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
 
 def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Poles) -> int:
     """Compare a short answer with the gold answer, whatever the question."""
-    poles_of_gold = {poles.root(word) for word in gold.words if poles.word(word).ends}
-    rest = gold.content - asked.content - poles_of_gold
+    reworded = {poles.root(word) for word in gold.words - answered.words if poles.word(word).ends}
+    rest = gold.content - asked.content - reworded
     n_restated = len(common(rest, answered.content))
     topic = gold.content | asked.content
     is_plain = not gold.negates and not gold.has("comparisons")

@@ -115,13 +115,15 @@ class Statement:
                 sign = clause.concepts.get(self.poles.need, -before)
             elif clause.begins("conditions"):
                 sign = clause.sign
+            elif clause.begins("joins") and not self.poles.words["negators"].isdisjoint(clause.order[1:2]):
+                sign = -before  # "daily, but not on Mondays"
             elif at := clause.place("only" if clause.sign > 0 else "limits"):
                 after = self.poles.content(clause.order[at:])
                 content = after or (following.content if following and following.is_side else content)
                 sign = 1
             if sign and content - asked:
                 return sign, content - asked
-            before = clause.sign
+            before = clause.overall()
         return 0, frozenset()
 
 
@@ -163,7 +165,7 @@ def _decides(order: Iterable[str], poles: Poles) -> bool:
 def _lead(folded: str, poles: Poles) -> tuple[int, str]:
     """The yes or no at the beginning, or after one word and a comma ("Typically, no"); and what follows it."""
     hedge, comma, after = folded.partition(", ")
-    if comma and " " not in hedge and hedge not in poles.leads:
+    if comma and " " not in hedge and hedge not in poles.leads and hedge not in poles.words["negators"]:
         folded = after
     begin = words(folded[:40])
     for length in range(min(4, len(begin)), 0, -1):
