@@ -33,6 +33,7 @@ from ragmeter.metrics.offline.trees import trees
 
 CONTROLLED = Path(__file__).parent.parent / "tests" / "data" / "controlled.jsonl.gz"
 TEXT = Path(__file__).with_name("card.md")
+_MEASURES = ("agreement", "kappa", "ECE")
 _SYSTEMS = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4", "newbing": "New Bing"}
 
 
@@ -173,9 +174,15 @@ def _systems(figures: Figures, probability: Floats) -> str:
         unseen = figures.pairs.some(own).chances(scores, 1.0, 0.0)
         again = _of(unseen, right)
         lines.append(
-            [_SYSTEMS[name], *_of(probability[own], right), *again[2:], f"{calibration_error(unseen, right):.3f}"]
+            [
+                _SYSTEMS[name],
+                *_of(probability[own], right),
+                f"{calibration_error(probability[own], right):.3f}",
+                *again[2:],
+                f"{calibration_error(unseen, right):.3f}",
+            ]
         )
-    titles = ("system", "answers", "right", "agreement", "kappa", "agreement, unseen", "kappa, unseen", "ECE, unseen")
+    titles = ("system", "answers", "right", "agreement", "kappa", "ECE", *(f"{name}, unseen" for name in _MEASURES))
     return as_table(titles, lines)
 
 

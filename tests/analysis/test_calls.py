@@ -117,7 +117,8 @@ def test_runs_of_earlier_versions_and_damaged_journals(tmp_path: Path) -> None:
     document = json.loads(manifest.read_text())
     (tmp_path / "judge.journal.sqlite").write_bytes(b"no database" * 100)
     assert "the journal can't be read" in _problem(tmp_path / "r")
-    del document["asked"]["verdict"]["calls"]
+    for key in ("calls", "rephrased_calls"):
+        del document["asked"]["verdict"][key]
     manifest.write_text(json.dumps(document))
     assert _problem(tmp_path / "r").startswith("this run was judged by an earlier version")
 
