@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,8 @@ from ragmeter.compat.objects import EvaluationResult
 from ragmeter.compat.rows import Rows
 from ragmeter.compat.scoring import score_table
 from ragmeter.definition import Metric
-from ragmeter.errors import errors_of
+from ragmeter.errors import InputError, errors_of
 from ragmeter.io.data import Data
-from ragmeter.io.limits import MAX_FIELD
-from ragmeter.io.locations import Location
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, check_writable, replacing, write_columns
 from ragmeter.table import Batch
@@ -37,11 +35,7 @@ def run_evaluators(
     reference: str | Path | None = None,
     *,
     columns: Mapping[str, str] | None = None,
-    encoding: str | None = None,
-    quotes: bool = True,
-    delimiter: str | None = None,
-    max_field: float = MAX_FIELD,
-    split: str | None = None,
+    reading: Reading = Reading(),  # noqa: B008 - frozen
     output_dir: str | Path = EVALUATION_RESULTS,
     output_prefix: str | None = None,
     output_format: str = "tsv",
@@ -52,8 +46,7 @@ def run_evaluators(
     They are called `{prefix}.{Evaluator}.evaluation.aggregated.tsv` and `.rows.tsv`; the default prefix is the name of
     the results file. If an evaluator fails, nothing is written.
     """
-    reading = Reading(encoding, quotes, delimiter, max_field, split)
-    data = Data.open(results, reference, columns=columns, reading=reading, repeated=True)
+    data = Data.open(results, reference, columns=columns, reading=reading, repeated=reference is not None)
     by_metrics = [evaluator for evaluator in evaluators if isinstance(evaluator, MetricEvaluator)]
     needs = [metric for evaluator in by_metrics for metric in evaluator.metrics().values()]
     check_writable(Path(output_dir))
@@ -82,6 +75,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[Any]]:
 
 def _by_objects(evaluators: Sequence[Evaluator], data: Data, needs: Sequence[Metric]) -> Iterator[EvaluationResult]:
     """The results of any evaluators: each is given all rows as objects."""
+    data.repeated = True
     own = sum(isinstance(evaluator, MetricEvaluator) for evaluator in evaluators)
     rag_results, references = read_objects(data, needs, gold_context=own < len(evaluators))
     for evaluator in evaluators:
@@ -98,42 +92,23 @@ def _by_columns(
     """
     by_metrics = [evaluator for evaluator in evaluators if isinstance(evaluator, MetricEvaluator)]
     own_evaluate = any(type(evaluator).evaluate is not MetricEvaluator.evaluate for evaluator in by_metrics)
-    if own_evaluate or len(by_metrics) < len(evaluators) or not _is_file(data.results.path):
+    path = data.results.path
+    can_be_read_twice = path is not None and path.is_file()
+    if own_evaluate or len(by_metrics) < len(evaluators) or not can_be_read_twice:
         return None
-    seen = _Seen(check=data.reference is None)
-    try:
-        results = score_table(by_metrics, seen.all(data.batches(needs)))
-    except _RepeatedQid:
-        return None
-    return results if seen.answers and seen.references else None  # the message is that of evaluate()
+    has_gold = False
 
-
-def _is_file(path: Location | None) -> bool:
-    """Whether it can be read twice."""
-    return path is not None and path.is_file()
-
-
-class _RepeatedQid(Exception):
-    """Two rows of one file have the same qid."""
-
-
-class _Seen:
-    """Counts the rows that have an answer and those that have a reference, and stops at a second row of one qid."""
-
-    def __init__(self, *, check: bool) -> None:
-        self.answers = self.references = 0
-        self._check = check
-        self._qids: set[str] = set()
-
-    def all(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The same batches."""
-        for batch in batches:
+    def batches() -> Iterator[Batch]:
+        nonlocal has_gold
+        for batch in data.batches(needs):
             gold = [batch.columns.get(name, ()) for name in ("reference", "relevant")]
-            self.references += sum(len(column) - column.count(None) for column in gold)
-            self.answers += len(batch) - sum(cause is not None for cause in batch.causes)
-            if self._check:
-                before = len(self._qids)
-                self._qids.update(batch.columns["qid"])
-                if len(self._qids) < before + len(batch):
-                    raise _RepeatedQid
+            has_gold = has_gold or any(column.count(None) < len(column) for column in gold)
             yield batch
+
+    try:
+        results = score_table(by_metrics, batches())
+    except InputError:
+        if data.reference is not None:
+            raise
+        return None  # a question has several rows; any other error comes again by objects
+    return results if has_gold else None  # the message is that of evaluate()
