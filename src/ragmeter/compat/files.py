@@ -52,7 +52,9 @@ def run_evaluators(
     check_writable(Path(output_dir))
     prefix = output_prefix or stem(Path(results))
     outputs = []
-    for result in _by_columns(evaluators, data, needs) or _by_objects(evaluators, data, needs):
+    own_classes = len(by_metrics) < len(evaluators)
+    by_columns = None if own_classes else _by_columns(by_metrics, data, needs)
+    for result in by_columns or _by_objects(evaluators, data, needs, gold_context=own_classes):
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{kind}.{output_format}" for kind in ("aggregated", "rows")]
@@ -73,28 +75,27 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[Any]]:
     return {title: [row.get(title) for row in rows] for title in titles}
 
 
-def _by_objects(evaluators: Sequence[Evaluator], data: Data, needs: Sequence[Metric]) -> Iterator[EvaluationResult]:
+def _by_objects(
+    evaluators: Sequence[Evaluator], data: Data, needs: Sequence[Metric], *, gold_context: bool
+) -> Iterator[EvaluationResult]:
     """The results of any evaluators: each is given all rows as objects."""
     data.repeated = True
-    own = sum(isinstance(evaluator, MetricEvaluator) for evaluator in evaluators)
-    rag_results, references = read_objects(data, needs, gold_context=own < len(evaluators))
+    rag_results, references = read_objects(data, needs, gold_context=gold_context)
     for evaluator in evaluators:
         with errors_of(f"{type(evaluator).__name__}.evaluate()"):
             yield EvaluationResult.of(evaluator.evaluate(rag_results, references), type(evaluator).__name__)
 
 
 def _by_columns(
-    evaluators: Sequence[Evaluator], data: Data, needs: Sequence[Metric]
+    evaluators: Sequence[MetricEvaluator], data: Data, needs: Sequence[Metric]
 ) -> Sequence[EvaluationResult] | None:
     """The results of evaluators that are lists of metrics, many times as fast as by objects; None where it won't do.
 
     A question that one file answers several times may have its reference in another of its rows.
     """
-    by_metrics = [evaluator for evaluator in evaluators if isinstance(evaluator, MetricEvaluator)]
-    own_evaluate = any(type(evaluator).evaluate is not MetricEvaluator.evaluate for evaluator in by_metrics)
+    own_evaluate = any(type(evaluator).evaluate is not MetricEvaluator.evaluate for evaluator in evaluators)
     path = data.results.path
-    can_be_read_twice = path is not None and path.is_file()
-    if own_evaluate or len(by_metrics) < len(evaluators) or not can_be_read_twice:
+    if own_evaluate or path is None or not path.is_file():  # what is no file may not be readable twice
         return None
     has_gold = False
 
@@ -106,7 +107,7 @@ def _by_columns(
             yield batch
 
     try:
-        results = score_table(by_metrics, batches())
+        results = score_table(evaluators, batches())
     except InputError:
         if data.reference is not None:
             raise
