@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property, wraps
+from typing import Any, ParamSpec, Protocol
 
 from ragmeter import naming
 from ragmeter.errors import UsageError
@@ -27,6 +27,8 @@ LLM, OFFLINE = "llm", "offline"
 #: A column that the words for a model show: `{answer}`.
 FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
+_Fields = ParamSpec("_Fields")
+
 
 class Form(Protocol):
     """The form of a model's reply, with a strict parser. `sent` has the texts that the model was shown."""
@@ -35,16 +37,19 @@ class Form(Protocol):
         """The instruction for the model about the form of its reply."""
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
-        """The same for servers that can enforce a form."""
+        """The same for servers that can enforce a form; None for plain lines, which every server can give."""
+        return None
 
     def choices(self, *, reasons: bool) -> tuple[str, ...]:
         """The words of which a reply is one; empty where it is more than a word."""
+        return ()
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The values of the filled columns, the first under the name "value"; None if the reply can't be read."""
 
     def probability(self, logprobs: Mapping[str, float]) -> float | None:
-        """The probability of the higher value, from the log-probabilities of the first token."""
+        """The probability of the higher value, from the log-probabilities of the first token; None if it has none."""
+        return None
 
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """About how many tokens a reply has."""
@@ -81,7 +86,7 @@ class Asked:
     """A column that a judge fills, one row at a time.
 
     `words` is the prompt, with a `{field}` for each column that the model is shown; those in `optional` may be empty.
-    `fills` are the columns that a reply fills: the value, then the reason, who decided, and the value's probability. A
+    `fills` are the columns beside the value that a reply fills: the reason, who decided, and the value's probability. A
     row for which `known` returns a value, or why it has none, needs no model. `configure` returns the attributes that a
     setting changes; `labels` are names of columns for the model, if they differ from the columns' own. `rephrased` asks
     the same in other words, for a judge that asks in two wordings.
@@ -94,10 +99,11 @@ class Asked:
     """
 
     name: str
+    _: KW_ONLY
     words: str
     form: Form
-    fills: tuple[str, ...]
-    optional: frozenset[str] = frozenset()
+    fills: Collection[str] = ()
+    optional: Collection[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     known: Callable[[Mapping[str, Any]], str | Failed | None] | None = None
     configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
@@ -156,7 +162,7 @@ class AskedColumn:
     @property
     def columns(self) -> list[str]:
         """The names in the table of all filled columns: the value, the reason, who decided, how probable."""
-        return [self.column(filled) for filled in self.asked.fills]
+        return [self.column(filled) for filled in (self.asked.name, *self.asked.fills)]
 
     @property
     def is_offline(self) -> bool:
@@ -179,43 +185,15 @@ class AskedColumn:
         return [self.asked.decoded(value) for value in values]
 
 
-def asked(
-    name: str,
-    *,
-    words: str,
-    form: Form,
-    fills: Iterable[str] = (),
-    optional: Iterable[str] = (),
-    settings: Mapping[str, Any] | None = None,
-    known: Callable[[Mapping[str, Any]], str | Failed | None] | None = None,
-    configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
-    labels: Mapping[str, str] | None = None,
-    rephrased: Wording | None = None,
-    parts: Parts | None = None,
-    structured: bool = False,
-    given: bool = False,
-    guess: Callable[[Mapping[str, Any]], Any] | None = None,
-    offline: Callable[[Sequence[Mapping[str, Any]]], Sequence[Any]] | None = None,
-    instead: str = "",
-) -> Asked:
-    """Declare a column that a judge fills, with its prompt and the form of its reply. See `Asked`."""
-    node = Asked(
-        name,
-        words,
-        form,
-        (name, *fills),
-        frozenset(optional),
-        dict(settings or {}),
-        known,
-        configure,
-        dict(labels or {}),
-        rephrased,
-        parts,
-        structured,
-        given,
-        guess,
-        offline,
-        instead,
-    )
-    ASKED[name] = node
-    return node
+def _declared(make: Callable[_Fields, Asked]) -> Callable[_Fields, Asked]:
+    @wraps(make, updated=())
+    def declare(*args: _Fields.args, **kwargs: _Fields.kwargs) -> Asked:
+        node = make(*args, **kwargs)
+        ASKED[node.name] = node
+        return node
+
+    return declare
+
+
+#: Declares a column that a judge fills: takes the fields of `Asked`, all but the name as keywords.
+asked = _declared(Asked)

@@ -173,6 +173,7 @@ def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, An
 
 def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argparse.Namespace) -> int:
     from ragmeter.compat.files import run_evaluators
+    from ragmeter.io.source import Reading
     from ragmeter.show import terminal
 
     instances = []
@@ -183,7 +184,8 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         instances,
         chosen.results,
         chosen.reference,
-        **options.read_input(chosen),
+        columns=options.read_columns(chosen.column),
+        reading=Reading(**options.read_reading(chosen)),
         output_dir=on_disk(chosen.output_dir or EVALUATION_RESULTS, "an evaluator"),
         output_prefix=chosen.output_prefix,
         output_format=chosen.output_format or "tsv",

@@ -109,6 +109,12 @@ def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
     )
 
 
+def read_asking(chosen: argparse.Namespace) -> dict[str, Any]:
+    """How a system is asked and what is kept, as keywords of the api."""
+    names = ("output_dir", "workers", "limit", "retries", "give_up_after", "replace", "resume", "retry_failed")
+    return {name: getattr(chosen, name) for name in names}
+
+
 def run_option(parser: argparse._ActionsContainer, default: str) -> None:
     """Add --run."""
     parser.add_argument(
@@ -250,11 +256,28 @@ def input_options(parser: argparse.ArgumentParser) -> None:
 
 def reading_options(parser: argparse._ActionsContainer) -> None:
     """Add the options that say how a file is read."""
-    column_option(parser)
+    parser.add_argument(
+        "--column",
+        metavar="NAME=YOURS",
+        action="append",
+        default=[],
+        help="what a column is called in your file, for example answer=generated_answer; may be repeated",
+    )
     parser.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
     parser.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
-    quotes_option(parser)
-    max_field_option(parser)
+    parser.add_argument(
+        "--no-quotes",
+        dest="quotes",
+        action="store_false",
+        help="in csv and tsv files, a double quote is just a character",
+    )
+    parser.add_argument(
+        "--max-field",
+        metavar="MIB",
+        type=float,
+        default=MAX_FIELD,
+        help="refuse a row, or a JSON document, that is larger; default: 256",
+    )
     text = (
         "of a BEIR folder: which qrels to read; default: test. Of a JSON object with several lists of rows: which one"
     )
@@ -283,41 +306,9 @@ def read_reading(chosen: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def quotes_option(parser: argparse._ActionsContainer) -> None:
-    """Add --no-quotes."""
-    parser.add_argument(
-        "--no-quotes",
-        dest="quotes",
-        action="store_false",
-        help="in csv and tsv files, a double quote is just a character",
-    )
-
-
-def max_field_option(parser: argparse._ActionsContainer) -> None:
-    """Add --max-field."""
-    parser.add_argument(
-        "--max-field",
-        metavar="MIB",
-        type=float,
-        default=MAX_FIELD,
-        help="refuse a row, or a JSON document, that is larger; default: 256",
-    )
-
-
 def read_delimiter(chosen: argparse.Namespace) -> str | None:
     """`--delimiter`, where TAB stands for a tab."""
     return "\t" if chosen.delimiter in ("TAB", "\\t") else chosen.delimiter
-
-
-def column_option(parser: argparse._ActionsContainer) -> None:
-    """Add --column."""
-    parser.add_argument(
-        "--column",
-        metavar="NAME=YOURS",
-        action="append",
-        default=[],
-        help="what a column is called in your file, for example answer=generated_answer; may be repeated",
-    )
 
 
 def embedding_options(parser: argparse._ActionsContainer) -> None:

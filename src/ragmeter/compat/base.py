@@ -12,6 +12,7 @@ from statistics import fmean, median
 from typing import Any, ClassVar, Protocol
 
 from ragmeter.compat.objects import EvaluationResult, QAPair, RAGResult
+from ragmeter.compat.rows import Rows
 from ragmeter.compat.scoring import Number, fixed_columns, only_name, score_table
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, UsageError
@@ -20,9 +21,10 @@ from ragmeter.io.cells import as_list
 from ragmeter.io.data import Data
 from ragmeter.registry import get
 
-_FIELDS = (
+#: The columns that are fields of the objects; all others are their metadata.
+_FIELDS = frozenset({
     "qid", "question", "answer", "contexts", "retrieved", "reference", "relevant", "latency_ms", "system_name", "error",
-)  # fmt: skip
+})  # fmt: skip
 
 
 class Evaluator(Protocol):
@@ -81,19 +83,14 @@ def read_objects(
     results: list[RAGResult] = []
     references: dict[str, QAPair] = {}
     for batch in data.batches(metrics):
-        absent = {name: _absent(name, len(batch)) for name in _FIELDS}
-        rows = zip(*(batch.columns.get(name) or absent[name] for name in _FIELDS), strict=True)
-        other_names = [name for name in batch.columns if name not in _FIELDS]
-        extras = list(zip(*(batch.columns[name] for name in other_names), strict=True)) or [()] * len(batch)
-        failed = batch.causes or [None] * len(batch)
-        for row, extra, cause in zip(rows, extras, failed, strict=True):
-            qid, question, answer, contexts, retrieved, reference, relevant, latency, system, error = row
-            metadata = dict(zip(other_names, extra, strict=True))
+        for row, cause in zip(Rows(batch.columns), batch.causes or [None] * len(batch), strict=True):
+            qid, question, answer, reference = row["qid"], row.get("question"), row.get("answer"), row.get("reference")
+            contexts, retrieved, relevant = row.get("contexts") or [], row.get("retrieved", []), row.get("relevant", [])
+            latency, system, error = row.get("latency_ms"), row.get("system_name"), row.get("error")
+            metadata = {name: value for name, value in row.items() if name not in _FIELDS}
             if cause is None:
-                results.append(
-                    RAGResult(question, answer, contexts or [], retrieved, latency, qid, system, metadata, error)
-                )
-            if reference is None and (relevant is None or "relevant" not in batch.columns):
+                results.append(RAGResult(question, answer, contexts, retrieved, latency, qid, system, metadata, error))
+            if reference is None and row.get("relevant") is None:
                 continue
             gold = reference[0] if reference and len(reference) == 1 else reference
             texts = as_list(metadata.get("context"), strict=False) if gold_context else None
@@ -107,11 +104,6 @@ def read_objects(
                     + column_option("qid", "ITS_NAME"),
                 )
     return results, list(references.values())
-
-
-def _absent(name: str, rows: int) -> list[Any]:
-    """The values of a column that the files don't have: empty lists of documents, or None."""
-    return [[] for _ in range(rows)] if name in ("retrieved", "relevant") else [None] * rows
 
 
 def average(values: Sequence[Number]) -> float | None:

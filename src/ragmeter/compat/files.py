@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,8 @@ from ragmeter.compat.objects import EvaluationResult
 from ragmeter.compat.rows import Rows
 from ragmeter.compat.scoring import score_table
 from ragmeter.definition import Metric
-from ragmeter.errors import errors_of
+from ragmeter.errors import InputError, errors_of
 from ragmeter.io.data import Data
-from ragmeter.io.limits import MAX_FIELD
-from ragmeter.io.locations import Location
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, check_writable, replacing, write_columns
 from ragmeter.table import Batch
@@ -37,11 +35,7 @@ def run_evaluators(
     reference: str | Path | None = None,
     *,
     columns: Mapping[str, str] | None = None,
-    encoding: str | None = None,
-    quotes: bool = True,
-    delimiter: str | None = None,
-    max_field: float = MAX_FIELD,
-    split: str | None = None,
+    reading: Reading = Reading(),  # noqa: B008 - frozen
     output_dir: str | Path = EVALUATION_RESULTS,
     output_prefix: str | None = None,
     output_format: str = "tsv",
@@ -52,14 +46,15 @@ def run_evaluators(
     They are called `{prefix}.{Evaluator}.evaluation.aggregated.tsv` and `.rows.tsv`; the default prefix is the name of
     the results file. If an evaluator fails, nothing is written.
     """
-    reading = Reading(encoding, quotes, delimiter, max_field, split)
-    data = Data.open(results, reference, columns=columns, reading=reading, repeated=True)
+    data = Data.open(results, reference, columns=columns, reading=reading, repeated=reference is not None)
     by_metrics = [evaluator for evaluator in evaluators if isinstance(evaluator, MetricEvaluator)]
     needs = [metric for evaluator in by_metrics for metric in evaluator.metrics().values()]
     check_writable(Path(output_dir))
     prefix = output_prefix or stem(Path(results))
     outputs = []
-    for result in _by_columns(evaluators, data, needs) or _by_objects(evaluators, data, needs):
+    own_classes = len(by_metrics) < len(evaluators)
+    by_columns = None if own_classes else _by_columns(by_metrics, data, needs)
+    for result in by_columns or _by_objects(evaluators, data, needs, gold_context=own_classes):
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{kind}.{output_format}" for kind in ("aggregated", "rows")]
@@ -80,60 +75,41 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[Any]]:
     return {title: [row.get(title) for row in rows] for title in titles}
 
 
-def _by_objects(evaluators: Sequence[Evaluator], data: Data, needs: Sequence[Metric]) -> Iterator[EvaluationResult]:
+def _by_objects(
+    evaluators: Sequence[Evaluator], data: Data, needs: Sequence[Metric], *, gold_context: bool
+) -> Iterator[EvaluationResult]:
     """The results of any evaluators: each is given all rows as objects."""
-    own = sum(isinstance(evaluator, MetricEvaluator) for evaluator in evaluators)
-    rag_results, references = read_objects(data, needs, gold_context=own < len(evaluators))
+    data.repeated = True
+    rag_results, references = read_objects(data, needs, gold_context=gold_context)
     for evaluator in evaluators:
         with errors_of(f"{type(evaluator).__name__}.evaluate()"):
             yield EvaluationResult.of(evaluator.evaluate(rag_results, references), type(evaluator).__name__)
 
 
 def _by_columns(
-    evaluators: Sequence[Evaluator], data: Data, needs: Sequence[Metric]
+    evaluators: Sequence[MetricEvaluator], data: Data, needs: Sequence[Metric]
 ) -> Sequence[EvaluationResult] | None:
     """The results of evaluators that are lists of metrics, many times as fast as by objects; None where it won't do.
 
     A question that one file answers several times may have its reference in another of its rows.
     """
-    by_metrics = [evaluator for evaluator in evaluators if isinstance(evaluator, MetricEvaluator)]
-    own_evaluate = any(type(evaluator).evaluate is not MetricEvaluator.evaluate for evaluator in by_metrics)
-    if own_evaluate or len(by_metrics) < len(evaluators) or not _is_file(data.results.path):
+    own_evaluate = any(type(evaluator).evaluate is not MetricEvaluator.evaluate for evaluator in evaluators)
+    path = data.results.path
+    if own_evaluate or path is None or not path.is_file():  # what is no file may not be readable twice
         return None
-    seen = _Seen(check=data.reference is None)
-    try:
-        results = score_table(by_metrics, seen.all(data.batches(needs)))
-    except _RepeatedQid:
-        return None
-    return results if seen.answers and seen.references else None  # the message is that of evaluate()
+    has_gold = False
 
-
-def _is_file(path: Location | None) -> bool:
-    """Whether it can be read twice."""
-    return path is not None and path.is_file()
-
-
-class _RepeatedQid(Exception):
-    """Two rows of one file have the same qid."""
-
-
-class _Seen:
-    """Counts the rows that have an answer and those that have a reference, and stops at a second row of one qid."""
-
-    def __init__(self, *, check: bool) -> None:
-        self.answers = self.references = 0
-        self._check = check
-        self._qids: set[str] = set()
-
-    def all(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The same batches."""
-        for batch in batches:
+    def batches() -> Iterator[Batch]:
+        nonlocal has_gold
+        for batch in data.batches(needs):
             gold = [batch.columns.get(name, ()) for name in ("reference", "relevant")]
-            self.references += sum(len(column) - column.count(None) for column in gold)
-            self.answers += len(batch) - sum(cause is not None for cause in batch.causes)
-            if self._check:
-                before = len(self._qids)
-                self._qids.update(batch.columns["qid"])
-                if len(self._qids) < before + len(batch):
-                    raise _RepeatedQid
+            has_gold = has_gold or any(column.count(None) < len(column) for column in gold)
             yield batch
+
+    try:
+        results = score_table(evaluators, batches())
+    except InputError:
+        if data.reference is not None:
+            raise
+        return None  # a question has several rows; any other error comes again by objects
+    return results if has_gold else None  # the message is that of evaluate()

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ragmeter.asked import FIELD, asked
+from ragmeter.asked import FIELD, Form, asked
 from ragmeter.definition import metric
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import dumps
@@ -38,7 +38,7 @@ _TOKENS = 8
 
 
 @dataclass(frozen=True)
-class Ratings:
+class Ratings(Form):
     """A rating by each of several criteria: yes or no, or a number of a scale."""
 
     names: tuple[str, ...]
@@ -53,10 +53,6 @@ class Ratings:
             return f"Reply with nothing but {words}."
         names = ", ".join(self.names)
         return f"Reply with one line for each of {names}: its name, a colon, and {words}."
-
-    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
-        """Plain lines, which every server can give."""
-        return None
 
     def choices(self, *, reasons: bool) -> tuple[str, ...]:
         """Of a single criterion."""
@@ -85,10 +81,6 @@ class Ratings:
             return {"yes": 1.0, "no": 0.0, "sí": 1.0, "si": 1.0}.get(word.casefold())
         low, high = self.scale
         return (int(word) - low) / (high - low) if word.isdecimal() and low <= int(word) <= high else None
-
-    def probability(self, logprobs: Mapping[str, float]) -> float | None:
-        """Several ratings have no single one."""
-        return None
 
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A line for each."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
+from ragmeter.asked import Form
+
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _BLOCK = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL | re.IGNORECASE)
 _MARKS = "*_\"'`"
@@ -20,39 +22,59 @@ _LIKELY = 0.5
 
 
 @dataclass(frozen=True)
-class Choice:
+class _OneValue(Form):
+    """One word or number; with a reason, an object whose first key, the name, has it."""
+
+    name: str
+
+    def _values(self) -> Sequence[str | int]:
+        """What the model may say."""
+        raise NotImplementedError
+
+    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
+        """Only an object has a form that servers know of."""
+        values = self._values()
+        kind = "string" if isinstance(values[0], str) else "integer"
+        return _schema(self.name, {"type": kind, "enum": list(values)}) if reasons else None
+
+    def choices(self, *, reasons: bool) -> tuple[str, ...]:
+        """A reason is more than a word or a number."""
+        return () if reasons else tuple(map(str, self._values()))
+
+    def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
+        """A word or a number, or an object."""
+        return _OBJECT_TOKENS if reasons else _WORD_TOKENS
+
+    def _said(self, reply: str) -> tuple[Any, Any]:
+        """The value and the reason, as the model gave them: the whole reply is the value, or an object that has it."""
+        text = bare_reply(reply)
+        word = _word(text, self.name)
+        document = _object(text) or {} if word is None else {self.name: word}
+        return document.get(self.name), document.get("reason")
+
+
+@dataclass(frozen=True)
+class Choice(_OneValue):
     """One word of a few. `words` maps what the model is asked to say to the values that stand for it, the higher first;
     `also` are other words that are understood.
     """
 
-    name: str
     words: Mapping[str, str]
     also: Mapping[str, str] = field(default_factory=dict)
+
+    def _values(self) -> Sequence[str]:
+        return list(self.words)
 
     def instruction(self, *, reasons: bool) -> str:
         """One word; with a reason, an object whose first key is the word."""
         choices = " or ".join(self.words)
         return _with_reason(self.name, choices) if reasons else f"Reply with one word, {choices}."
 
-    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
-        """Only an object has a form that servers know of."""
-        return _schema(self.name, {"type": "string", "enum": list(self.words)}) if reasons else None
-
-    def choices(self, *, reasons: bool) -> tuple[str, ...]:
-        """A reason is more than a word."""
-        return () if reasons else tuple(self.words)
-
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The word, or an object that has it."""
-        text = bare_reply(reply)
-        word = _word(text, self.name)
-        if word is not None and (value := self._value(word)) is not None:
-            return {"value": value, "reason": ""}
-        document = _object(text)
-        if document is None or not isinstance(word := document.get(self.name), str):
-            return None
-        reason = "" if document.get("reason") is None else document["reason"]
-        value = self._value(word.strip())
+        word, given_reason = self._said(reply)
+        value = self._accepted.get(word.strip().casefold()) if isinstance(word, str) else None
+        reason = "" if given_reason is None else given_reason
         return {"value": value, "reason": reason} if value is not None and isinstance(reason, str) else None
 
     def probability(self, logprobs: Mapping[str, float]) -> float | None:
@@ -61,50 +83,30 @@ class Choice:
         total = sum(chances.values())
         return chances[next(iter(self.words))] / total if total >= _LIKELY else None
 
-    def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
-        """A word, or an object."""
-        return _OBJECT_TOKENS if reasons else _WORD_TOKENS
-
     @cached_property
     def _accepted(self) -> dict[str, str]:
         return {name.casefold(): value for name, value in {**self.also, **self.words}.items()}
 
-    def _value(self, word: str) -> str | None:
-        return self._accepted.get(word.casefold())
-
 
 @dataclass(frozen=True)
-class Scale:
+class Scale(_OneValue):
     """A whole number between two ends."""
 
-    name: str
     low: int
     high: int
+
+    def _values(self) -> Sequence[int]:
+        return range(self.low, self.high + 1)
 
     def instruction(self, *, reasons: bool) -> str:
         """A number; with a reason, an object whose first key is the number."""
         numbers = f"a whole number from {self.low} (worst) to {self.high} (best)"
         return _with_reason(self.name, numbers) if reasons else f"Reply with one number and nothing else: {numbers}."
 
-    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
-        """Only an object has a form that servers know of."""
-        numbers = {"type": "integer", "enum": list(range(self.low, self.high + 1))}
-        return _schema(self.name, numbers) if reasons else None
-
-    def choices(self, *, reasons: bool) -> tuple[str, ...]:
-        """A reason is more than a number."""
-        return () if reasons else tuple(map(str, range(self.low, self.high + 1)))
-
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The number, or an object that has it. A number beyond the ends is no reply."""
-        text = bare_reply(reply)
-        number: Any = _word(text, self.name)
-        reason = ""
-        if number is None:
-            document = _object(text)
-            if document is None:
-                return None
-            number, reason = document.get(self.name), document.get("reason") or ""
+        number, given_reason = self._said(reply)
+        reason = given_reason or ""
         if isinstance(number, bool) or not isinstance(reason, str):
             return None
         if isinstance(number, str) and re.fullmatch(r"[+-]?\d{1,6}(\.0)?", number.strip()):
@@ -112,14 +114,6 @@ class Scale:
         if not isinstance(number, int) or not self.low <= number <= self.high:
             return None
         return {"value": str(number), "reason": reason}
-
-    def probability(self, logprobs: Mapping[str, float]) -> float | None:
-        """A number has none of being the higher one."""
-        return None
-
-    def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
-        """A number, or an object."""
-        return _OBJECT_TOKENS if reasons else _WORD_TOKENS
 
 
 def first_choice(choices: Sequence[str], logprobs: Mapping[str, float]) -> str | None:

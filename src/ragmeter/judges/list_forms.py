@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragmeter.asked import Form
 from ragmeter.io.write import dumps
 from ragmeter.judges.forms import bare_reply
 
@@ -23,7 +24,7 @@ _LABEL_TOKENS = 6
 
 
 @dataclass(frozen=True)
-class Items:
+class Items(Form):
     """A list of short texts, one to a line, about the text in the column `source`."""
 
     name: str
@@ -36,14 +37,6 @@ class Items:
             "Reply None if there are none."
         )
 
-    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
-        """Plain lines, which every server can give."""
-        return None
-
-    def choices(self, *, reasons: bool) -> tuple[str, ...]:
-        """A list is more than a word."""
-        return ()
-
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The items: of lines that are all items, after a heading at most, or of a JSON list of texts."""
         text = bare_reply(reply)
@@ -53,10 +46,6 @@ class Items:
         if items is None or not all(isinstance(item, str) and item.strip() for item in items):
             return None
         return {"value": dumps([" ".join(item.split()) for item in items])}
-
-    def probability(self, logprobs: Mapping[str, float]) -> float | None:
-        """A list has none."""
-        return None
 
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A list is about half as long again as the text that it is made from."""
@@ -84,7 +73,7 @@ def _json_list(text: str) -> list[Any] | None:
 
 
 @dataclass(frozen=True)
-class Labels:
+class Labels(Form):
     """A label for each of several numbered texts. Those of `sent` count: a reply that leaves one out is no reply.
 
     `words` maps what the model is asked to say to the labels that stand for it, `also` other words that are understood.
@@ -101,10 +90,6 @@ class Labels:
         if self.alone:
             return f"Reply with one word: {words}."
         return f"Reply with one line for each: its number, a colon, and one of the words {words}."
-
-    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
-        """Plain lines, which every server can give."""
-        return None
 
     def choices(self, *, reasons: bool) -> tuple[str, ...]:
         """The labels, where there is one text."""
@@ -132,10 +117,6 @@ class Labels:
     def _label(self, word: str) -> str | None:
         labels = {name.casefold(): label for name, label in {**self.also, **self.words}.items()}
         return labels.get(word.casefold())
-
-    def probability(self, logprobs: Mapping[str, float]) -> float | None:
-        """A column of many labels has no single one."""
-        return None
 
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A line for each."""

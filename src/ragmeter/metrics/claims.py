@@ -248,12 +248,7 @@ def noise_sensitivity_in_relevant(
 
     **Use it** to see how well the generator tells what matters in a passage. **Not** without a long reference.
     """
-    return _shares(
-        lambda by_reference, by_passages, relevant: _noise(by_reference, by_passages, relevant)[0],
-        support_by_reference,
-        support_by_passages,
-        reference_support_by_passages,
-    )
+    return _shares(_wrong_from_relevant, support_by_reference, support_by_passages, reference_support_by_passages)
 
 
 @metric(direction="lower")
@@ -276,17 +271,14 @@ def noise_sensitivity_in_irrelevant(
     **Use it** to see whether passages that are beside the point mislead the generator. **Not** without a long
     reference.
     """
-    return _shares(
-        lambda by_reference, by_passages, relevant: _noise(by_reference, by_passages, relevant)[1],
-        support_by_reference,
-        support_by_passages,
-        reference_support_by_passages,
-    )
+    return _shares(_wrong_from_irrelevant, support_by_reference, support_by_passages, reference_support_by_passages)
 
 
-def _noise(by_reference: _Flags, by_passages: _Flags, reference_by_passages: _Flags) -> tuple[float, float]:
-    """The shares of wrong claims from relevant passages, and from irrelevant ones alone."""
-    relevant = reference_by_passages.any(axis=0)
-    from_relevant = (by_passages & relevant).any(axis=1)
-    from_irrelevant = by_passages.any(axis=1) & ~from_relevant
-    return float((from_relevant & ~by_reference).mean()), float((from_irrelevant & ~by_reference).mean())
+def _wrong_from_relevant(by_reference: _Flags, by_passages: _Flags, reference_by_passages: _Flags) -> float:
+    from_relevant = (by_passages & reference_by_passages.any(axis=0)).any(axis=1)
+    return float((from_relevant & ~by_reference).mean())
+
+
+def _wrong_from_irrelevant(by_reference: _Flags, by_passages: _Flags, reference_by_passages: _Flags) -> float:
+    from_relevant = (by_passages & reference_by_passages.any(axis=0)).any(axis=1)
+    return float((by_passages.any(axis=1) & ~from_relevant & ~by_reference).mean())

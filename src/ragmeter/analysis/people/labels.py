@@ -109,12 +109,12 @@ def _read(source: Source, several: bool) -> Iterable[Label]:
             read_label(row["label"], source.name, line),
             (as_text(row.get("rater")) or "").strip() or by_file,
             as_text(row.get("stratum")) or None,
-            _rows(row.get("stratum_rows"), source.name, line),
+            _whole_number(row, "stratum_rows", "a number of rows", source.name, line),
             _weight(row, source.name, line),
             (as_text(row.get("answer_hash")) or "").strip() or None,
             source.name,
             line,
-            _claim(row.get("claim"), source.name, line),
+            _whole_number(row, "claim", "the claim's number, from 1", source.name, line),
             (as_text(row.get("metric")) or "").strip() or None,
         )
 
@@ -134,17 +134,10 @@ def read_label(cell: Any, file: str = "labels", line: int = 0) -> str | None:
     return _WORDS[text]
 
 
-def _claim(cell: Any, file: str, line: int) -> int | None:
-    number = _number(cell, "claim", file, line)
+def _whole_number(row: Mapping[str, Any], title: str, what: str, file: str, line: int) -> int | None:
+    number = _number(row.get(title), title, file, line)
     if number is not None and (number < 1 or not number.is_integer()):
-        raise InputError(f"claim must be the claim's number, from 1, got {given(number)}", file=file, line=line)
-    return None if number is None else int(number)
-
-
-def _rows(cell: Any, file: str, line: int) -> int | None:
-    number = _number(cell, "stratum_rows", file, line)
-    if number is not None and (number < 1 or not number.is_integer()):
-        raise InputError(f"stratum_rows must be a number of rows, got {given(number)}", file=file, line=line)
+        raise InputError(f"{title} must be {what}, got {given(number)}", file=file, line=line)
     return None if number is None else int(number)
 
 
